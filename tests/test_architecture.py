@@ -56,6 +56,7 @@ ROOMS: Final = {
     "sources": Room(("errors", "schema"), (), ("fsspec",)),
     "trace": Room(("_util", "errors", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(("_util", "errors", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
+    "diagnostics": Room(("errors", "schema", "trace"), ("attrs",)),
     "rewrite": Room(("_util", "errors", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(
         ("_util", "errors", "schema", "table", "trace", "symbols", "analysis"), ("attrs", "numpy"), OPTIONAL
@@ -71,7 +72,7 @@ ROOMS: Final = {
     "cli": Room(
         (
             *("clrevents", "events", "_util", "errors"),
-            *("schema", "trace", "analysis", "rewrite", "export", "fleet"),
+            *("schema", "trace", "analysis", "diagnostics", "rewrite", "export", "fleet"),
         ),
         ("click", "rich"),
     ),
@@ -197,11 +198,12 @@ def test_every_module_says_what_it_is() -> None:
 
 
 BY_NAME: Final = {
+    "diagnostics.live_stream": "clrevents.analysis",
     "analysis.framework.render.showing": "clrevents.export.page.shown",
     "trace.trace": "clrevents.analysis.framework.run.catalogue",
 }
-"""The only modules that find one of a room above, by its name: `show()` of a value shows the page that it is made, and
-`Trace.report` asks a report."""
+"""The only modules that find one of a room above or beside them, by its name: `show()` of a value shows the page that
+it is made, `Trace.report` asks a report, and a live session gathers reports."""
 
 
 def against_by_name(modules: House) -> Iterator[str]:

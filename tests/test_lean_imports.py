@@ -110,7 +110,7 @@ def test_every_public_name_is_there() -> None:
     for name in clrevents.__all__:
         assert getattr(clrevents, name) is not None
     modules = set(dir(clrevents)) - set(clrevents.__all__)
-    assert modules == {"analysis", "errors", "events", "rewrite", "testing", "types"}
+    assert modules == {"analysis", "diagnostics", "errors", "events", "rewrite", "testing", "types"}
     for name in modules:
         assert getattr(clrevents, name).__name__ == f"clrevents.{name}"
     assert dir(clrevents.analysis) == clrevents.analysis.__all__

@@ -132,4 +132,4 @@ def test_nothing_else_moves_files_into_place() -> None:
         for path in SOURCE.rglob("*.py")
         if any(word in path.read_text(encoding="utf-8") for word in ("os.replace(", ".rename(", "partial.replace("))
     }
-    assert moving == {"outputs.py", "export/buffered.py"}
+    assert moving == {"_util/outputs.py", "export/files/buffered.py"}

@@ -18,12 +18,14 @@ from clrevents._util.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from clrevents import analysis as analysis
+    from clrevents import diagnostics as diagnostics
     from clrevents import errors as errors
     from clrevents import events as events
     from clrevents import rewrite as rewrite
     from clrevents import testing as testing
     from clrevents import types as types
     from clrevents._util.process import tune_process as tune_process
+    from clrevents._util.sample import sample_trace as sample_trace
     from clrevents.decode.container.blocks import TraceInfo as TraceInfo
     from clrevents.decode.kernels.engine import engine as engine
     from clrevents.decode.kinds import EventKey as EventKey
@@ -95,9 +97,10 @@ _HOMES = {
     "table.table": ("Table",),
     "trace": ("CheckResult", "PayloadCounts", "ThreadInfo", "Trace", "open"),
     "_util.process": ("tune_process",),
+    "_util.sample": ("sample_trace",),
 }
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}
-_MODULES = ("analysis", "errors", "events", "rewrite", "testing", "types")
+_MODULES = ("analysis", "diagnostics", "errors", "events", "rewrite", "testing", "types")
 """Those that users import from."""
 
 __all__ = ["__version__", *sorted(_HOME)]

@@ -180,7 +180,7 @@ def test_modules_of_the_rundown_only() -> None:
     assert (len(found.modules), found.coverage, number(found, "count")) == (12, "partial", 12)
     assert all((m.loaded_ns, m.jitted, m.precompiled) == (None, None, None) for m in found.modules)
     metric = found.metrics["elsewhere"]
-    assert (metric.value, metric.reason) == (None, "the trace does not tell")
+    assert (metric.value, metric.reason) == (None, "not recorded")
     assert "modules" not in {what for note in found.notes for what in note.touches}
 
 

@@ -279,14 +279,14 @@ def test_samples_show_what_weighs_most() -> None:
     samples = read_samples(traced(builder))
     assert repr(samples).split("\n") == [
         "<Samples: 3 samples of ThreadSample on 1 thread>",
-        "  total     5.000 ms",
+        "  total     5.00 ms",
         "  time      10.000 ms to 15.000 ms",
         "  stacks    4 stacks of 3 frames",
-        "  unsampled 1.000 ms",
-        "  weight ms  samples  innermost frame",
-        "      3.000        2  Shop.Pay()",
-        "      1.000        1  Shop.Main()",
-        "      1.000        0  [not sampled]",
+        "  unsampled 1.00 ms",
+        "   weight  samples  innermost frame",
+        "  3.00 ms        2  Shop.Pay()",
+        "  1.00 ms        1  Shop.Main()",
+        "  1.00 ms        0  [not sampled]",
     ]
     html = samples._repr_html_()
     assert html.startswith("<b>3 samples of ThreadSample on 1 thread</b><table>")

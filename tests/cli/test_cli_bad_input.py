@@ -77,7 +77,7 @@ def test_a_version_from_the_future(reader: str, run: Run, tmp_path: Path, trace_
 def test_netperf_is_read(run: Run, trace_path: Callable[[str], Path]) -> None:
     result = run("info", trace_path("net8-netperf3.netperf"))
     assert result.exit_code == 0
-    assert "format     NetPerf 3, 64-bit" in result.stdout
+    assert "format    NetPerf 3, 64-bit" in result.stdout
 
 
 def test_a_file_cut_anywhere_gives_its_events(run: Run, tmp_path: Path, trace_bytes: Bytes) -> None:

@@ -35,10 +35,10 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_info_has_a_line_for_each_trace(run: Run, night: Path) -> None:
     result = run("info", night, "--jobs", 1)
     head, *lines = result.stdout.splitlines()
-    assert head.split() == ["trace", "process", "start", "seconds", "events", "lost", "bytes"]
+    assert head.split() == ["trace", "process", "start", "duration", "events", "lost", "size"]
     assert [line.split() for line in lines] == [
-        [str(night / NAMES[0]), "29506", "2026-11-21", "11:37:04", "1.115", "9,120", "0", "1,111,342"],
-        [str(night / NAMES[1]), "5966", "2026-11-21", "08:13:44", "0.663", "1,696", "0", "376,350"],
+        [str(night / NAMES[0]), "29506", "2026-11-21", "11:37:04", "1.11", "s", "9,120", "0", "1.1", "MB"],
+        [str(night / NAMES[1]), "5966", "2026-11-21", "08:13:44", "663", "ms", "1,696", "0", "376", "kB"],
     ]
     assert result.exit_code == 2
     assert f"{night / 'letter.nettrace'}: this is not a .NET trace" in result.stderr
@@ -105,23 +105,23 @@ def test_a_report_has_its_metrics_and_a_line_for_each_trace(run: Run, night: Pat
     assert facts.splitlines()[:4] == [
         "traces           2",
         "coverage         partial",
-        "count            11, in the 1 of 2 traces that tell it",
-        "pause total      9.322 ms, in the 1 of 2 traces that tell it",
+        "count            11 (1 of 2 traces)",
+        "pause total      9.32 ms (1 of 2 traces)",
     ]
-    assert "pause max        2.996 ms" in facts.splitlines()
+    assert "pause max        3.00 ms (1 of 2 traces)" in facts.splitlines()
     # No number for both together: it is in the lines only.
     assert "p50" not in facts
     head, *lines = table.splitlines()
     assert head.split("  ")[0].strip() == "trace"
     assert [line.split() for line in lines] == [
-        [str(night / NAMES[0]), "full", "11", "9.322", "0.84", "%", "2.996", "0.434"],
+        [str(night / NAMES[0]), *["full", "11", "9.32", "ms", "0.84", "%", "3.00", "ms", "434", "µs"]],
         [str(night / NAMES[1]), "none", "-", "-", "-", "-", "-"],
     ]
     assert "pause_p99" in hints
     assert "collections, totals" in hints
     assert result.exit_code == 2
     assert f"{night / 'letter.nettrace'}: this is not a .NET trace" in result.stderr
-    assert "1 of 2 traces does not tell collections (no GCStart); to record that: " in result.stderr
+    assert "not recorded in 1 of 2 traces: collections (no GCStart events); to record it: " in result.stderr
     sorted_lines = run("gc", night / "*.gz", "--sort", "count:asc", "--columns", "count,trace", "-n", 1, "--jobs", 1)
     assert sorted_lines.stdout.splitlines()[-2:] == [f"   11  {night / NAMES[0]}", "1 of 2 rows (-n shows more)"]
     assert sorted_lines.exit_code == 0
@@ -219,9 +219,7 @@ def test_on_a_terminal_metrics_give_way_to_the_names_of_traces(
     assert [line.split() for line in lines] == [
         [
             "fixtures/net10-servergc.nettrace.gz",
-            "full",
-            "6",
-            "18.192",
-            *(["1.57", "%", "7.461", "1.115"] * (columns > 80)),
+            *["full", "6", "18.2", "ms", "1.57", "%"],
+            *(["7.46", "ms", "1.12", "ms"] * (columns > 80)),
         ]
     ]

@@ -43,20 +43,20 @@ def test_text(run: Run, shop: Path) -> None:
     assert result.stdout.splitlines() == [
         "spans      2 from Ask to Answer",
         "paired     by key (thread_id, Number)",
-        "ms         12.000 in total; shortest 4.000, median 4.000, 95 % 8.000, longest 8.000",
+        "time       12.0 ms in total; shortest 4.00 ms, median 4.00 ms, 95 % 8.00 ms, longest 8.00 ms",
         "unmatched  0 begins, 1 end",
         "",
-        "   ms    at ms  thread  Url",
-        "8.000    2.000       8  /2\\x1b",
-        "4.000    1.000       7  /1\\x1b",
+        "duration          at  thread  Url",
+        " 8.00 ms    2.000 ms       8  /2\\x1b",
+        " 4.00 ms    1.000 ms       7  /1\\x1b",
     ]
 
 
 def test_rows_and_columns(run: Run, shop: Path) -> None:
     lines = run("spans", shop, "Shop/Ask", "Shop/Answer", "-n", 1, "--columns", "Number, Code").stdout.splitlines()
     assert lines[5:] == [
-        "   ms    at ms  thread  Number  Code",
-        "8.000    2.000       8       2   200",
+        "duration          at  thread  Number  Code",
+        " 8.00 ms    2.000 ms       8       2   200",
         "and 1 more (-n shows them)",
     ]
     lines = run("spans", shop, "Ask", "Answer", "-n", 0).stdout.splitlines()
@@ -67,7 +67,7 @@ def test_rows_and_columns(run: Run, shop: Path) -> None:
 def test_over_the_whole_trace(run: Run, shop: Path) -> None:
     lines = run("spans", shop, "Ask", "Answer", "--on", "none").stdout.splitlines()
     assert lines[1] == "paired     any begin and end"
-    assert [line.split()[:3] for line in lines[6:8]] == [["9.000", "1.000", "7"], ["3.000", "2.000", "8"]]
+    assert [line.split()[:3] for line in lines[6:8]] == [["9.00", "ms", "1.000"], ["3.00", "ms", "2.000"]]
 
 
 def test_nothing_pairs(run: Run, shop: Path) -> None:
@@ -127,7 +127,7 @@ def test_losses_are_marked_and_said(run: Run, tmp_path: Path) -> None:
     path.write_bytes(end(builder, 2, 1).build())
     result = run("spans", path, "Ask", "Answer")
     assert result.stdout.splitlines()[-3:] == [
-        "1.000  !  1.000       7  /1\\x1b",
+        " 1.00 ms  !  1.000 ms       7  /1\\x1b",
         "",
         "5 events were lost while recording; ! marks rows that this may have spoilt",
     ]
@@ -148,7 +148,7 @@ def test_activities_pair_by_themselves(run: Run, tmp_path: Path) -> None:
     assert lines == [
         "spans      4 from OrderStart to OrderStop",
         "paired     by activity (activity_id)",
-        "ms         8.000 in total; shortest 1.000, median 2.000, 95 % 3.000, longest 3.000",
+        "time       8.00 ms in total; shortest 1.00 ms, median 2.00 ms, 95 % 3.00 ms, longest 3.00 ms",
         "unmatched  0 begins, 0 ends",
         "ambiguous  2 spans overlap others with their id and may have another end",
     ]
@@ -159,7 +159,7 @@ def test_activities_pair_by_themselves(run: Run, tmp_path: Path) -> None:
 def test_names_of_values(run: Run) -> None:
     path = fixture("net10-method-interop")
     lines = run("spans", path, "ModuleLoad", "ModuleUnload", "--on", "ModuleID", "-n", 2).stdout.splitlines()
-    assert lines[5].split() == ["ms", "at", "ms", "thread", "ModuleFlags", "ModuleILPath", "ModuleNativePath"]
+    assert lines[5].split() == ["duration", "at", "thread", "ModuleFlags", "ModuleILPath", "ModuleNativePath"]
     assert "Manifest|ReadyToRunModule" in lines[6]
     assert max(map(len, lines)) < 120
 

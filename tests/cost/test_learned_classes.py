@@ -29,6 +29,7 @@ def read(kinds: int) -> tuple[int, int]:
         tracemalloc.stop()
 
 
+@pytest.mark.full
 def test_wide_classes() -> None:
     read(1)
     results = [read(kinds) for kinds in (MOST, 2 * MOST, 4 * MOST)]

@@ -61,7 +61,7 @@ def test_other_periods_and_events_are_said() -> None:
         return hand_made([(1, period, ("a",), False)] * 3 + [(1, 0, ("a",), False)])
 
     said = compared_data(samples(10 * MS), samples(MS), "b", Look())["note"]
-    assert said.endswith("A thread has a sample every 10.000 ms, and in b every 1.000 ms; weights are times in both")
+    assert said.endswith("A thread has a sample every 10.0 ms, and in b every 1.00 ms; weights are times in both")
     assert "every" not in compared_data(samples(MS), samples(MS + 1), "b", Look())["note"]
     with clrevents.open(built_page()) as trace:
         thrown = clrevents.analysis.read_samples(trace, weight="exceptions")
@@ -91,7 +91,7 @@ def test_a_page_says_what_it_compared() -> None:
     name, text = data["facts"][-1]
     assert name == "compared with"
     assert text.startswith(
-        "trace in memory, 0.003 s; flame graphs of time; not of exceptions, which it has no stacks of; 7 events were "
+        "trace in memory, 3.00 ms; flame graphs of time; not of exceptions, which it has no stacks of; 7 events were "
     )
     with clrevents.open(lossy) as trace, pytest.warns(clrevents.TraceWarning, match="7 events"):
         text = data_of(report_page(trace, against(built_page())))["facts"][-1][1]

@@ -231,9 +231,9 @@ def test_tables_of_an_answer_are_sorted_and_searched_inside_of_the_frame(tmp_pat
         page.on("pageerror", lambda error: said.append(str(error)))
         page.goto(path.as_uri())
         table = page.frame_locator("iframe").locator("[data-table=threads]")
-        table.get_by_role("button", name="life ms").click()
+        table.get_by_role("button", name="life").click()
         longest = max(thread.life_ns for thread in found.threads)
-        place = table.locator("th").all_inner_texts().index("life ms")
+        place = table.locator("th").all_inner_texts().index("life")
         first = table.locator("tbody tr").first.locator("td").nth(place)
         assert first.inner_text() == f"{longest / 1e6:,.3f}"
         table.get_by_role("searchbox").fill("finalizer")

@@ -103,6 +103,16 @@ SECTIONS: Final = (
         ("event", "struct", "register", "Registry"),
         ("schema.registry.EventInfo", "schema.registry.Entry"),
     ),
+    Section(
+        "Running processes",
+        "clrevents.diagnostics",
+        (
+            *("processes", "find_process", "Process", "RuntimeInfo", "Session", "AsyncSession", "AsyncProcess"),
+            *("Listener", "Provider", "Profile", "PROFILES", "find_profile", "DiagnosticsError"),
+        ),
+        ("diagnostics.session.SessionOptions",),
+        "[What is a running process doing?](live.md) shows them at work.",
+    ),
     Section("Many traces", "clrevents", ("open_many", "Traces"), ("fleet.fleet_answer.FleetAnswer",)),
     Section(
         "Durations and weighted stacks",
@@ -171,11 +181,26 @@ SECTIONS: Final = (
     ),
 )
 
-CONSTRUCTED: Final = frozenset({"Decoder", "EventKey", "Limits", "Registry", "TraceBuilder", "EventInfo"})
+CONSTRUCTED: Final = frozenset(
+    {
+        "Decoder",
+        "EventKey",
+        "Limits",
+        "Registry",
+        "TraceBuilder",
+        "EventInfo",
+        "SessionOptions",
+        "Listener",
+        "Provider",
+    }
+)
 """Classes that users make themselves, so that their parameters are listed."""
 SPECIAL: Final = ("__len__", "__iter__", "__getitem__", "__contains__", "__arrow_c_stream__")
 """Special methods that are listed where they have a docstring of their own."""
 HIDDEN: Final = {
+    "Listener": frozenset({"wait", "welcome", "connection_of", "take_waiting", "take_new", "endpoint", "socket"}),
+    "Process": frozenset({"of"}),
+    "SessionOptions": frozenset({"settings"}),
     "Methods": frozenset({"rows_since"}),
     "Modules": frozenset({"gone"}),
     "Registry": frozenset({"declared", "ids", "entry"}),

@@ -5,7 +5,9 @@ Text in, text out. Adds no colour and measures no width: that is the command's j
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 from typing import Final
 
 # Controls, halves of surrogate pairs, line separators, and marks that reorder what a terminal shows.
@@ -21,6 +23,16 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 def lost_events(number: int) -> str:
     """The sentence for events that were never written."""
     return f"{counted(number, 'event was', 'events were')} lost while recording"
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """The sentence for a name that is not known: `no column 'tpye'; did you mean 'type'?`, or all there are."""
+    names = list(known)
+    near = difflib.get_close_matches(name.lower(), {n.lower(): n for n in names}, n=1, cutoff=0.6)
+    if near:
+        meant = next(n for n in names if n.lower() == near[0])
+        return f"no {what} {name!r}; did you mean {meant!r}?"
+    return f"no {what} {name!r}; there are {', '.join(names)}"
 
 
 def safe(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import click
 
 import clrevents
+from clrevents._util.words import unknown
 from clrevents.analysis.framework.run.listing import report_names, report_summaries
 from clrevents.cli.output import say
 from clrevents.errors import DamageError, PayloadError, TraceError
@@ -32,6 +33,10 @@ _COMMANDS: Final = {
     "check": "Decode everything and report whether the trace is intact.",
     "cut": "Write a smaller trace with only some of the events.",
     "redact": "Write the same trace without sensitive strings.",
+    "ps": "List the running .NET processes.",
+    "collect": "Record a running process, or a program that is started.",
+    "tail": "Print the events of a running process as they come.",
+    "sample": "Write a small trace to try the other commands on.",
 }
 
 _REPORTS_AFTER: Final = "events"
@@ -63,6 +68,14 @@ class _Root(click.Group):
         else:
             return None
         return made
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and name not in self.list_commands(ctx):
+            ctx.fail(f"{unknown('command', name, self.list_commands(ctx))} (clrevents --help lists all)")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

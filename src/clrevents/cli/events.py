@@ -26,7 +26,7 @@ _RAW: Final = 64
 @file_argument
 @click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines, with all header fields.")
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Stop after N events.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Stop after N events.")
 @click.option("--provider", metavar="P", help="Only this provider: a name, short name (runtime) or pattern.")
 @click.option(
     "--thread",
@@ -88,7 +88,7 @@ def command(
             found = islice(found, limit)
         try:
             with Output() as out:
-                out.lines(_json_lines(found, names, stacks) if as_json else _text_lines(found, stacks, raw, out))
+                out.lines(json_lines(found, names, stacks) if as_json else text_lines(found, stacks, raw, out))
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         finally:
@@ -96,13 +96,14 @@ def command(
         return reading.finish(fail_on)
 
 
-def _json_lines(events: Iterable[clrevents.Event[Any]], names: bool, stacks: bool) -> Iterator[str]:
+def json_lines(events: Iterable[clrevents.Event[Any]], names: bool, stacks: bool) -> Iterator[str]:
+    """One JSON object per event."""
     from clrevents.export.files.jsonl import EventJson
 
     return map(EventJson(names=names, stacks=stacks).line, events)
 
 
-def _text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, out: Output) -> Iterator[str]:
+def text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, out: Output) -> Iterator[str]:
     """One line per event, long values truncated (JSON has all); on a terminal the fields are wrapped and indented."""
     fold = _folder() if out.terminal else " ".join
     for event in events:

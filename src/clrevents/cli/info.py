@@ -1,67 +1,79 @@
-"""`clrevents info`: what a trace is, what is in it and what it can answer, with hardly a payload decoded.
+"""`clrevents info`: what a trace is, whether it can be trusted and what it can answer, with hardly a payload decoded.
 
-Asks the trace and lays out the answers, as text and as one JSON object.
+One screen; each longer list has an option. Asks the trace and lays out the answers, as text and as one JSON object.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import click
 
 import clrevents
-from clrevents._util.words import counted
+from clrevents._util.units import duration_text, moment_text, size_text
+from clrevents._util.words import counted, lost_events
 from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.framework.recording.recording_kind import KIND_WORDS
 from clrevents.analysis.framework.run.answerable import trace_answers
 from clrevents.analysis.framework.run.catalogue import find_report
-from clrevents.cli.output import Output, event_label
+from clrevents.cli.output import Output, event_label, record_lines, safe
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many
-from clrevents.cli.troubles import show_losses, show_problems, thread_text
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.files.facts import trace_object
+from clrevents.schema.registry import RUNDOWN
 
-_TOP: Final = 20
+_MOST: Final = 3
+"""Kinds of event that are named."""
+_WORST: Final = 3
+"""Faults that are shown."""
+_UNENDED: Final = "missing-end"
 _MANY: Final = {
     "trace": "trace",
     "process_id": "process",
     "start": "start",
-    "duration_ns": "seconds",
+    "duration_ns": "duration",
     "events": "events",
     "lost": "lost",
-    "bytes": "bytes",
+    "bytes": "size",
 }
 """What is shown of each of many traces, and the headings."""
-_GROUPED: Final = ("events", "lost", "bytes")
-_NUMBERS: Final = ("process_id", "duration_ns", *_GROUPED)
+_GROUPED: Final = ("events", "lost")
+_NUMBERS: Final = ("process_id", "duration_ns", "bytes", *_GROUPED)
 
 
 @click.command(name="info")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--reports", "part", flag_value="reports", help="Each report: what it can answer, what was not recorded.")
+@click.option("--events", "part", flag_value="events", help="Each kind of event, most frequent first.")
+@click.option("--providers", "part", flag_value="providers", help="Each provider with its level and keywords.")
+@click.option("--threads", "part", flag_value="threads", help="Each thread, busiest first.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object with everything; of many traces one a line.")
-@click.option("--all", "everything", is_flag=True, help=f"All kinds of event and threads, not only the top {_TOP}.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
 @errors_option
 @fail_on_option("damage")
 def command(
-    files: tuple[str, ...], as_json: bool, everything: bool, jobs: int | None, errors: ErrorMode, fail_on: FailOn
+    files: tuple[str, ...], part: str | None, as_json: bool, jobs: int | None, errors: ErrorMode, fail_on: FailOn
 ) -> int:
-    """Say what a trace is, what it holds, what is missing from it, and which questions it can answer.
+    """Show what a trace is, whether it can be trusted, and which reports have data.
 
-    Of many traces (files, folders, patterns, URLs): a line for each.
+    Many traces (files, folders, patterns, URLs) get a line each.
 
     \b
-    Which runtime was this, how long did it run, what was recorded?
+    What is this trace?
         clrevents info app.nettrace
-    Which reports have data, and what would the others need?
-        clrevents info app.nettrace --json | jq '.answers[]'
+    What does each report lack, and how is that recorded?
+        clrevents info app.nettrace --reports
     Was anything lost, in a script?
         clrevents info app.nettrace --json | jq .lost
     Which of many traces lost events?
         clrevents info night/
     """
     if len(files) > 1 or means_many(files[0]):
+        if part is not None:
+            raise click.UsageError(f"--{part} takes one trace")
         return _many(files, as_json, jobs, errors, fail_on)
     (file,) = files
     with Reading(file, errors) as reading:
@@ -73,8 +85,10 @@ def command(
         with Output() as out:
             if as_json:
                 out.json(found)
+            elif part is not None:
+                _PARTS[part](out, found)
             else:
-                _show(out, reading, found, None if everything else _TOP)
+                _show(out, reading.name, found)
         return code
 
 
@@ -88,7 +102,7 @@ def _many(files: Sequence[str], as_json: bool, jobs: int | None, errors: ErrorMo
                 out.line(json.dumps(found, allow_nan=False))
         else:
             rows = [[_fact_text(name, row[name]) for name in _MANY] for row in reading.asked.overview().rows()]
-            out.filled([*_MANY.values()], rows, {_MANY[name] for name in _NUMBERS})
+            out.filled([*_MANY.values()], rows, {_MANY[name] for name in _NUMBERS}, names={"trace"})
         return reading.finish(fail_on)
 
 
@@ -96,7 +110,9 @@ def _fact_text(name: str, value: Any) -> str:
     if value is None:
         return "-"
     if name == "duration_ns":
-        return f"{value / 1e9:,.3f}"
+        return duration_text(value)
+    if name == "bytes":
+        return size_text(value)
     if name == "start":
         return str(value)[: len("2026-01-31T12:00:00")].replace("T", " ")
     return f"{value:,}" if name in _GROUPED else str(value)
@@ -107,58 +123,86 @@ def _ask(trace: clrevents.Trace) -> dict[str, Any]:
     return {"schema": "clrevents.info/1", **trace_object(trace), **trace_answers(trace)}
 
 
-def _show(out: Output, reading: Reading, found: dict[str, Any], top: int | None) -> None:
-    trace = reading.trace
-    out.facts(_facts(reading.name, found))
-    _providers(out, found["providers"])
-    _answers(out, found["answers"])
-    kinds = found["kinds"][:top]
-    if kinds:
-        out.line()
-        rows = [
-            (f"{k['count']:,}", str(k["id"]), str(k["version"]), event_label(k["provider"], k["name"])) for k in kinds
-        ]
-        out.table(("events", "id", "version", "event"), rows, right={"events", "id", "version"})
-        _more(out, len(found["kinds"]) - len(kinds), "kind")
-    threads = trace.threads[:top]
-    if threads:
-        out.line()
-        times = [(f"{t.first_ns / 1e6:.3f}", f"{t.last_ns / 1e6:.3f}") for t in threads]
-        cells = [
-            (f"{t.events:,}", thread_text(t.thread_id), *when, t.name or "")
-            for t, when in zip(threads, times, strict=True)
-        ]
-        out.table(("events", "thread", "first ms", "last ms", ""), cells, {"events", "thread", "first ms", "last ms"})
-        _more(out, len(trace.threads) - len(threads), "thread")
-    if trace.losses:
-        out.line()
-        show_losses(out, trace.losses)
-    if trace.problems:
-        out.line()
-        show_problems(out, trace.problems)
-
-
-def _providers(out: Output, providers: list[dict[str, Any]]) -> None:
-    """What was recorded, as far as events show it; a question mark where an event has several keywords."""
-    if not providers:
-        return
+def _show(out: Output, name: str, found: dict[str, Any]) -> None:
+    """One screen."""
+    out.facts(_facts(name, found))
     out.line()
-    rows = []
-    for p in providers:
-        words = ", ".join(k["name"] if k["proved"] else f"{k['name']}?" for k in p["keywords"])
-        rows.append((f"{p['events']:,}", "" if p["level"] is None else str(p["level"]), p["provider"], words))
-    out.table(("events", "level", "provider", "keywords"), rows, right={"events", "level"})
-
-
-def _answers(out: Output, answers: list[dict[str, Any]]) -> None:
-    """Which reports have data, and the line that records the rest."""
+    answers = {state: [a for a in found["answers"] if a["coverage"] == state] for state in ("full", "partial", "none")}
+    lines = [
+        ("answers", ", ".join(a["report"] for a in answers["full"]) or "none fully"),
+        ("in part", ", ".join(a["report"] for a in answers["partial"])),
+        ("no data", ", ".join(a["report"] for a in answers["none"])),
+    ]
+    out.facts([line for line in lines if line[1]])
+    worst = [p for p in found["problems"] if p["severity"] != "note"][:_WORST]
+    if worst:
+        out.line()
+        for problem in worst:
+            out.text(safe(f"{problem['severity']}: {problem['message']}"), 4)
+        out.text(f"clrevents check {name} lists every problem", 4)
     out.line()
-    rows = [(a["report"], a["coverage"], a["question"], ", ".join(a["missing"])) for a in answers]
-    out.filled(("report", "data", "question", "not recorded"), rows)
-    lacking = [find_report(a["report"]) for a in answers if a["missing"]]
-    if lacking:
-        line = record_needs(need for declared in lacking for need in declared.needs)
-        out.line(f"to record everything: dotnet-trace collect --providers {line}")
+    out.text("more: --reports (what each lacks, how to record it), --events, --providers, --threads", 2)
+
+
+def _facts(name: str, found: dict[str, Any]) -> list[tuple[str, str]]:
+    start = "unknown" if found["start"] is None else _start_text(found["start"])
+    kinds, threads = counted(len(found["kinds"]), "kind"), counted(len(found["threads"]), "thread")
+    counts = Counter[str]()
+    for kind in found["kinds"]:
+        if kind["provider"] != RUNDOWN or found["kind"] == "rundown":
+            counts[kind["name"]] += kind["count"]
+    most = ", ".join(f"{name} {count:,}" for name, count in counts.most_common(_MOST))
+    facts = [
+        ("file", name),
+        ("what", KIND_WORDS[found["kind"]]),
+        ("process", _process_text(found)),
+        ("recorded", f"{duration_text(found['duration_ns'])} from {start}"),
+        ("format", f"{found['format']} {found['format_version']}, {8 * found['pointer_size']}-bit"),
+        ("events", f"{found['events']:,} of {kinds} on {threads}" + (f"; most: {most}" if most else "")),
+        ("trust", _trust_text(found)),
+    ]
+    if found["recording"]["share_high"] is not None:
+        facts.append(("sampler", _cost_text(found["recording"])))
+    if found["redacted"]:
+        facts.append(("redacted", "yes: words stand for texts that were not to be shared"))
+    return facts + list(found["key_values"].items())
+
+
+def _process_text(found: dict[str, Any]) -> str:
+    runtime = found["runtime"]
+    parts = [] if found["process_id"] is None else [str(found["process_id"])]
+    if runtime is not None:
+        parts.append(f".NET {runtime['version'] or runtime['bcl_version']}")
+    if found["processors"]:
+        parts.append(counted(found["processors"], "processor"))
+    processes = {t["process_id"] for t in found["threads"]} - {None}
+    if len(processes) > 1:
+        parts.append(counted(len(processes), "process", "processes"))
+    command = runtime["command_line"] if runtime is not None else ""
+    return (", ".join(parts) or "unknown") + (f": {command}" if command else "")
+
+
+def _trust_text(found: dict[str, Any]) -> str:
+    """Whether it is whole, in one line."""
+    problems = found["problems"]
+    parts = []
+    damage = sum(p["severity"] == "damage" for p in problems)
+    if damage:
+        parts.append(f"damaged in {counted(damage, 'place')}")
+    if found["lost"]:
+        threads = {t["thread_id"] for t in found["losses"]}
+        parts.append(f"{lost_events(found['lost'])}, on {counted(len(threads), 'thread')}")
+    faults = sum(p["severity"] == "payload" for p in problems)
+    if faults:
+        parts.append(f"{counted(faults, 'payload does', 'payloads do')} not fit")
+    if any(p["kind"] == _UNENDED for p in problems):
+        parts.append("the end is missing: the program or the recorder ended early")
+    return "; ".join(parts) or "complete: nothing lost, nothing damaged"
+
+
+def _start_text(start: str) -> str:
+    """To the second; traces say more than people need."""
+    return f"{start[: len('2026-01-31T12:00:00')].replace('T', ' ')} UTC"
 
 
 def _cost_text(cost: dict[str, Any]) -> str:
@@ -166,52 +210,59 @@ def _cost_text(cost: dict[str, Any]) -> str:
     if cost["share_low"] is None or cost["share_high"] is None:
         return f"unknown: {cost['reason']}" if cost["reason"] else "unknown"
     low, high = 100 * cost["share_low"], 100 * cost["share_high"]
-    return f"{low:.1f} to {high:.1f} % of the time stopped by the sampler, {counted(cost['stops'], 'time')}"
+    return f"stopped the program for {low:.1f} to {high:.1f} % of the time, {counted(cost['stops'], 'time')}"
 
 
-def _more(out: Output, rest: int, what: str) -> None:
-    if rest > 0:
-        out.line(f"and {counted(rest, f'more {what}')} (--all shows them)")
+def _reports(out: Output, found: dict[str, Any]) -> None:
+    """What each report can answer, and the command that records the rest."""
+    answers = found["answers"]
+    rows = [(a["report"], a["coverage"], ", ".join(a["missing"]), a["question"]) for a in answers]
+    out.table(("report", "data", "not recorded", "question"), rows)
+    lacking = [find_report(a["report"]) for a in answers if a["missing"]]
+    if lacking:
+        out.line()
+        out.line("to record everything:")
+        out.lines(record_lines(record_needs(need for one in lacking for need in one.needs), out.width))
 
 
-def _facts(name: str, found: dict[str, Any]) -> list[tuple[str, str]]:
-    process = "unknown" if found["process_id"] is None else str(found["process_id"])
-    if found["processors"]:
-        process += f" on {counted(found['processors'], 'processor')}"
-    start = "unknown" if found["start"] is None else found["start"].replace("T", " ")
-    threads = {t["thread_id"] for t in found["losses"]}
-    lost = f"{counted(found['lost'], 'event')}, on {counted(len(threads), 'thread')}" if found["lost"] else "none"
-    kinds, everywhere = counted(len(found["kinds"]), "kind"), counted(len(found["threads"]), "thread")
-    facts = [
-        ("file", name),
-        ("format", f"{found['format']} {found['format_version']}, {8 * found['pointer_size']}-bit"),
-        ("runtime", _runtime_text(found["runtime"])),
-        ("process", process),
-        ("start", start),
-        ("duration", f"{found['duration_ns'] / 1e9:.3f} s"),
-        ("events", f"{found['events']:,} of {kinds} on {everywhere}"),
-        ("recording", _cost_text(found["recording"])),
-        ("lost", lost),
-        ("problems", _problem_counts(found["problems"])),
+def _providers(out: Output, found: dict[str, Any]) -> None:
+    """What was recorded, as far as events show it; a question mark where an event has several keywords."""
+    rows = []
+    for p in found["providers"]:
+        words = ", ".join(k["name"] if k["proved"] else f"{k['name']}?" for k in p["keywords"])
+        rows.append((f"{p['events']:,}", "" if p["level"] is None else str(p["level"]), p["provider"], words))
+    out.table(("events", "level", "provider", "keywords"), rows, right={"events", "level"}, whole={"provider"})
+
+
+def _events(out: Output, found: dict[str, Any]) -> None:
+    rows = [
+        (f"{k['count']:,}", str(k["id"]), str(k["version"]), event_label(k["provider"], k["name"]))
+        for k in found["kinds"]
     ]
-    if found["redacted"]:
-        facts.append(("redacted", "yes: words stand for texts that were not to be shared"))
-    return facts + list(found["key_values"].items())
+    numbers = ("events", "id", "version")
+    out.table((*numbers, "event"), rows, right=numbers, names={"event"}, keep={"events", "event"})
 
 
-def _runtime_text(runtime: dict[str, Any] | None) -> str:
-    if runtime is None:
-        return "unknown"
-    command_line = f": {runtime['command_line']}" if runtime["command_line"] else ""
-    return f".NET {runtime['version'] or runtime['bcl_version']} ({runtime['sku']}){command_line}"
+def _threads(out: Output, found: dict[str, Any]) -> None:
+    several = len({t["process_id"] for t in found["threads"]} - {None}) > 1
+    rows = [
+        (
+            f"{t['events']:,}",
+            "unknown" if t["thread_id"] is None else str(t["thread_id"]),
+            str(t["process_id"] or "-") if several else "-",
+            moment_text(t["first_ns"]),
+            moment_text(t["last_ns"]),
+            t["name"] or "",
+        )
+        for t in found["threads"]
+    ]
+    numbers = ("events", "thread", "process", "first", "last")
+    out.filled((*numbers, "name"), rows, numbers)
 
 
-def _problem_counts(problems: list[dict[str, Any]]) -> str:
-    severities = [p["severity"] for p in problems]
-    words = {
-        "damage": ("damaged place", "damaged places"),
-        "payload": ("payload that does not fit", "payloads that do not fit"),
-        "note": ("note", "notes"),
-    }
-    parts = [counted(n, *texts) for severity, texts in words.items() if (n := severities.count(severity))]
-    return ", ".join(parts) or "none"
+_PARTS: Final[dict[str, Callable[[Output, dict[str, Any]], None]]] = {
+    "reports": _reports,
+    "events": _events,
+    "providers": _providers,
+    "threads": _threads,
+}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 import click
 
+from clrevents._util.fitting import Fitted, Kind, TextColumn, fitted_table, wrapped
 from clrevents._util.outputs import whole_file
 from clrevents._util.words import safe as safe
 from clrevents.export.files.json_pieces import json_pieces
@@ -30,9 +32,29 @@ def event_label(provider: str, name: str) -> str:
     return f"{_BRIEF.get(provider, provider)}/{name}"
 
 
-def say(text: str) -> None:
-    """Print one sentence on stderr."""
-    click.echo(f"clrevents: {safe(text)}", err=True)
+def say(text: str, record: str = "") -> None:
+    """Print one sentence on stderr, with the command that records these providers behind it.
+
+    On a terminal it is broken between words, and the command stands on lines of its own, to be copied.
+    """
+    width = shutil.get_terminal_size().columns if sys.stderr is not None and sys.stderr.isatty() else None
+    if record and width is None:
+        text = f"{text} {record_lines(record, None)[0]}"
+    for line in wrapped(f"clrevents: {safe(text)}", width, 2):
+        click.echo(line, err=True)
+    if record and width is not None:
+        click.echo("\n".join(record_lines(record, width)), err=True)
+
+
+def record_lines(providers: str, width: int | None) -> list[str]:
+    """The command that records these providers; on a narrow terminal on several lines that a shell reads as one."""
+    line = f"dotnet-trace collect --providers {providers}"
+    if width is None or len(line) <= width:
+        return [line]
+    head, *rest = line.split(",")
+    first, _, provider = head.rpartition(" ")
+    # A line that goes on must not be indented: the blanks would end the list.
+    return [f"{first} \\", *(f"{part},\\" for part in [provider, *rest][:-1]), (rest or [provider])[-1]]
 
 
 def write_file(out: str, data: bytes, said: str) -> None:
@@ -104,42 +126,70 @@ class Output:
             self._stream.write(text)
         self.line()
 
+    @property
+    def width(self) -> int | None:
+        """The terminal's; None where the output is not one: then nothing is dropped, shortened or wrapped."""
+        return shutil.get_terminal_size().columns if self.terminal else None
+
     def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Write names and values, one per line."""
+        """Write names and values, one per line; on a terminal long values go on below themselves."""
         shown = [(safe(name), safe(value)) for name, value in pairs]
         width = max(len(name) for name, _ in shown)
         for name, value in shown:
-            self.line(f"{self.bold(name.ljust(width))}  {value}")
+            head = name.ljust(width)
+            first, *more = wrapped(f"{head}  {value}", self.width, width + 2)
+            self.line(self.bold(head) + first[width:])
+            self.lines(more)
+
+    def text(self, text: str, indent: int = 0) -> None:
+        """Write a sentence, which is broken between words where it is longer than the terminal is wide."""
+        self.lines(wrapped(text, self.width, indent))
 
     def bold(self, text: str) -> str:
         return click.style(text, bold=True) if self.colour else text
 
-    def filled(self, head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
+    def dim(self, text: str) -> str:
+        return click.style(text, dim=True) if self.colour else text
+
+    def table(
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        right: Collection[str] = (),
+        *,
+        names: Collection[str] = (),
+        whole: Collection[str] = (),
+        keep: Collection[str] = (),
+    ) -> None:
+        """Write columns under headings: those named in `right` are numbers, in `names` names, others are texts.
+
+        Where a terminal has no room for all, names and texts are shortened, but for those in `whole`; those in `keep`
+        stay longest, the others go from the right.
+        """
+        columns = []
+        for place, title in enumerate(head):
+            kind: Kind = (
+                "number" if title in right else "word" if title in whole else "name" if title in names else "text"
+            )
+            columns.append(TextColumn(title, [safe(row[place]) for row in rows], kind, 0 if title in keep else 2))
+        self.fitted(fitted_table(columns, self.width))
+
+    def filled(
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        right: Collection[str] = (),
+        names: Collection[str] = (),
+    ) -> None:
         """Like `table`, without columns (other than marks) in which every row has at most a dash."""
         kept = [i for i, name in enumerate(head) if not name or any(row[i] not in ("", "-") for row in rows)]
-        self.table([head[i] for i in kept], [[row[i] for i in kept] for row in rows], right)
+        self.table([head[i] for i in kept], [[row[i] for i in kept] for row in rows], right, names=names)
 
-    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
-        """Write columns under headings; those named in `right` are numbers. Long cells wrap at the terminal's width."""
-        cells = [[safe(cell) for cell in row] for row in rows]
-        if self.terminal:
-            self._rich_table(head, cells, right)
-            return
-        widths = [max(len(row[i]) for row in [list(head), *cells]) for i in range(len(head))]
-        for row in [list(head), *cells]:
-            padded = [c.rjust(w) if h in right else c.ljust(w) for h, c, w in zip(head, row, widths, strict=True)]
-            self.line("  ".join(padded).rstrip())
-
-    def _rich_table(self, head: Sequence[str], cells: list[list[str]], right: Collection[str]) -> None:
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
-        self.flush()
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for name in head:
-            table.add_column(name, justify="right" if name in right else "left", overflow="fold")
-        for row in cells:
-            # As Text, so that brackets in a name are not markup.
-            table.add_row(*map(Text, row))
-        Console(file=self._stream, highlight=False, markup=False, emoji=False).print(table)
+    def fitted(self, table: Fitted, more: str = "") -> None:
+        """Write a table that was made to fit, and in one line what had no room; `more` says how to see it."""
+        head, *rows = table.lines
+        self.line(self.bold(head))
+        self.lines(rows)
+        if table.dropped:
+            for line in wrapped(f"not shown: {', '.join(table.dropped)}{more}", self.width):
+                self.line(self.dim(line))

@@ -6,11 +6,13 @@ Knows no report. Text shows metrics, facts and one table; everything that limits
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import click
 
+from clrevents._util.fitting import TextColumn, column_width, fitted_table
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import (
@@ -20,12 +22,20 @@ from clrevents.analysis.framework.model.declaration import (
     parameters_of,
 )
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
-from clrevents.analysis.framework.render.show import column_texts, fact_lines, note_text, people_columns, text_last
+from clrevents.analysis.framework.render.show import (
+    column_texts,
+    fact_lines,
+    note_text,
+    people_columns,
+    text_last,
+    told_columns,
+)
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.run.listing import report_summaries
-from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, heading, is_number
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many, spreadsheet_option
 from clrevents.cli.report_rows import (
@@ -63,7 +73,16 @@ def report_command(name: str) -> click.Command:
     own = parameters_of(declared.parameters)
 
     def command(files: tuple[str, ...], jobs: int | None, **options: Any) -> int:
+        live = LiveQuestion.taken_from(options)
+        if live.wanted and files and one:
+            # Where a report has an argument, what stands first is that: there is no FILE before it.
+            argument = next(p.name for p in own if p.argument)
+            options[argument], files = files[0], ()
         parameters = {p.name: _given(p, options.pop(p.name)) for p in own}
+        if live.wanted == bool(files):
+            raise click.UsageError("name a trace, or a running process with -p (see `clrevents ps`), and not both")
+        if live.wanted:
+            return _run(declared, declared.parameters(**parameters), live, **options)
         if len(files) > 1 or means_many(files[0]):
             return _run_many(declared, parameters, files, jobs, **options)
         return _run(declared, declared.parameters(**parameters), files[0], **options)
@@ -72,7 +91,7 @@ def report_command(name: str) -> click.Command:
     # An argument of the report's comes after one FILE, which may be a folder or a pattern.
     one = _has_argument(declared)
     files = click.argument(
-        "files", nargs=1 if one else -1, required=True, metavar="FILE" if one else "FILE...", callback=_all_files
+        "files", nargs=1 if one else -1, required=False, metavar="FILE" if one else "FILE...", callback=_all_files
     )
     for decorate in reversed([files, *map(_option, own), *_options(declared)]):
         made = decorate(made)
@@ -83,8 +102,8 @@ def _has_argument(declared: ReportDeclaration[Any, Any]) -> bool:
     return any(parameter.argument for parameter in parameters_of(declared.parameters))
 
 
-def _all_files(ctx: click.Context, param: click.Parameter, value: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else value
+def _all_files(ctx: click.Context, param: click.Parameter, value: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value or ()
 
 
 def _given(parameter: ParameterDeclaration, value: Any) -> Any:
@@ -148,6 +167,13 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
         click.option(
             "--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]"
         ),
+        click.option(
+            "--raw-units",
+            "raw_units",
+            is_flag=True,
+            help="Durations in nanoseconds and sizes in bytes, with every digit.",
+        ),
+        *live_options(),
         spreadsheet_option,
         errors_option,
         fail_on_option("damage", also=NOTHING),
@@ -166,7 +192,10 @@ def _help(declared: ReportDeclaration[Any, Any]) -> str:
     examples = "".join(f"{question}\n    {line}\n" for question, line in declared.examples)
     examples = f"\n\n\b\n{examples}" if examples else ""
     first, _, rest = declared.description.partition("\n\n")
-    record = f"\n\n\b\nRecord with:\n  dotnet-trace collect --providers \\\n  {record_needs(declared.needs)}"
+    record = (
+        f"\n\n\b\nRecord with:\n  clrevents collect -p PID --for {declared.name}\n"
+        f"or with:\n  dotnet-trace collect --providers \\\n  {record_needs(declared.needs)}"
+    )
     places = "a folder or a pattern" if _has_argument(declared) else "files, folders, patterns, URLs"
     return f"{first}{examples}\n\n{rest}\n\n{_MANY.format(places=places)}{record}"
 
@@ -200,7 +229,7 @@ def _run_many(
 def _run(
     declared: ReportDeclaration[Any, Any],
     parameters: Any,
-    file: str,
+    source: str | LiveQuestion,
     start: str | None,
     end: str | None,
     process_id: int | None,
@@ -214,6 +243,7 @@ def _run(
     as_json: bool,
     errors: Any,
     fail_on: FailOn,
+    raw_units: bool,
     chart: str | None = None,
 ) -> int:
     if as_csv + as_json + (chart is not None) > 1:
@@ -224,18 +254,9 @@ def _run(
     chosen = None if columns is None else chosen_columns(known, columns)
     check_conditions(conditions, declared)
     order = order_of(known, sort or (declared.sort if name == declared.headline else None))
-    with Reading(file, errors) as reading:
-        stopped: DamageError | PayloadError | None = None
-        try:
-            found = ask_one(reading.trace, declared, parameters, {"start": start, "end": end, "process_id": process_id})
-        except (DamageError, PayloadError) as error:
-            if error.report is None:
-                return reading.stopped(error, fail_on)
-            stopped, found = error, error.report
-        except (KeyError, TypeError, ValueError) as error:
-            raise usage_error(error) from None
-        code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
+    window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
 
+    def write(found: Answer[Any]) -> None:
         def sorted_rows(name: str) -> ReportTable[Any]:
             rows: ReportTable[Any] = found.table(name)
             return rows if order is None else rows.sorted_by(*order)
@@ -254,8 +275,19 @@ def _run(
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
                 if table is None and declared.urgent is not None and len(found.table(declared.urgent)):
                     shown = {declared.urgent: found.table(declared.urgent), **shown}
-                limit = LIMIT if limit is None else limit
-                _text(out, declared, found, shown, lambda rows: first_rows(rows, limit, sort), chosen)
+                most = LIMIT if limit is None else limit
+                _text(
+                    out,
+                    declared,
+                    found,
+                    shown,
+                    lambda rows: first_rows(rows, most, sort),
+                    chosen,
+                    raw_units,
+                    table is not None,
+                )
+
+    def verdict(found: Answer[Any], code: int) -> int:
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
         try:
             unmet = found.unmet(*conditions)
@@ -267,6 +299,35 @@ def _run(
             return 3
         # What is wrong with the trace comes first: its numbers prove nothing.
         return code or (UNMET if unmet else 0)
+
+    if isinstance(source, LiveQuestion):
+        # A table that renews itself is for people who look at it; everything else gets the last answer.
+        renewed = sys.stdout is not None and sys.stdout.isatty() and not (as_json or as_csv or chart)
+        code = 0
+        try:
+            for found, last in live_answers(declared, parameters, source, window):
+                if renewed and source.duration is None:
+                    click.clear()
+                if last or renewed:
+                    write(found)
+                if last:
+                    code = verdict(found, 0)
+        except (KeyError, TypeError, ValueError) as error:
+            raise usage_error(error) from None
+        return code
+    with Reading(source, errors) as reading:
+        stopped: DamageError | PayloadError | None = None
+        try:
+            found = ask_one(reading.trace, declared, parameters, window)
+        except (DamageError, PayloadError) as error:
+            if error.report is None:
+                return reading.stopped(error, fail_on)
+            stopped, found = error, error.report
+        except (KeyError, TypeError, ValueError) as error:
+            raise usage_error(error) from None
+        code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
+        write(found)
+        return verdict(found, code)
 
 
 def _drawn(found: Answer[Any], name: str) -> str:
@@ -280,7 +341,7 @@ def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet:
     """The notes; those on what was not recorded in one line, with what records all of it."""
     lacking = {touched for note in found.notes if note.id == NOT_RECORDED for touched in note.touches}
     if not quiet:
-        say_not_recorded(declared, lacking, "the trace does")
+        say_not_recorded(declared, lacking, "")
     for note in found.notes:
         if note.id != NOT_RECORDED and (note.severity != "info" or not quiet):
             say(note_text(note))
@@ -293,23 +354,30 @@ def _text(
     shown: Mapping[str, ReportTable[Any]],
     head_of: Callable[[ReportTable[Any]], ReportTable[Any]],
     chosen: Sequence[ColumnDeclaration] | None,
+    raw: bool,
+    alone: bool,
 ) -> None:
-    out.facts([("coverage", found.coverage), *fact_lines(found)])
+    """The answer for people; `alone` is a table that was asked for by its name."""
+    if not alone:
+        out.facts([("coverage", found.coverage), *fact_lines(found, raw)])
+    elif found.coverage != "full":
+        out.facts([("coverage", found.coverage)])
     for name, rows in shown.items():
         head = head_of(rows)
         if len(head):
-            out.line()
+            if not alone or found.coverage != "full":
+                out.line()
             if len(shown) > 1:
                 out.line(out.bold(name))
             draw = declared.sparklines if chosen is None and name == declared.headline else None
             columns = chosen or _shown(head, declared.shown if name in _headlines(declared) else ())
-            _rows(out, head, columns, found, draw)
+            _rows(out, head, columns, found, draw, raw)
         if len(head) < len(rows):
             out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
     others = [f"{t.name} ({len(found.table(t.name)):,})" for t in found.tables() if t.name not in shown]
-    if others:
+    if others and not alone:
         out.line()
-        out.line(f"other tables, for --table: {', '.join(others)}")
+        out.text(f"other tables, for --table: {', '.join(others)}", 2)
 
 
 def _headlines(declared: ReportDeclaration[Any, Any]) -> tuple[str, ...]:
@@ -322,35 +390,26 @@ def _rows(
     chosen: Sequence[ColumnDeclaration],
     found: Answer[Any],
     draw: _Draw | None,
+    raw: bool,
 ) -> None:
-    titles = [heading(c.name, c.cell) for c in chosen]
-    texts = column_texts(head, chosen)
+    texts = column_texts(head, chosen, lambda column, value: cell_text(column.cell, value, raw))
     if any("\n" in text for column in texts for text in column):
-        write_blocks(out, titles, texts)
+        write_blocks(out, [heading(c.name, c.cell, raw) for c in chosen], texts)
         return
+    columns = told_columns(chosen, texts, raw)
     marks = ["!" if lossy else "" for lossy in head.column("lossy").tolist()]
     if any(marks):
-        titles, texts = ["", *titles], [marks, *texts]
-    right = {heading(c.name, c.cell) for c in chosen if is_number(c.cell)}
+        columns = [TextColumn("", marks, "word", 0), *columns]
     if draw is not None:
-        # Before the names, which may be long.
-        place = next((i for i, title in enumerate(titles) if title and title not in right), len(titles))
-        room = min(max(_room(titles, texts), _NARROWEST), _WIDEST)
-        drawn = draw(found, head, room, _BARS if out.shows(_BARS) else _ASCII_BARS)
-        titles, texts = [*titles[:place], _SPARKLINES, *titles[place:]], [*texts[:place], drawn, *texts[place:]]
-    out.filled(titles, list(zip(*texts, strict=True)), right)
+        # Before the names, which may be long; in the room that the other columns leave.
+        place = next((i for i, column in enumerate(columns) if column.title and column.kind != "number"), len(columns))
+        room = (out.width or shutil.get_terminal_size().columns) - sum(map(column_width, columns))
+        bars = _BARS if out.shows(_BARS) else _ASCII_BARS
+        drawn = draw(found, head, max(_NARROWEST, min(room, _WIDEST)), bars)
+        columns = [*columns[:place], TextColumn(_SPARKLINES, drawn, "word", 3), *columns[place:]]
+    out.fitted(fitted_table(columns, out.width), "; a wider terminal or --columns shows them")
     if any(marks):
         out.line("! events of this row were lost or destroyed")
-
-
-def _room(titles: Sequence[str], texts: Sequence[Sequence[str]]) -> int:
-    """What these columns leave of the terminal's width. Columns of dashes are left out."""
-    taken = sum(
-        max(map(len, [title, *column])) + 2
-        for title, column in zip(titles, texts, strict=True)
-        if not title or any(text not in ("", "-") for text in column)
-    )
-    return shutil.get_terminal_size().columns - taken
 
 
 def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclaration]:

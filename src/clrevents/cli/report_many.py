@@ -6,15 +6,21 @@ Options mean what they mean for one trace; conditions must hold of each. Knows n
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from clrevents._util.fitting import fitted_table
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
-from clrevents.analysis.framework.render.show import column_texts, metric_text, people_columns, text_last
+from clrevents.analysis.framework.render.show import (
+    column_texts,
+    metric_text,
+    people_columns,
+    text_last,
+    told_columns,
+)
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.cells import (
@@ -23,8 +29,8 @@ from clrevents.analysis.framework.vocabulary.cells import (
     ColumnDeclaration,
     FilePath,
     Word,
+    cell_text,
     heading,
-    is_number,
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
@@ -51,8 +57,6 @@ from clrevents.trace import Trace
 
 _METRICS: Final = 5
 """Metrics that are shown of each trace: the first ones that are known of any."""
-_FEWEST: Final = 4
-"""Columns that are shown however narrow the terminal is."""
 _SAID: Final = 10
 _MERGED: Final[Mapping[str, Callable[[list[Any]], Any]]] = {"sum": sum, "max": max, "min": min}
 _CELLS: Final[Mapping[str, str]] = {"ns": "duration", "bytes": "bytes", "count": "count", "ratio": "ratio"}
@@ -79,6 +83,7 @@ class ManyOptions(NamedTuple):
     as_csv: bool
     as_json: bool
     spreadsheet: bool
+    raw_units: bool
     conditions: tuple[str, ...]
 
 
@@ -183,20 +188,26 @@ def _write(
         elif wanted.as_json:
             write_json_lines(out, head, chosen or known)
         else:
-            out.facts([("traces", f"{len(found.traces):,}"), ("coverage", found.coverage), *_totals(declared, found)])
+            out.facts(
+                [
+                    ("traces", f"{len(found.traces):,}"),
+                    ("coverage", found.coverage),
+                    *_totals(declared, found, wanted.raw_units),
+                ]
+            )
             if len(head):
                 out.line()
-                _write_table(out, head, chosen or _shown(declared, rows, wanted.table), fixed=chosen is not None)
+                _write_table(out, head, chosen or _shown(declared, rows, wanted.table), wanted.raw_units)
             if len(head) < len(rows):
                 of = "" if wanted.table is None else f" of {wanted.table}"
                 out.line(f"{len(head):,} of {counted(len(rows), 'row')}{of} (-n shows more)")
             if wanted.table is None and chosen is None:
                 out.line()
-                out.line(f"metrics, for --columns and --sort: {', '.join(m.name for m in declared.metrics)}")
-                out.line(f"tables, for --table: {', '.join(t.name for t in declared.answer.tables())}")
+                out.text(f"metrics, for --columns and --sort: {', '.join(m.name for m in declared.metrics)}", 2)
+                out.text(f"tables, for --table: {', '.join(t.name for t in declared.answer.tables())}", 2)
 
 
-def _totals(declared: ReportDeclaration[Any, Any], found: FleetAnswer) -> list[tuple[str, str]]:
+def _totals(declared: ReportDeclaration[Any, Any], found: FleetAnswer, raw: bool) -> list[tuple[str, str]]:
     """The metrics over all traces that tell them; those of which no number can be said of several are left out."""
     lines = []
     for declared_metric in declared.metrics:
@@ -204,11 +215,11 @@ def _totals(declared: ReportDeclaration[Any, Any], found: FleetAnswer) -> list[t
         told = [value for value in found.by_trace[declared_metric.name].tolist() if value is not None]
         if metric is None or not told or (metric.merge == "none" and metric.value is None):
             continue
-        text = metric_text(metric)
+        text = metric_text(metric, raw)
         if metric.value is None:
             value = _MERGED[metric.merge](told)
             some = f"{len(told):,} of {counted(len(found.traces), 'trace')}"
-            text = f"{metric_text(Metric(value, metric.unit))}, in the {some} that tell it"
+            text = f"{metric_text(Metric(value, metric.unit), raw)} ({some})"
         lines.append((declared_metric.name.replace("_", " "), text))
     return lines
 
@@ -222,19 +233,12 @@ def _shown(declared: ReportDeclaration[Any, Any], rows: ReportTable[Any], table:
     return [_TRACE, *sorted((c for c in people_columns(rows) if c.name != "lossy"), key=text_last)]
 
 
-def _write_table(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDeclaration], fixed: bool) -> None:
-    """Write the rows as text. Unless columns are `fixed`, the last metrics give way to the names of traces."""
-    titles, texts = [heading(c.name, c.cell) for c in columns], column_texts(rows, columns)
+def _write_table(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDeclaration], raw: bool) -> None:
+    texts = column_texts(rows, columns, lambda column, value: cell_text(column.cell, value, raw))
     if any("\n" in text for column in texts for text in column):
-        write_blocks(out, titles, texts)
+        write_blocks(out, [heading(c.name, c.cell, raw) for c in columns], texts)
         return
-    if out.terminal and not fixed and rows.row_class is _MetricsRow:
-        widths = [max(map(len, [title, *column])) + 2 for title, column in zip(titles, texts, strict=True)]
-        while len(widths) > _FEWEST and sum(widths) - 2 > shutil.get_terminal_size().columns:
-            widths.pop()
-        titles, texts = titles[: len(widths)], texts[: len(widths)]
-    right = {heading(c.name, c.cell) for c in columns if is_number(c.cell)}
-    out.filled(titles, list(zip(*texts, strict=True)), right)
+    out.fitted(fitted_table(told_columns(columns, texts, raw), out.width), "; a wider terminal or --columns shows them")
 
 
 def _say_notes(declared: ReportDeclaration[Any, Any], found: FleetAnswer, quiet: bool) -> None:
@@ -243,7 +247,7 @@ def _say_notes(declared: ReportDeclaration[Any, Any], found: FleetAnswer, quiet:
     lacking = {touched for note in notes if note["id"] == NOT_RECORDED for touched in note["touches"]}
     if not quiet:
         some = len({note["trace"] for note in notes if note["id"] == NOT_RECORDED})
-        who = f"{some:,} of {counted(len(found.traces), 'trace')} {'does' if some == 1 else 'do'}"
+        who = f" in {some:,} of {counted(len(found.traces), 'trace')}"
         say_not_recorded(declared, lacking, who)
     kinds: dict[str, list[dict[str, Any]]] = {}
     for note in notes:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import record_needs
@@ -35,7 +36,7 @@ def chosen_columns(known: Sequence[ColumnDeclaration], columns: str) -> list[Col
     names = [name.strip() for name in columns.split(",")]
     for name in names:
         if name not in by_name:
-            raise click.UsageError(f"no column {name!r}; there are {', '.join(by_name)}")
+            raise click.UsageError(unknown("column", name, by_name))
     return [by_name[name] for name in names]
 
 
@@ -45,10 +46,10 @@ def order_of(known: Sequence[ColumnDeclaration], order: str | None) -> tuple[str
         return None
     name, _, direction = order.partition(":")
     by_name = {c.name: c for c in known}
-    if name not in by_name or direction not in ("", "asc", "desc"):
-        raise click.UsageError(
-            f"--sort takes a column, such as {next(iter(by_name))}:desc; there are {', '.join(by_name)}"
-        )
+    if name not in by_name:
+        raise click.UsageError(f"--sort: {unknown('column', name, by_name)}")
+    if direction not in ("", "asc", "desc"):
+        raise click.UsageError(f"--sort takes a column with :asc or :desc, such as {name}:desc")
     ascending = direction == "asc" if direction else by_name[name].cell.name in _ASCENDING
     return name, not ascending
 
@@ -69,11 +70,12 @@ def usage_error(error: Exception) -> click.UsageError:
 
 
 def say_not_recorded(declared: ReportDeclaration[Any, Any], touched: Container[str], who: str) -> None:
-    """What `who` does not tell, if it was touched by what was not recorded, and how to record that."""
+    """What was not recorded, if it was touched, and how to record it; `who` says in which traces, of many."""
     needs = [need for need in declared.needs if need.what in touched]
     if needs:
-        whats = ", ".join(f"{need.what} (no {need.events[0]})" for need in needs)
-        say(f"{who} not tell {whats}; to record that: dotnet-trace collect --providers {record_needs(needs)}")
+        whats = ", ".join(f"{need.what} (no {need.events[0]} events)" for need in needs)
+        text = f"not recorded{who}: {whats}; to record it: clrevents collect --for {declared.name}, or"
+        say(text, record_needs(needs))
 
 
 def first_rows(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTable[Any]:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
+from clrevents._util.units import amount_text
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
@@ -140,12 +141,7 @@ def say_how_sure(samples: Samples, weight: str | None) -> None:
 
 def amount(samples: Samples, weight: int | float) -> str:
     """A weight with its unit, for display."""
-    if samples.unit == "nanoseconds":
-        return f"{weight / 1e6:,.3f} ms"
-    text = f"{weight:,}" if isinstance(weight, int) else f"{weight:,.3f}"
-    if samples.unit == "bytes":
-        return f"{text} byte" if weight == 1 else f"{text} bytes"
-    return text
+    return amount_text(weight, {"nanoseconds": "ns"}.get(samples.unit, samples.unit))
 
 
 def in_all(samples: Samples) -> str:

@@ -220,10 +220,10 @@ def _keyword_names(provider: str, mask: int) -> list[str]:
 def _show(out: Output, event: dict[str, Any]) -> None:
     versions = event["versions"]
     out.line(f"{out.bold(event['name'])}  id {event['id']} of {event['provider']}")
-    out.line(f"  {versions[0]['meaning']}")
+    out.text(f"  {versions[0]['meaning']}", 2)
     out.line()
     if event["aliases"]:
-        out.line(f"  aliases      {', '.join(event['aliases'])}")
+        out.text(f"  aliases      {', '.join(event['aliases'])}", 15)
     out.line(f"  raised by    {_raised(versions[-1])}")
     for older, version in zip([None, *versions], versions, strict=False):
         _show_version(out, version, older)

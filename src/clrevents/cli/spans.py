@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 import clrevents
+from clrevents._util.units import duration_text, moment_text
 from clrevents._util.words import counted, lost_events
 from clrevents.analysis.pairing import activity_keys, longest, spans, summary, telling
 from clrevents.cli.output import Output, safe
@@ -170,8 +171,10 @@ def _facts(events: tuple[str, str], table: clrevents.Table) -> list[tuple[str, s
     ]
     if found.spans:
         times = ("shortest", found.shortest_ns), ("median", found.median_ns), ("95 %", found.p95_ns)
-        quantiles = ", ".join(f"{name} {_ms(ns)}" for name, ns in times)
-        facts.append(("ms", f"{_ms(found.total_ns)} in total; {quantiles}, longest {_ms(found.longest_ns)}"))
+        quantiles = ", ".join(f"{name} {_duration(ns)}" for name, ns in times)
+        facts.append(
+            ("time", f"{_duration(found.total_ns)} in total; {quantiles}, longest {_duration(found.longest_ns)}")
+        )
     facts.append(("unmatched", f"{counted(found.unmatched_begins, 'begin')}, {counted(found.unmatched_ends, 'end')}"))
     if found.unmatched_by_activity:
         ends = counted(found.unmatched_by_activity, "unmatched end")
@@ -196,14 +199,27 @@ def _rows(out: Output, table: clrevents.Table, wanted: list[str] | None) -> None
         texts = [_cell(row[name], enums.get(name), _LONG if wanted is None else None) for name in names]
         thread = "?" if row["thread_id"] is None else str(row["thread_id"])
         mark = "!" if row["lossy"] else ""
-        rows.append((_ms(row["duration_ns"]), mark, _ms(row["start_ns"]), thread, *texts))
+        rows.append(
+            (
+                _duration(row["duration_ns"]),
+                mark,
+                "-" if row["start_ns"] is None else moment_text(row["start_ns"]),
+                thread,
+                *texts,
+            )
+        )
     numbers = {f.name for f in table.fields if f.enum is None and f.type.kind.startswith(("int", "uint", "float"))}
-    out.table(("ms", "", "at ms", "thread", *names), rows, right={"ms", "at ms", "thread", *numbers})
+    out.table(
+        ("duration", "", "at", "thread", *names),
+        rows,
+        right={"duration", "at", "thread", *numbers},
+        keep={"duration", *names[:1]},
+    )
 
 
-def _ms(ns: int | None) -> str:
-    """Nanoseconds as milliseconds; a dash for an unknown time."""
-    return "-" if ns is None else f"{ns / 1e6:,.3f}"
+def _duration(ns: int | None) -> str:
+    """A duration; a dash for one that is unknown."""
+    return "-" if ns is None else duration_text(ns)
 
 
 def _cell(value: Any, enum: Any, longest: int | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import clrevents
+from clrevents._util.units import moment_text
 from clrevents.cli.output import Output, safe
 from clrevents.errors import Problem
 
@@ -16,16 +17,14 @@ def show_problems(out: Output, problems: Iterable[Problem]) -> None:
         if problem.severity == "note":
             notes.setdefault((problem.kind, problem.event), problem)
         else:
-            out.line(_text(problem))
+            out.text(_text(problem), 4)
     for note in notes.values():
-        out.line(_text(note))
+        out.text(_text(note), 4)
 
 
 def show_losses(out: Output, losses: tuple[clrevents.Loss, ...]) -> None:
-    rows = [
-        (thread_text(x.thread_id), f"{x.count:,}", f"{x.start_ns / 1e6:.3f}", f"{x.end_ns / 1e6:.3f}") for x in losses
-    ]
-    out.table(("thread", "lost", "after ms", "before ms"), rows, right={"thread", "lost", "after ms", "before ms"})
+    rows = [(thread_text(x.thread_id), f"{x.count:,}", moment_text(x.start_ns), moment_text(x.end_ns)) for x in losses]
+    out.table(("thread", "lost", "after", "before"), rows, right={"thread", "lost", "after", "before"})
 
 
 def thread_text(thread_id: int) -> str:

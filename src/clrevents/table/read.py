@@ -21,6 +21,7 @@ from clrevents.decode.payload.columns.column_maker import KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.selection import EventName
 from clrevents.decode.stacks import join
+from clrevents.schema.layout import Layout
 from clrevents.schema.registry import Registry
 from clrevents.table.event_schema import TableField, assemble, header_fields, payload_fields, shown_fields
 from clrevents.table.stacks import stack_table
@@ -80,10 +81,15 @@ def event_fields(
     """The payload columns of one event: from the registry, or from the trace if only that describes the event."""
     mine = [kind for kind in kinds if (kind.key.provider, kind.key.name) == event and not kind.undefined]
     known = set(registry.ids(*event))
-    layouts = []
+    layouts: list[Layout] = []
+    # Of an event that may describe itself, whose description then counts, any field may be left out.
+    optional = False
     for id in sorted(known | {kind.key.id for kind in mine if kind.info is not None}):
-        infos = (registry.get(event[0], id, version) for version in registry.versions(event[0], id))
-        layouts += [layout for info in infos if info is not None for layout in info.layouts]
+        for version in registry.versions(event[0], id):
+            info = registry.get(event[0], id, version)
+            if info is not None:
+                layouts += info.layouts
+                optional |= info.only_undescribed
     registered = set(layouts)
     described = []
     for kind in sorted(mine, key=lambda kind: (kind.key.version, kind.index)):
@@ -92,7 +98,7 @@ def event_fields(
             if layout not in registered:
                 described.append(layout)
                 break
-    return payload_fields([*layouts, *described], optional=bool(described))
+    return payload_fields([*layouts, *described], optional=optional or bool(described))
 
 
 def read_table(columns: ColumnPass, chunks: Sequence[Chunk], registry: Registry, wanted: Wanted) -> Table:

@@ -16,6 +16,7 @@ from clrevents.trace.event_rows import EventRows
 from clrevents.trace.order import Order
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stream_chunks import StreamChunks
+from clrevents.trace.stream_tally import StreamTally
 from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "RawPayload",
     "Selector",
     "StreamChunks",
+    "StreamTally",
     "ThreadIds",
     "ThreadInfo",
     "Trace",

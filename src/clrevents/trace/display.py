@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
+from clrevents._util.units import duration_text
 from clrevents._util.words import counted, safe
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
@@ -78,7 +79,7 @@ def _facts(info: TraceInfo, facts: Facts) -> list[tuple[str, str]]:
     return [
         ("format", f"{info.format} {info.version}, {process}{8 * info.pointer_size}-bit"),
         ("start", start),
-        ("duration", f"{facts.duration_ns / 1e9:.3f} s"),
+        ("duration", duration_text(facts.duration_ns)),
         ("events", f"{events:,} of {kinds} on {threads}"),
     ]
 

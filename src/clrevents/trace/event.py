@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
+from clrevents._util.units import moment_text
 from clrevents._util.words import counted, safe
 from clrevents.decode.container.blocks import LabelList
 from clrevents.decode.kinds import EventKey
@@ -193,10 +194,10 @@ class Event(Generic[P_co]):
         return Event(EventRows(self._rows.rows.only(self._row), self._rows.resolver), 0, self.payload)
 
     def __repr__(self) -> str:
-        return f"<Event {safe(self.name)} at {self.time_ns / 1e6:.3f} ms, thread {self.thread_id}: {self.payload!r}>"
+        return f"<Event {safe(self.name)} at {moment_text(self.time_ns)}, thread {self.thread_id}: {self.payload!r}>"
 
     def _repr_html_(self) -> str:
-        since, time = f"{self.time_ns / 1e6:.3f} ms", self.time
+        since, time = moment_text(self.time_ns), self.time
         header = [
             ("time", since if time is None else f"{since}, {time:%Y-%m-%dT%H:%M:%S.%f}Z"),
             ("thread", str(self.thread_id)),

@@ -60,13 +60,13 @@ def test_every_comparison_is_exact(value: int, limit: int) -> None:
 def test_an_estimate_meets_a_condition_with_all_of_its_interval() -> None:
     metric = Metric(100, "bytes", low=80, high=130)
     assert why("count<131", metric) is None
-    assert why("count<130", metric) == "count<130 does not hold: count is 100 bytes (between 80 bytes and 130 bytes)"
+    assert why("count<130", metric) == "count<130 does not hold: count is 100 B (between 80 B and 130 B)"
     assert why("count>80", metric) is not None
 
 
 def test_what_is_not_known_meets_nothing() -> None:
-    metric = Metric(None, "ns", reason="the trace does not tell")
-    assert why("pause_max<1s", metric) == ("pause_max<1s cannot be told: the trace does not tell")
+    metric = Metric(None, "ns", reason="not recorded")
+    assert why("pause_max<1s", metric) == ("pause_max<1s is unknown: not recorded")
     assert why("pause_max!=1s", metric) is not None
 
 
@@ -94,5 +94,5 @@ def test_of_a_report() -> None:
     assert report.unmet("methods<=136", "native_total>1KiB") == []
     assert report.unmet("methods<136", "turns>=0") == [
         "methods<136 does not hold: methods is 136",
-        "turns>=0 cannot be told: the trace does not tell",
+        "turns>=0 is unknown: not recorded",
     ]

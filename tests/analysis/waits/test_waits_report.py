@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import clrevents
 from built_waits import (
     CALLBACK,
     ENTER,
@@ -20,6 +21,7 @@ from built_waits import (
 )
 from clrevents.analysis.reports.waits import WaitsReport
 from clrevents.testing.builder import TraceBuilder
+from project_files import fixture
 from together import together
 
 WAIT, MONITOR, RESULT, POOL, GATE, SLEEP = 0x4000, 0x4100, 0x4200, 0x4300, 0x4400, 0x4500
@@ -211,3 +213,15 @@ def test_nothing_recorded_is_not_nothing_that_happened() -> None:
     assert found.coverage == "none"
     assert numbers_of(found, "count", "waited_total", "task_count") == (None, None, None)
     assert [note.touches for note in found.notes if note.severity == "warning"] == [("waits",)]
+
+
+@pytest.mark.parametrize("name", ["net10-convoy", "net10-starvation"])
+def test_a_wait_for_a_lock_is_as_long_as_the_report_on_locks_says(name: str) -> None:
+    """To the nanosecond, also in halves of the trace: the runtime's own measure counts in both."""
+    with clrevents.open(fixture(name)) as trace:
+        for window in ({}, {"end": "50%"}, {"start": "50%"}):
+            answers = trace.reports("locks", "waits", **window)
+            mine = sum(
+                row.waited_ns for row in answers["waits"].methods if row.kind == "lock" and row.evidence == "event"
+            )
+            assert mine == answers["locks"].metrics["waited_total"].value, window

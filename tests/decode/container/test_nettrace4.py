@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -802,3 +803,14 @@ def test_an_error_shows_the_bytes_around_it() -> None:
     (line,) = [line for line in error.hexdump().splitlines() if line.startswith(">")]
     assert int(line.split()[1], 16) == at & ~15
     assert "GARBAGE"[: 16 - at % 16] in error.hexdump()
+
+
+def test_the_bytes_are_printed_where_they_are_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    error = clrevents.DamageError("odd", offset=18, window=bytes(range(32)), window_offset=0)
+    sink = io.StringIO()
+    error.print_bytes(sink)
+    assert capsys.readouterr().out == ""
+    assert sink.getvalue() == error.hexdump() + "\n"
+    assert [line[0] for line in sink.getvalue().splitlines()] == [" ", ">"]
+    clrevents.DamageError("odd").print_bytes()
+    assert capsys.readouterr().out == "no bytes were kept for this error\n"

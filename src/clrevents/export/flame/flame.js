@@ -78,11 +78,13 @@ function flameGraph(at, isDark) {
 
   function amount(value) {
     const scaled = (steps) => {
+      // As everywhere else in clrevents: three digits in the unit of the magnitude.
       const [size, unit] = steps.find(([size]) => value >= size) || steps[steps.length - 1];
-      return `${(value / size).toLocaleString("en", { maximumFractionDigits: 2 })} ${unit}`;
+      const scaled = value / size, digits = size === 1 ? 0 : scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0;
+      return `${scaled.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${unit}`;
     };
     if (data.unit === "nanoseconds") return scaled([[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]);
-    if (data.unit === "bytes") return scaled([[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "bytes"]]);
+    if (data.unit === "bytes") return scaled([[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]);
     return value.toLocaleString("en", { maximumFractionDigits: 3 });
   }
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
+from clrevents._util.units import duration_text
 from clrevents._util.words import counted
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.samples.calltree import CallTree, Ints, call_tree
@@ -188,7 +189,7 @@ def _differences(after: Samples, before: Samples, name: str) -> list[str]:
         found.append(f"Stacks are those of {after.event}, and in {name} of {before.event}")
     mine, other = _period_ns(after), _period_ns(before)
     if mine is not None and other is not None and max(mine, other) >= _ALIKE * min(mine, other):
-        every = f"A thread has a sample every {mine / 1e6:,.3f} ms, and in {name} every {other / 1e6:,.3f} ms"
+        every = f"A thread has a sample every {duration_text(mine)}, and in {name} every {duration_text(other)}"
         found.append(f"{every}; weights are times in both")
     return found
 

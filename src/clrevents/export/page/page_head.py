@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
+from clrevents._util.units import duration_text, moment_text
 from clrevents._util.words import counted, lost_events
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
@@ -38,7 +39,7 @@ def page_facts(trace: Trace) -> list[tuple[str, str]]:
         ("runtime", _runtime_text(trace)),
         ("process", process),
         ("start", start),
-        ("duration", f"{scan.duration_ns / 1e9:,.3f} s"),
+        ("duration", duration_text(scan.duration_ns)),
         ("events", f"{sum(scan.counts.values()):,} of {kinds} on {threads}"),
         *info.key_values,
     ]
@@ -98,7 +99,7 @@ def _lost_text(scan: Any) -> str:
     threads = len({loss.thread_id for loss in scan.losses})
     text = f"{lost_events(scan.lost)}, on {counted(threads, 'thread')}"
     worst = sorted(scan.losses, key=lambda loss: -loss.count)[:_THREADS]
-    spans = [f"{loss.count:,} between {loss.start_ns / 1e6:,.0f} and {loss.end_ns / 1e6:,.0f} ms" for loss in worst]
+    spans = [f"{loss.count:,} between {moment_text(loss.start_ns)} and {moment_text(loss.end_ns)}" for loss in worst]
     return f"{text}: {', '.join(spans)}" + (", …" if len(scan.losses) > len(worst) else "")
 
 

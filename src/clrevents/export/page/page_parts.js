@@ -12,32 +12,21 @@ function el(name, attributes = {}, ...children) {
   return made;
 }
 
-// A number with commas; one in the middle of two goes to the even one, as everywhere else in clrevents.
-function grouped(value, digits = 0) {
-  let fixed = value.toFixed(digits);
-  if (value.toFixed(digits + 1).endsWith("5") && /^50*$/.test(value.toFixed(60).slice(digits - 60))) {
-    const [low, high] = [Math.floor, Math.ceil].map((round) => round(value * 10 ** digits));
-    fixed = ((low % 2 === 0 ? low : high) / 10 ** digits).toFixed(digits);
-  }
-  const [whole, ...rest] = fixed.split(".");
-  return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".");
-}
+// Numbers with commas, and durations in the unit of their magnitude, as `duration_text` writes them.
+const grouped = (value, digits = 0) =>
+  value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 const counted = (number, one, many = `${one}s`) => `${grouped(number)} ${number === 1 ? one : many}`;
-const milliseconds = (ns) => `${grouped(ns / 1e6, 3)} ms`;
+function durationText(ns) {
+  if (!ns) return "0 s";
+  const units = [["s", 1e9, 999.5e6], ["ms", 1e6, 999.5e3], ["µs", 1e3, 1e3], ["ns", 1, 0]];
+  const [unit, size] = units.find(([, , from]) => Math.abs(ns) >= from);
+  const scaled = ns / size;
+  if (size === 1) return `${grouped(scaled)} ${unit}`;
+  return `${grouped(scaled, Math.abs(scaled) < 9.995 ? 2 : Math.abs(scaled) < 99.95 ? 1 : 0)} ${unit}`;
+}
 
 // A cell as people read it, a dash where nothing is known.
-function cellText(cell, value) {
-  if (value === null) return "-";
-  switch (cell) {
-    case "text": return data.texts[value];
-    case "time": case "duration": return grouped(value / 1e6, 3);
-    case "count": case "bytes": return grouped(value);
-    case "ratio": return `${(100 * value).toFixed(2)} %`;
-    case "number": return grouped(value, 3);
-    case "flag": return value ? "yes" : "";
-    default: return String(value);
-  }
-}
+const cellText = (column, row) => (column.texts[row] === null ? "-" : data.texts[column.texts[row]]);
 
 const darkPaper = matchMedia("(prefers-color-scheme: dark)");
 const themed = [];

@@ -1,7 +1,7 @@
 """The sections of a page: one for each report that has data, with its headline, caveats, tables and charts.
 
-Values of tables stay numbers where the script can sort and write them as `cell_text` does; what JavaScript's numbers
-cannot hold goes as text. Bulk tables are counted only. Charts are SVG in the page's own ink; without the drawing
+Every cell comes as the text that a terminal shows, and as a number beside it where the script sorts by it and
+JavaScript's numbers hold it. Bulk tables are counted only. Charts are SVG in the page's own ink; without the drawing
 library the page says so. Works nothing out.
 """
 
@@ -21,7 +21,7 @@ from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.render.charts import COARSE, Chart
 from clrevents.analysis.framework.render.show import column_texts, fact_lines, note_text, people_columns, text_last
 from clrevents.analysis.framework.run.catalogue import find_report
-from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading, is_number
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, heading, is_number
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import shape_of
 from clrevents.export.page.page_assembly import PageTexts, shown_text
@@ -57,8 +57,6 @@ def _page_chart(found: Answer[Any], chart: Chart) -> dict[str, str]:
 
 _EXACT: Final = 1 << 53
 """Integers below this are exact in JavaScript, and numbers have a fraction."""
-_NUMBERS: Final = ("time", "duration", "count", "bytes", "ratio", "number")
-"""Cells that the script writes itself, by their names."""
 
 
 def page_tables(
@@ -132,21 +130,17 @@ def _columns(rows: ReportTable[Any], wanted: tuple[str, ...]) -> list[ColumnDecl
 def _page_column(
     rows: ReportTable[Any], column: ColumnDeclaration, shown: list[str], texts: PageTexts
 ) -> dict[str, Any]:
-    made = {
+    made: dict[str, Any] = {
         "name": column.name,
         "title": heading(column.name, column.cell),
         "about": column.description,
         "right": is_number(column.cell),
     }
     values = rows.column(column.name).tolist()
-    if column.many or column.cell.name not in (*_NUMBERS, "ordinal", "row", "process", "thread", "stack", "flag"):
-        cells = [None if value is None else texts.place(text) for value, text in zip(values, shown, strict=True)]
-        return {**made, "cell": "text", "values": cells}
-    if not all(value is None or _plain(value) for value in values):
-        cells = [None if value is None else texts.place(cell_text(column.cell, value)) for value in values]
-        return {**made, "cell": "text", "values": cells}
-    cells = [int(value) if isinstance(value, bool) else value for value in values]
-    return {**made, "cell": column.cell.name if column.cell.name in (*_NUMBERS, "flag") else "code", "values": cells}
+    made["texts"] = [None if value is None else texts.place(text) for value, text in zip(values, shown, strict=True)]
+    if column.cell.python is not str and not column.many and all(value is None or _plain(value) for value in values):
+        made["values"] = [int(value) if isinstance(value, bool) else value for value in values]
+    return made
 
 
 def _plain(value: Any) -> bool:

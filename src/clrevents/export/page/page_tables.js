@@ -4,7 +4,7 @@ const FIRST_ROWS = 25;
 function tablePart(table) {
   const part = el("div", { class: "table", "data-table": table.name });
   part.append(el("h3", {}, table.name), el("p", { class: "soft" }, table.about));
-  let order = table.columns[0].values.map((_, row) => row), wanted = "", all = false, sortedBy = null;
+  let order = table.columns[0].texts.map((_, row) => row), wanted = "", all = false, sortedBy = null;
   const lossy = new Set(table.lossy);
   const search = el("input", { type: "search", "aria-label": `Search in ${table.name}`, placeholder: "search" });
   const status = el("span", { class: "soft", role: "status" });
@@ -26,23 +26,22 @@ function tablePart(table) {
   const marks = lossy.size ? [el("th", { scope: "col" }, "!")] : [];
 
   function compared(column, a, b, falling) {
-    const x = column.values[a], y = column.values[b];
+    const by = column.values || column.texts, x = by[a], y = by[b];
     // What is not known comes last either way.
     if (x === null || y === null) return (x === null) - (y === null) || a - b;
-    const found = column.cell === "text"
-      ? data.texts[x].localeCompare(data.texts[y], "en", { numeric: true }) : x - y;
+    const found = column.values ? x - y : data.texts[x].localeCompare(data.texts[y], "en", { numeric: true });
     return (falling ? -found : found) || a - b;
   }
 
   function fill() {
     const lower = wanted.toLowerCase();
-    const fits = (row) => table.columns.some((c) => cellText(c.cell, c.values[row]).toLowerCase().includes(lower));
+    const fits = (row) => table.columns.some((c) => cellText(c, row).toLowerCase().includes(lower));
     const found = lower ? order.filter(fits) : order;
     const shown = all ? found : found.slice(0, FIRST_ROWS);
     body.replaceChildren(...shown.map((row) => {
       const cells = table.columns.map((column) => el("td", {
         class: column.right ? "right" : "text",
-      }, cellText(column.cell, column.values[row])));
+      }, cellText(column, row)));
       if (lossy.size) cells.unshift(el("td", {}, lossy.has(row) ? "!" : ""));
       return el("tr", {}, ...cells);
     }));

@@ -9,7 +9,7 @@ function timelinePart() {
   if (!timeline.lanes.length && !timeline.tracks.length) return;
   at("timeline").hidden = false;
   let from = 0, to = timeline.ticks, everyLane = timeline.lanes.length <= FEW_LANES, rows = [], chosen = null;
-  const time = (tick) => milliseconds(tick * timeline.tick_ns);
+  const time = (tick) => durationText(tick * timeline.tick_ns);
 
   // A row of the picture: its title, and its things with where they begin and end.
   function layOut() {
@@ -231,7 +231,7 @@ function timelinePart() {
     });
     at("timeline-legend").replaceChildren(...entries);
   }
-  const about = [`What is shorter than ${milliseconds(timeline.part_ns)} is drawn together with what lies beside it.`];
+  const about = [`What is shorter than ${durationText(timeline.part_ns)} is drawn together with what lies beside it.`];
   if (timeline.more) about.push(`${counted(timeline.more, "thread")} that did less ${timeline.more === 1 ? "is" : "are"} not drawn.`);
   const unplaced = [];
   for (const track of timeline.tracks) {

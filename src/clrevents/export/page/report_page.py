@@ -13,6 +13,7 @@ from typing import Any, Final
 import attrs
 
 from clrevents._util.outputs import whole_file
+from clrevents._util.units import duration_text
 from clrevents._util.version import __version__
 from clrevents.analysis.framework.run.catalogue import reports_of
 from clrevents.errors import DamageError, PayloadError, TraceError
@@ -47,7 +48,7 @@ class PageAgainst:
         """What is compared and what is not, and whether this trace can be trusted."""
         both = compared_names(stacks, self.stacks)
         parts = [
-            f"{self.stacks.name}, {self.duration_ns / 1e9:,.3f} s",
+            f"{self.stacks.name}, {duration_text(self.duration_ns)}",
             f"flame graphs of {', '.join(both) or 'nothing'}",
         ]
         for name in stacks.samples:

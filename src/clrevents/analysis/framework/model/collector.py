@@ -316,7 +316,7 @@ class Context:
         """
         declared = next(metric for metric in self.metrics if metric.name == name)
         if value is None and reason is None:
-            reason = "the trace does not tell"
+            reason = "not recorded"
         return Metric(
             value,
             declared.unit,

@@ -69,7 +69,7 @@ class Condition:
             known = ", ".join(filter(None, units))
             raise ValueError(f"{self.text!r}: {self.metric} is measured in {metric.unit}, so the limit takes {known}")
         if metric.value is None:
-            return f"{self.text} cannot be told: {metric.reason}"
+            return f"{self.text} is unknown: {metric.reason}"
         limit = self.number * units[self.unit]
         low, high = metric.low, metric.high
         if (low is None) != (high is None):

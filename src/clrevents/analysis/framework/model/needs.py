@@ -142,7 +142,7 @@ def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[N
         Note(
             NOT_RECORDED,
             "warning" if need.essential else "info",
-            f"the trace does not tell {need.what}: it has no {need.events[0]} event",
+            f"not recorded: {need.what} (no {need.events[0]} events)",
             touches=(need.what,),
             remedy="record the trace again with these providers",
             record=record_needs([need]),

@@ -9,21 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
+from clrevents._util.fitting import TextColumn, fitted_table, shortened
+from clrevents._util.units import amount_text, moment_text, raw_text
 from clrevents._util.words import counted, safe
 from clrevents.analysis.framework.render.charts import Chart
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
-from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading, is_number
+from clrevents.analysis.framework.vocabulary.cells import (
+    ColumnDeclaration,
+    cell_text,
+    heading,
+    is_number,
+    text_kind,
+)
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, hidden_columns, shape_of
 from clrevents.table.display import LINES, MOST_HTML, WIDTH, fitted, framed_html, html_table, html_text
 
 _CELL: Final = 60
-_SHORTEST: Final = 16
 _ROWS: Final = 20
 _NOTES: Final = 4
 _DEEPEST: Final = 30
 """How far names of a tree are indented at most."""
-_WORDS: Final = {"ns": "ms", "count": ""}
 
 
 class Shown(Protocol):
@@ -46,13 +52,14 @@ class Shown(Protocol):
     def charts(self) -> tuple[Chart, ...]: ...
 
 
-def metric_text(metric: Metric) -> str:
-    """A metric with its unit: `9.322 ms`, `1,024 bytes`; why there is none."""
+def metric_text(metric: Metric, raw: bool = False) -> str:
+    """A metric with its unit: `9.32 ms`, `1.0 kB`; why there is none. `raw` has every digit in base units."""
     if metric.value is None:
         return f"unknown: {metric.reason}"
-    text = _amount(metric.value, metric.unit)
+    write = raw_text if raw else amount_text
+    text = write(metric.value, metric.unit)
     if metric.low is not None and metric.high is not None:
-        text += f" (between {_amount(metric.low, metric.unit)} and {_amount(metric.high, metric.unit)})"
+        text += f" (between {write(metric.low, metric.unit)} and {write(metric.high, metric.unit)})"
     elif metric.low is not None or metric.high is not None:
         text = f"at {'most' if metric.low is None else 'least'} {text}"
     return text
@@ -63,8 +70,8 @@ def question_text(question: Question) -> str:
     window = question.window
     parts = [question.trace.path or "trace in memory"]
     if not window.whole:
-        start = "the start" if window.start_ns is None else f"{window.start_ns / 1e6:,.3f} ms"
-        end = "the end" if window.end_ns is None else f"{window.end_ns / 1e6:,.3f} ms"
+        start = "the start" if window.start_ns is None else moment_text(window.start_ns)
+        end = "the end" if window.end_ns is None else moment_text(window.end_ns)
         parts.append(f"from {start} to {end}")
     if question.process_id is not None:
         parts.append(f"process {question.process_id}")
@@ -72,16 +79,17 @@ def question_text(question: Question) -> str:
     return ", ".join(parts)
 
 
-def fact_lines(answer: Shown) -> list[tuple[str, str]]:
+def fact_lines(answer: Shown, raw: bool = False) -> list[tuple[str, str]]:
     """The metrics and facts that are known, as names and values, and those metrics that are not, by their reason."""
     metrics = {name.replace("_", " "): metric for name, metric in answer.metrics.items()}
-    lines = [(name, metric_text(metric)) for name, metric in metrics.items() if metric.value is not None]
+    lines = [(name, metric_text(metric, raw)) for name, metric in metrics.items() if metric.value is not None]
     columns = columns_of(type(answer.facts))
     for column in columns:
         value = getattr(answer.facts, column.name)
         if value not in (None, ()):
-            unit = " ms" if column.cell.unit == "ns" else ""
-            lines.append((column.name.removesuffix("_ns").replace("_", " "), f"{_cell(column, value)}{unit}"))
+            text = _cell(column, value, raw)
+            unit = f" {column.cell.unit}" if raw and column.cell.unit in ("ns", "bytes") else ""
+            lines.append((heading(column.name, column.cell), f"{text}{unit}"))
     reasons: dict[str, list[str]] = {}
     for name, metric in metrics.items():
         if metric.value is None:
@@ -172,40 +180,34 @@ def answer_text(answer: Shown) -> str:
 
 
 def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
-    count = min(len(rows), room - 2)
+    count = min(len(rows), room - 3)
     if count < 1:
         return []
-    columns = people_columns(rows)
-    head = rows.head(count)
-    cells_of = zip(columns, column_texts(head, columns, _cell), strict=True)
-    texts = [[heading(c.name, c.cell), *cells] for c, cells in cells_of]
-    # Texts come last: they are what may be cut off.
-    order = sorted(range(len(columns)), key=lambda i: text_last(columns[i]))
-    widths = _widths([max(map(len, column)) for column in texts], [c.cell.python is str for c in columns])
-    while len(order) > 1 and sum(widths[i] + 2 for i in order) > WIDTH - 2:
-        order.pop()
-    lines = []
-    for row in range(count + 1):
-        cells = []
-        for i in order:
-            text = texts[i][row]
-            text = text if len(text) <= widths[i] else text[: widths[i] - 1] + "…"
-            cells.append(text.rjust(widths[i]) if is_number(columns[i].cell) else text.ljust(widths[i]))
-        lines.append("    " + "  ".join(cells).rstrip())
+    columns = sorted(people_columns(rows), key=text_last)
+    fitted = fitted_table(told_columns(columns, column_texts(rows.head(count), columns)), WIDTH - 4)
+    lines = [f"    {line}" for line in fitted.lines]
+    if fitted.dropped:
+        lines.append(f"    not shown: {', '.join(fitted.dropped)}")
     if count < len(rows):
         lines.append(f"    {count} of {counted(len(rows), 'row')} of {name}")
     return lines
 
 
-def _widths(wanted: Sequence[int], text: Sequence[bool]) -> list[int]:
-    """The columns' widths: texts give way, the longest first, until all fit on a line."""
-    widths = [min(width, _CELL) for width in wanted]
-    while sum(width + 2 for width in widths) > WIDTH - 2:
-        longest = max((i for i in range(len(widths)) if text[i]), key=lambda i: widths[i], default=None)
-        if longest is None or widths[longest] <= _SHORTEST:
-            break
-        widths[longest] -= 1
-    return widths
+def told_columns(
+    columns: Sequence[ColumnDeclaration], texts: Sequence[Sequence[str]], raw: bool = False
+) -> list[TextColumn]:
+    """Columns for a table that fits, but those of dashes. The first name, which says what a row is about, stays."""
+    named = next((c for c in columns if text_kind(c.cell) in ("name", "text")), None)
+    return [
+        TextColumn(
+            heading(c.name, c.cell, raw),
+            list(map(safe, cells)),
+            text_kind(c.cell),
+            0 if c is named else c.importance,
+        )
+        for c, cells in zip(columns, texts, strict=True)
+        if any(text not in ("", "-") for text in cells)
+    ]
 
 
 def answer_html(answer: Shown) -> str:
@@ -253,17 +255,5 @@ def _html_rows(declared: TableDeclaration, rows: ReportTable[Any]) -> str:
     return f"{title}{more}</p>" + html_table(names, list(zip(*texts, strict=True)), right)
 
 
-def _cell(column: ColumnDeclaration, value: Any) -> str:
-    text = safe(cell_text(column.cell, value))
-    return text if len(text) <= _CELL else text[: _CELL - 1] + "…"
-
-
-def _amount(value: int | float, unit: str) -> str:
-    if unit == "ns":
-        return f"{value / 1e6:,.3f} ms"
-    if unit == "ratio":
-        return f"{100 * value:.2f} %"
-    if unit == "bytes" and isinstance(value, int):
-        return counted(value, "byte")
-    text = f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
-    return f"{text} {_WORDS.get(unit, unit)}".rstrip()
+def _cell(column: ColumnDeclaration, value: Any, raw: bool = False) -> str:
+    return shortened(safe(cell_text(column.cell, value, raw)), _CELL, text_kind(column.cell))

@@ -13,6 +13,7 @@ import attrs
 from clrevents.analysis.framework.model.needs import coverage, missing_notes, record_needs
 from clrevents.analysis.framework.recording.recorded import recorded
 from clrevents.analysis.framework.recording.recording_cost import recording_cost_of
+from clrevents.analysis.framework.recording.recording_kind import recording_kind
 from clrevents.analysis.framework.run.asking import seen_kinds
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage
@@ -43,7 +44,7 @@ def answerable(trace: Trace) -> tuple[Answerable, ...]:
 
 
 def trace_answers(trace: Trace) -> dict[str, Any]:
-    """As JSON has it: `providers` with their keywords in words, `answers`, and what the `recording` cost."""
+    """As JSON has it: the `kind` of trace, `providers` with their keywords, `answers`, what the `recording` cost."""
     providers = [
         {
             "provider": provider.provider,
@@ -54,4 +55,9 @@ def trace_answers(trace: Trace) -> dict[str, Any]:
         for provider in recorded(trace).providers
     ]
     answers = [{**attrs.asdict(one), "missing": list(one.missing)} for one in answerable(trace)]
-    return {"providers": providers, "answers": answers, "recording": attrs.asdict(recording_cost_of(trace))}
+    return {
+        "kind": recording_kind({(key.provider, key.name) for key in trace.event_counts()}),
+        "providers": providers,
+        "answers": answers,
+        "recording": attrs.asdict(recording_cost_of(trace)),
+    }

@@ -5,6 +5,7 @@ Joins passes of `trace` with one reading of reports. Where a trace breaks, the a
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
@@ -214,6 +215,13 @@ class ReportFeed:
                 self._stacks.update(rows.stack_bytes)
             ended = self._holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
             self._reading.take(chunk, ended, info, self._asked_window(decoder))
+
+    def so_far(self, decoder: Decoder) -> dict[str, Answer[Any]]:
+        """The answers as if the stream ended here; the feed goes on. It takes a copy of all that answers hold so far.
+
+        Raises ValueError where the decoder has not seen the header of a trace.
+        """
+        return copy.deepcopy(self).finish(decoder)
 
     def finish(self, decoder: Decoder) -> dict[str, Answer[Any]]:
         """The answers, by the reports' names. Call it once, after `close`. Raises ValueError where the decoder has not

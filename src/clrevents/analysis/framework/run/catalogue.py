@@ -11,6 +11,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, Unpack
 
+from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions, parameters_of
 from clrevents.analysis.framework.run.asking import ReportFeed, ask
@@ -28,7 +29,7 @@ def find_report(report: str | type[Any]) -> ReportDeclaration[Any, Any]:
     """The declaration of a report, by its name or the class of its answer. Raises ValueError if there is none."""
     name = report if isinstance(report, str) else getattr(report, "name", repr(report))
     if name not in report_names():
-        raise ValueError(f"no report {name!r}; there are {', '.join(report_names())}")
+        raise ValueError(unknown("report", name, report_names()))
     found: ReportDeclaration[Any, Any] = importlib.import_module(f"{ROOM}.{name}.report").REPORT
     return found
 

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import attrs
 
+from clrevents._util.fitting import Kind
+from clrevents._util.units import duration_text, moment_text, number_text, share_text, size_text
 from clrevents.table.build import ColumnType
 
 Privacy: TypeAlias = Literal["public", "code", "private"]
@@ -63,13 +65,17 @@ CELLS: Final[dict[str, Cell]] = {cell.name: cell for alias in _ALIASES for cell 
 
 @attrs.frozen
 class ColumnDeclaration:
-    """One column as it was declared: `many` holds several values in each cell, `nullable` says that it may be null."""
+    """One column as it was declared: `many` holds several values in each cell, `nullable` says that it may be null.
+
+    `importance` decides which columns a narrow screen shows: those of 0 to the last, those of 3 are the first to go.
+    """
 
     name: str
     cell: Cell
     description: str
     nullable: bool = False
     many: bool = False
+    importance: int = 2
 
     @property
     def type(self) -> ColumnType:
@@ -78,7 +84,7 @@ class ColumnDeclaration:
         return ColumnType("list", (inner,)) if self.many else inner
 
 
-def column_of(name: str, hint: Any, description: str) -> ColumnDeclaration:
+def column_of(name: str, hint: Any, description: str, importance: int = 2) -> ColumnDeclaration:
     """What an annotation says. Raises TypeError, with the fix, for a type that is not in the list."""
     nullable = typing.get_origin(hint) in (types.UnionType, typing.Union)
     inner = hint
@@ -92,24 +98,28 @@ def column_of(name: str, hint: Any, description: str) -> ColumnDeclaration:
     if cell is None or CELLS.get(cell.name) is not cell:
         known = ", ".join(alias for alias, value in globals().items() if any(value is a for a in _ALIASES))
         raise TypeError(f"{name}: {hint} is not a type of cell; use one of {known}, tuple[…, ...] of one, or `| None`")
-    return ColumnDeclaration(name, cell, description, nullable, many)
+    return ColumnDeclaration(name, cell, description, nullable, many, importance)
 
 
-def cell_text(cell: Cell, value: Any) -> str:
-    """A value for people: times and durations in milliseconds, a dash where it is null."""
+def cell_text(cell: Cell, value: Any, raw: bool = False) -> str:
+    """A value for people, in the unit of its magnitude; a dash where it is null. `raw` is the number as it is."""
     if value is None:
         return "-"
     if isinstance(value, tuple | list):
-        return ", ".join(cell_text(cell, item) for item in value)
+        return ", ".join(cell_text(cell, item, raw) for item in value)
+    if raw and cell.name in ("time", "duration", "bytes", "ratio", "number"):
+        return str(value)
     match cell.name:
-        case "time" | "duration":
-            return f"{value / 1e6:,.3f}"
-        case "count" | "bytes":
-            return f"{value:,}"
+        case "time":
+            return moment_text(value)
+        case "duration":
+            return duration_text(value)
+        case "bytes":
+            return size_text(value)
+        case "count" | "number":
+            return number_text(value)
         case "ratio":
-            return f"{100 * value:.2f} %"
-        case "number":
-            return f"{value:,.3f}"
+            return share_text(value)
         case "address" | "handle":
             return f"{value:#x}"
         case "flag":
@@ -118,11 +128,19 @@ def cell_text(cell: Cell, value: Any) -> str:
             return str(value)
 
 
-def heading(name: str, cell: Cell) -> str:
-    """A column's name for people, with the unit in which `cell_text` writes it."""
-    if cell.unit == "ns":
-        return f"{name.removesuffix('_ns')} ms".replace("_", " ")
+def heading(name: str, cell: Cell, raw: bool = False) -> str:
+    """A column's name for people. Cells carry their units, unless they are `raw`: then the name does."""
+    if cell.unit in ("ns", "bytes"):
+        bare = name.removesuffix(f"_{cell.unit}")
+        name = f"{bare}_{cell.unit}" if raw and bare != cell.unit else bare
     return name.replace("_", " ")
+
+
+def text_kind(cell: Cell) -> Kind:
+    """How a cell gives way where there is little room: numbers, words and ids never do."""
+    if is_number(cell):
+        return "number"
+    return {"name": "name", "code": "name", "path": "name", "text": "text"}.get(cell.name, "word")  # type: ignore[return-value]
 
 
 def is_number(cell: Cell) -> bool:

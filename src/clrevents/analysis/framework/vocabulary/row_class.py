@@ -52,12 +52,21 @@ class RowShape:
     tree: TreeShape | None = None
 
 
-def column(description: str, *, hidden: bool = False, windowed: bool = False) -> Any:
+def column(description: str, *, hidden: bool = False, windowed: bool = False, importance: int = 2) -> Any:
     """Declare a column of a row class; `hidden` ones are not shown to people unless they ask for them.
+
+    Where not all fit, columns of `importance` 3 go first, then those of 2, from the right; those of 0 never do.
 
     A row is the same in every window that it meets, but for its `windowed` columns: they sum up what happened in one.
     """
-    return attrs.field(metadata={"description": description, "hidden": hidden, "windowed": windowed})
+    return attrs.field(
+        metadata={
+            "description": description,
+            "hidden": hidden,
+            "windowed": windowed,
+            "importance": importance,
+        }
+    )
 
 
 @overload
@@ -143,7 +152,7 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
         if not description.endswith("."):
             wrong.append(f'{field.name}: describe it with one sentence, column("…")')
         try:
-            found.append(column_of(field.name, hints[field.name], description))
+            found.append(column_of(field.name, hints[field.name], description, field.metadata.get("importance", 2)))
         except TypeError as error:
             wrong.append(str(error))
     names = {column.name for column in found}

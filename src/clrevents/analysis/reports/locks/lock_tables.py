@@ -54,7 +54,7 @@ class LockTables:
         self._context = context
         self.found = found
         self.runs = runs
-        self.run_low, self.run_high = stretches(runs, context.stopped_ns)
+        self.run_low, self.run_high = stretches(runs, context.stopped_ns if len(runs) else 0)
         spans = found.spans
         self.stacks = spans.at_begin("stack_id").astype(np.int64)
         moments = spans.bounds()[0]

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from clrevents._util.units import duration_text
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
@@ -225,7 +226,9 @@ def _deadlock_notes(deadlocks: ReportTable[DeadlockedThread]) -> list[Note]:
     if circle is None:
         return []
     count, longest = len(set(deadlocks.column("deadlock").tolist())), max(row.waited_ns for row in deadlocks)
-    text = f"{counted(count, 'deadlock')}: {circle}; they waited for up to {longest / 1e6:,.3f} ms when tracing stopped"
+    text = (
+        f"{counted(count, 'deadlock')}: {circle}; they waited for up to {duration_text(longest)} when tracing stopped"
+    )
     numbers = {"deadlocks": count, "threads": len(deadlocks), "longest_ns": longest}
     return [Note("deadlock", "error", text, ("deadlocks",), numbers, "take the locks in the same order everywhere")]
 
@@ -239,7 +242,7 @@ def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
         lock = "a lock" if worst.lock_id is None else f"lock {worst.lock_id:#x}"
         text = (
             f"{counted(len(convoys), 'convoy')}: {worst.threads} threads waited in turn for {lock} in "
-            f"{worst.method or 'unknown code'}, for {(worst.end_ns - worst.start_ns) / 1e6:,.3f} ms; contentions are "
+            f"{worst.method or 'unknown code'}, for {duration_text(worst.end_ns - worst.start_ns)}; contentions are "
             "fewer than the turns, because a thread that takes the lock again at once does not wait"
         )
         notes.append(Note("convoy", "warning", text, ("count",), {"convoys": len(convoys), "contentions": count}))
@@ -252,7 +255,7 @@ def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
         longest = int(found.duration_ns[waiting].max())
         text = (
             f"{counted(len(waiting), 'thread')} still waited when tracing stopped, the longest for "
-            f"{longest / 1e6:,.3f} ms until then: sums are at least so long"
+            f"{duration_text(longest)} until then: sums are at least so long"
         )
         notes.append(
             Note("still-waiting", "warning", text, ("waited_total",), {"threads": len(waiting), "longest_ns": longest})

@@ -8,6 +8,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
+from clrevents._util.units import duration_text, moment_text
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import Note
@@ -134,7 +135,7 @@ class Conclusion:
             return ["the pool never had to add workers for long because work was stuck"]
         one = self._worst
         found = [
-            f"from {one.start / 1e6:,.3f} ms to {one.end / 1e6:,.3f} ms the pool raised its goal "
+            f"from {moment_text(one.start)} to {moment_text(one.end)} the pool raised its goal "
             f"{counted(len(one.raised), 'time')}{self._goals(one)} for {one.reason}: {_WORDS[one.reason]}"
         ]
         culprit = self._culprit(one)
@@ -146,7 +147,7 @@ class Conclusion:
                 f"{culprit.method or 'a method without a name'} ({culprit.kind})"
             )
         if self._around.longest_ns is not None:
-            found.append(f"work waited up to {self._around.longest_ns / 1e6:,.3f} ms for a worker")
+            found.append(f"work waited up to {duration_text(self._around.longest_ns)} for a worker")
         least, processors = self._around.min_workers, self._context.info.processors
         if least is not None and processors:
             of = f"{counted(least, 'worker')} on {counted(processors, 'processor')}"

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.units import duration_text
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
@@ -177,9 +178,9 @@ def verdict(found: Sequence[Shortage], told: bool, complete: bool, longest_ns: i
         text = f"the pool raised its goal {count:,} times because work was stuck"
         why.append(f"{text}, but the trace does not show that its workers were blocked")
     elif not told:
-        why.append("the trace does not tell how the pool changed its number of workers")
+        why.append("how the pool changed its number of workers was not recorded")
     elif not complete:
         why.append("events are missing, and may be those that would show a shortage")
     if not found and longest_ns is not None and longest_ns >= LONG_NS:
-        why.append(f"work waited up to {longest_ns / 1e6:,.3f} ms, though the pool did not add workers for it")
+        why.append(f"work waited up to {duration_text(longest_ns)}, though the pool did not add workers for it")
     return ("unknown", why) if why else ("healthy", [])

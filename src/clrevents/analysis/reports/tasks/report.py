@@ -7,6 +7,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from clrevents._util.units import duration_text
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
@@ -226,7 +227,7 @@ def _notes(context: Context, tables: TaskTables) -> list[Note]:
     if blocked.any():
         count, waited = int(tables.waits_begun.sum()), int(tables.waited.sum())
         least = "at least " if tables.open.any() else ""
-        text = f"sync over async: {counted(count, 'wait')} for tasks blocked threads for {least}{waited / 1e6:,.3f} ms"
+        text = f"sync over async: {counted(count, 'wait')} for tasks blocked threads for {least}{duration_text(waited)}"
         numbers = {"waits": count, "waited_ns": waited}
         notes.append(Note("sync-over-async", "warning", text, ("blocking_total",), numbers, "await the tasks instead"))
     waiting = int(tables.open.sum())

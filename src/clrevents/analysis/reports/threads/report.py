@@ -124,7 +124,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
             Stops([*stopped, *runs.sampling.late()]),
             BETWEEN if told else UNKNOWN,
         )
-        lives = Lives(tiler, context.stopped_ns, terminations(events))
+        lives = Lives(tiler, context.stopped_ns if trails else 0, terminations(events))
         found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
         found.sort(key=lambda life: (life.start, life.thread_id))
         # Programs stop themselves in the same way, so that without a sample nobody is the sampler.

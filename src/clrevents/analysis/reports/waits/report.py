@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from clrevents._util.units import duration_text
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
@@ -177,7 +178,7 @@ def _notes(context: Context, tables: WaitTables) -> list[Note]:
         text = (
             f"sync over async: {counted(count, 'wait') if count else 'waits'} for tasks blocked "
             f"{counted(threads, 'thread')} for "
-            f"{least}{waited / 1e6:,.3f} ms, most of it in {culprit}"
+            f"{least}{duration_text(waited)}, most of it in {culprit}"
         )
         numbers = {"waits": count, "threads": threads, "waited_ns": waited}
         notes.append(Note("sync-over-async", "warning", text, ("task_total",), numbers, "await the tasks instead"))
@@ -186,7 +187,7 @@ def _notes(context: Context, tables: WaitTables) -> list[Note]:
         longest = max(wait.held or 0 for wait in waiting)
         text = (
             f"{counted(len(waiting), 'thread')} still waited when tracing stopped, the longest for "
-            f"{longest / 1e6:,.3f} ms until then: sums are at least so long"
+            f"{duration_text(longest)} until then: sums are at least so long"
         )
         numbers = {"threads": len(waiting), "longest_ns": longest}
         notes.append(Note("still-waiting", "warning", text, ("waited_total",), numbers))

@@ -58,17 +58,28 @@ class KnownWait:
     """Whether it still lasts when tracing stops."""
     task_id: int | None = None
     inside: WaitWord | None = None
+    lasted: int | None = None
+    """What the runtime measured of a wait for a lock, whose events lie up to some tenths of a millisecond beside it: so
+    a wait is as long here as in the report on locks."""
 
     @property
     def held(self) -> int | None:
         """How long it lasted, at least if it goes on."""
+        if self.lasted is not None:
+            return self.lasted
         return None if self.start is None or self.until is None else self.until - self.start
 
     def within(self, low: int, high: int) -> int:
-        """How much of that lies between two moments."""
-        if self.start is None or self.until is None:
+        """How much of that lies between two moments; what was measured is spread evenly from event to event."""
+        if self.until is None or (self.start is None and self.lasted is None):
             return 0
-        return max(0, min(self.until, high) - max(self.start, low))
+        start = self.start if self.start is not None else max(self.until - (self.lasted or 0), 0)
+        whole = self.until - start
+        if self.lasted is None or not whole:
+            return max(0, min(self.until, high) - max(start, low))
+        length = self.lasted if self.start is not None else min(self.lasted, whole)
+        before, after = (round(length * (min(max(m, start), self.until) - start) / whole) for m in (low, high))
+        return max(0, after - before)
 
     @property
     def place(self) -> int:
@@ -132,8 +143,9 @@ class WaitFinder:
         """Contentions for locks of the program."""
         native = self._locks.native.tolist()
         made = self._event_waits(self._locks.spans, 0)
-        for wait in made:
-            wait.kind = "lock"
+        measured = zip(self._locks.duration_ns.tolist(), self._locks.ended.tolist(), strict=True)
+        for wait, (lasted, known) in zip(made, measured, strict=True):
+            wait.kind, wait.lasted = "lock", lasted if known else None
         return [wait for wait, not_ours in zip(made, native, strict=True) if not not_ours]
 
     def _handle_waits(self) -> list[KnownWait]:
@@ -214,7 +226,7 @@ class WaitFinder:
     def _waiting_runs(self) -> list[_WaitingRun]:
         """Runs of samples that show one wait, whatever the addresses in its methods are."""
         runs, count = self._runs, len(self._locks) + len(self._handles) + len(self._tasks)
-        lows, highs = (side.tolist() for side in stretches(runs, self._context.stopped_ns))
+        lows, highs = (side.tolist() for side in stretches(runs, self._context.stopped_ns if len(runs) else 0))
         firsts, lasts = runs.first.tolist(), runs.last.tolist()
         types, threads, stacks = runs.type.tolist(), runs.thread.tolist(), runs.stack_id.tolist()
         kinds: dict[int, tuple[WaitWord | None, str | None]] = {}

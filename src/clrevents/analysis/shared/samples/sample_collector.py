@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 import attrs
 import numpy as np
 
+from clrevents._util.units import duration_text
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
@@ -333,7 +334,7 @@ def _notes(samples: Samples, tables: tuple[str, ...]) -> tuple[Note, ...]:
         found.append(Note("running-unknown", "info", text, notes_of))
     if samples.timed and samples.unsampled_total:
         took, whole = samples.unsampled_total, samples.total
-        text = f"{took / 1e6:,.3f} ms ({took / whole:.0%} of the time) are not sampled: nobody knows what threads did"
+        text = f"{duration_text(took)} ({took / whole:.0%} of the time) are not sampled: nobody knows what threads did"
         found.append(Note("not-sampled", "info", text, (*tables, "unsampled_total"), {"unsampled_ns": took}))
     if samples.advice is not None:
         nameless = samples.nameless

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.units import amount_text, moment_text
 from clrevents._util.words import counted, safe
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.gathering.merged import StackFrame
@@ -83,21 +84,19 @@ def _title(samples: ShownSamples) -> str:
 def _facts(samples: ShownSamples) -> list[tuple[str, str]]:
     if not len(samples):
         return []
-    first, last = samples.time_ns.min() / 1e6, samples.time_ns.max() / 1e6
-    unit = {"nanoseconds": " ms", "bytes": " bytes"}.get(samples.unit, "")
+    first, last = int(samples.time_ns.min()), int(samples.time_ns.max())
     found = [
-        ("total", f"{_amount(samples, samples.total)}{unit}"),
-        ("time", f"{first:,.3f} ms to {last:,.3f} ms"),
+        ("total", _amount(samples, samples.total)),
+        ("time", f"{moment_text(first)} to {moment_text(last)}"),
         ("stacks", f"{counted(len(samples.offsets) - 1, 'stack')} of {counted(len(samples.frames), 'frame')}"),
     ]
     if samples.unsampled_total:
-        found.append(("unsampled", f"{_amount(samples, samples.unsampled_total)}{unit}"))
+        found.append(("unsampled", _amount(samples, samples.unsampled_total)))
     return found if samples.advice is None else [*found, ("names", f"some are missing: {safe(samples.advice)}")]
 
 
 def _head(samples: ShownSamples) -> tuple[str, ...]:
-    weight = {"nanoseconds": "weight ms", "bytes": "weight bytes"}.get(samples.unit, "weight")
-    return weight, "samples", "innermost frame"
+    return "weight", "samples", "innermost frame"
 
 
 def _heaviest(samples: ShownSamples) -> list[tuple[str, ...]]:
@@ -111,6 +110,4 @@ def _heaviest(samples: ShownSamples) -> list[tuple[str, ...]]:
 
 
 def _amount(samples: ShownSamples, weight: int | float) -> str:
-    if samples.unit == "nanoseconds":
-        return f"{weight / 1e6:,.3f}"
-    return f"{weight:,}" if isinstance(weight, int) else f"{weight:,.3f}"
+    return amount_text(weight, {"nanoseconds": "ns", "bytes": "bytes"}.get(samples.unit))

@@ -1,0 +1,162 @@
+"""Text that fits a width: a table loses its least important columns, a name inner parts, a sentence breaks at words.
+
+Numbers, units and headings stay whole. Knows text and widths, and neither terminals nor traces.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+Kind: TypeAlias = Literal["number", "word", "name", "text"]
+"""What a column holds: a `number` is flush right; a `name` can lose parts, a `text` its end, the others nothing."""
+
+GAP: Final = 2
+"""Blanks between columns."""
+_LEAST: Final = {"name": 0.4, "text": 0.25}
+"""A name or a text keeps at least this share of the line; before that, a column goes."""
+_UNIT: Final = re.compile(r"(?<=\d) (?=(?:ns|µs|ms|s|min|h|B|[kMGTPE]B)(?:/s)?\b|%)")
+_PARTS: Final = re.compile(r"(?<=[./\\])")
+
+
+class TextColumn(NamedTuple):
+    """A heading and its cells, made safe and of one line each. Columns of a higher `rank` go first."""
+
+    title: str
+    cells: Sequence[str]
+    kind: Kind = "text"
+    rank: int = 0
+
+
+class Fitted(NamedTuple):
+    """Lines of a table, its heading first, and the titles of columns that had no room."""
+
+    lines: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+def text_width(text: str) -> int:
+    """How many places of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in ("W", "F") else 1 for c in text
+    )
+
+
+def column_width(column: TextColumn) -> int:
+    """How many places it takes, with the gap behind it."""
+    return max(map(text_width, (column.title, *column.cells))) + GAP
+
+
+def fitted_table(columns: Sequence[TextColumn], width: int | None) -> Fitted:
+    """A table that is at most so wide; None for as wide as it is."""
+    wanted = [column_width(column) - GAP for column in columns]
+    kept = list(range(len(columns)))
+    if width is not None:
+        least = [_least(column, taken, width) for column, taken in zip(columns, wanted, strict=True)]
+        while len(kept) > 1 and _sum(least, kept) > width:
+            kept.remove(max(kept, key=lambda i: (columns[i].rank, i)))
+        _narrow(columns, wanted, least, kept, width)
+    lines = [
+        (" " * GAP)
+        .join(
+            _padded(shortened(text, wanted[i], columns[i].kind), wanted[i], columns[i].kind)
+            for i, text in zip(kept, row, strict=True)
+        )
+        .rstrip()
+        for row in zip(*((columns[i].title, *columns[i].cells) for i in kept), strict=True)
+    ]
+    return Fitted(tuple(lines), tuple(c.title for i, c in enumerate(columns) if i not in kept and c.title))
+
+
+def _least(column: TextColumn, wanted: int, width: int) -> int:
+    """How narrow a column may become before another one has to go."""
+    share = _LEAST.get(column.kind)
+    return wanted if share is None else min(wanted, max(int(share * width), text_width(column.title)))
+
+
+def _narrow(columns: Sequence[TextColumn], wanted: list[int], least: list[int], kept: list[int], width: int) -> None:
+    """Take from the widest name or text until all fit."""
+    while (over := _sum(wanted, kept) - width) > 0:
+        gives = [i for i in kept if wanted[i] > least[i]]
+        if not gives:
+            # One column alone that is wider than all: it is cut, whatever it holds.
+            wanted[kept[0]] = max(width, 1) if len(kept) == 1 else wanted[kept[0]]
+            return
+        widest = max(gives, key=lambda i: wanted[i])
+        next_widest = max((wanted[i] for i in gives if i != widest), default=0)
+        step = max(wanted[widest] - max(next_widest, least[widest]), 1)
+        wanted[widest] -= min(over, step)
+
+
+def _sum(widths: Sequence[int], kept: Sequence[int]) -> int:
+    return sum(widths[i] for i in kept) + GAP * (len(kept) - 1)
+
+
+def _padded(text: str, width: int, kind: Kind) -> str:
+    blanks = " " * (width - text_width(text))
+    return blanks + text if kind == "number" else text + blanks
+
+
+def shortened(text: str, width: int, kind: Kind = "text") -> str:
+    """A text of at most this width: a name without some of its inner parts, anything else without its end."""
+    if text_width(text) <= width:
+        return text
+    return _short_name(text, width) if kind == "name" else _cut(text, width)
+
+
+def _short_name(name: str, width: int) -> str:
+    """`System.Threading.Tasks.Task.Wait(int)` → `System.…Task.Wait(…)` → `…Task.Wait(…)` → `…Wait(…)`."""
+    indent = name[: len(name) - len(name.lstrip(" "))]
+    head, bracket, rest = name.strip(" ").partition("(")
+    if bracket and rest:
+        head, tail = head, "(…)" if rest != ")" else "()"
+    else:
+        tail = ""
+    for ending in dict.fromkeys((bracket + rest, tail)):
+        parts = _PARTS.split(head)
+        for first in (1, 0):
+            # At least the last part stays.
+            for skipped in range(1, len(parts) - first):
+                short = f"{indent}{''.join(parts[:first])}…{''.join(parts[first + skipped :])}{ending}"
+                if text_width(short) <= width and (first == 0 or len(parts) - first - skipped >= 2):
+                    return short
+        if text_width(f"{indent}{head}{ending}") <= width:
+            return f"{indent}{head}{ending}"
+    return _cut(f"{indent}…{_PARTS.split(head)[-1]}{tail}" if len(_PARTS.split(head)) > 1 else name, width)
+
+
+def _cut(text: str, width: int) -> str:
+    """The beginning of a text, and a mark that there is more."""
+    if text_width(text) <= width:
+        return text
+    taken = 0
+    for place, char in enumerate(text):
+        taken += text_width(char)
+        if taken > width - 1:
+            return text[:place] + "…"[:width]
+    return text
+
+
+def wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
+    """Lines of at most this width, broken between words; a number keeps its unit. Later ones are indented."""
+    if width is None or text_width(text) <= width:
+        return [text]
+    held = _UNIT.sub("\N{NO-BREAK SPACE}", text)
+    # A path or a name that is longer than a line is shortened as in a table.
+    room = max(width - indent, 10)
+    held = re.sub(rf"\S{{{room + 1},}}", lambda match: shortened(match[0], room, "name"), held)
+    lines = textwrap.wrap(
+        held,
+        max(width, indent + 10),
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+        drop_whitespace=True,
+    )
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] or [text]

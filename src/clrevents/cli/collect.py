@@ -1,0 +1,319 @@
+"""`clrevents collect`: records a running process, or a program that it starts, into a file or a ring of files.
+
+Says how far it is and, in the end, what came and what to type next. Recording itself is the diagnostics room's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import click
+
+from clrevents._util.words import counted, lost_events, safe
+from clrevents.cli.durations import DurationType, duration_option
+from clrevents.cli.live_process import (
+    StopCount,
+    asked_profile,
+    chosen_process,
+    counted_stops,
+    on_terminal,
+    process_options,
+    split_names,
+)
+from clrevents.cli.output import Output, say
+from clrevents.diagnostics.channel import STOP_SECONDS
+from clrevents.diagnostics.child import Child
+from clrevents.diagnostics.profiles import PROFILES, Profile
+from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
+from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.diagnostics.tape import RecordedFile, Watch
+
+_UNREADABLE, _INCOMPLETE, _INTERRUPTED = 2, 3, 130
+_CLEAR: Final = "\r\x1b[K"
+
+
+@click.command(name="collect", context_settings={"allow_interspersed_args": False})
+@process_options
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    callback=split_names,
+    metavar="NAMES",
+    help="What to record, by purpose; --list-profiles lists them. [default: default]",
+)
+@click.option(
+    "--for",
+    "reports",
+    multiple=True,
+    callback=split_names,
+    metavar="REPORTS",
+    help="What these reports need: gc,locks.",
+)
+@click.option(
+    "--providers",
+    multiple=True,
+    metavar="LIST",
+    help="Providers, NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]] with commas between; keywords in hexadecimal.",
+)
+@click.option("--clrevents", "keywords", metavar="LIST", help="Keywords of the runtime by name: gc+exception.")
+@click.option("--clreventlevel", "level", metavar="LEVEL", help="The level of --clrevents. [default: informational]")
+@duration_option("Stop after this time: 30s, 5m, or dd:hh:mm:ss. [default: until Ctrl-C, or until the process ends]")
+@click.option(
+    "--buffersize",
+    "buffer_mb",
+    type=click.IntRange(1, 1 << 20),
+    default=256,
+    show_default=True,
+    metavar="MB",
+    help="The most memory that the process may use for events that were not taken yet.",
+)
+@click.option("-o", "--output", "out", metavar="FILE", help="The file to write; with --rotate a folder.")
+@click.option(
+    "--rundown/--no-rundown",
+    default=None,
+    help="Whether methods and modules are listed at the end; without that, code that was compiled before has no names.",
+)
+@click.option("--rotate", type=DurationType(), metavar="TIME", help="Begin a new file after each such time.")
+@click.option("--keep", type=click.IntRange(min=2), metavar="N", help="With --rotate: keep the last N files only.")
+@click.option("--until", metavar="EVENT[:FIELD=VALUE]", help="Stop some time after this event, such as GCEnd:Depth=2.")
+@click.option(
+    "--after",
+    type=DurationType(),
+    default="5s",
+    show_default=True,
+    metavar="TIME",
+    help="How long to go on after the event of --until.",
+)
+@click.option(
+    "--resume-runtime/--no-resume-runtime", "resume", default=True, help="Whether to resume one that dialled in."
+)
+@click.option("--show-child-io", is_flag=True, hidden=True, help="As it is anyway.")
+@click.option("--list-profiles", is_flag=True, help="List the profiles with their cost, and end.")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+def command(
+    pid: int | None,
+    name: str | None,
+    port: str | None,
+    profiles: tuple[str, ...],
+    reports: tuple[str, ...],
+    providers: tuple[str, ...],
+    keywords: str | None,
+    level: str | None,
+    duration: float | None,
+    buffer_mb: int,
+    out: str | None,
+    rundown: bool | None,
+    rotate: float | None,
+    keep: int | None,
+    until: str | None,
+    after: float,
+    resume: bool,
+    show_child_io: bool,
+    list_profiles: bool,
+    program: tuple[str, ...],
+) -> int:
+    """Record a running .NET process, without any of .NET's tools.
+
+    \b
+    What garbage collections and locks do, for half a minute:
+        clrevents collect -p 4711 --for gc,locks --duration 30s -o app.nettrace
+    A program from its first event to its last; its exit code is passed on:
+        clrevents collect --profile startup -o startup.nettrace -- dotnet App.dll
+    The last hour at any time, in twelve files, until something bad happens:
+        clrevents collect -p 4711 --rotate 5m --keep 12 --until GCEnd:Depth=2 -o ring/
+
+    Ctrl-C (or SIGTERM) stops, and waits for the names of methods, which a process lists at the end; a second Ctrl-C
+    does not wait. What came is in the file at every moment, and can be read if this command or the process is killed.
+
+    Exit status: 0 if the recording is whole; the program's own for a program; 3 if something is missing at its end (the
+    process was killed, the connection broke); 2 if nothing could be recorded or the disk is full; 130 after a second
+    Ctrl-C.
+    """
+    if list_profiles:
+        _list_profiles()
+        return 0
+    if keep is not None and rotate is None:
+        raise click.UsageError("--keep is for the files of --rotate")
+    try:
+        watch = None if until is None else Watch.parse(until)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    profile = asked_profile(profiles, reports, providers, keywords, level)
+    if watch is not None:
+        profile = _with_watched(profile, watch)
+    settings = SessionSettings(profile.providers, buffer_mb, profile.rundown if rundown is None else rundown)
+    try:
+        settings.commands()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    plan = RecordingPlan(duration, rotate, keep, watch, after, STOP_SECONDS)
+    with counted_stops() as stops, ExitStack() as stack:
+        if program:
+            if (pid, name, port) != (None, None, None):
+                raise click.UsageError("a program that is started needs no -p, -n or --diagnostic-port")
+            return _record_child(stack, program, settings, plan, out, profile, stops)
+        process, dialled = stack.enter_context(chosen_process(pid, name, port, stops))
+        paths = _paths(out, process.name or f"process-{process.pid}", rotate is not None)
+        recorder = Recorder(process, settings, paths, plan, lambda: stops.count)
+        recorder.start()
+        if dialled and resume:
+            process.resume()
+        files = _run(recorder, process.name or f"process {process.pid}")
+        return _told(recorder, files, profile, stops)
+
+
+def _record_child(
+    stack: ExitStack,
+    program: Sequence[str],
+    settings: SessionSettings,
+    plan: RecordingPlan,
+    out: str | None,
+    profile: Profile,
+    stops: StopCount,
+) -> int:
+    child = stack.enter_context(Child(program))
+    stops.listeners.append(lambda number: _pass_on(child, number))
+    process = child.wait_for_runtime(lambda: stops.count > 0)
+    if process is None:
+        child.end()
+        return _INTERRUPTED
+    name = Path(next((word for word in program if word.endswith(".dll")), program[0])).stem
+    recorder = Recorder(process, settings, _paths(out, name, plan.rotate is not None), plan, lambda: stops.count)
+    recorder.start()
+    if child.suspended:
+        child.resume()
+    else:
+        say("this runtime (.NET Core 3) cannot be started suspended: its very first events are not recorded")
+    files = _run(recorder, name, child.let_others_go)
+    told = _told(recorder, files, profile, stops)
+    # The recording may end before the program does, which then goes on as if it was started without us.
+    code = child.wait(lambda: stops.count > 1)
+    if code is None:
+        code = child.end()
+    return 128 - code if code < 0 else code or told
+
+
+def _pass_on(child: Child, number: int) -> None:
+    """A terminal gives Ctrl-C to both of us; other signals reach only this process."""
+    if number != signal.SIGINT or not (sys.stdin is not None and sys.stdin.isatty()):
+        child.signal(number)
+
+
+def _with_watched(profile: Profile, watch: Watch) -> Profile:
+    """Also what brings the event that is waited for."""
+    from clrevents.diagnostics.providers import united
+    from clrevents.diagnostics.wanted import providers_for
+
+    wanted = united((*profile.providers, *providers_for([watch.selector])))
+    return Profile(profile.name, profile.purpose, wanted, profile.cost, profile.reports, profile.rundown)
+
+
+def _paths(out: str | None, name: str, ring: bool) -> Iterator[Path]:
+    """Where to write: one file, or one after the other in a folder."""
+    name = re.sub(r"[^\w.+-]", "_", name)
+    if not ring:
+        yield Path(out or f"{name}_{time.strftime('%Y%m%d_%H%M%S')}.nettrace")
+        return
+    folder = Path(out or f"{name}_{time.strftime('%Y%m%d_%H%M%S')}")
+    if folder.suffix == ".nettrace" or folder.is_file():
+        raise click.UsageError("with --rotate, -o is a folder, which gets a file for each time")
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count(1):
+        yield folder / f"{name}_{time.strftime('%Y%m%d_%H%M%S')}_{number:04}.nettrace"
+
+
+def _run(recorder: Recorder, name: str, meanwhile: Callable[[], None] = lambda: None) -> list[RecordedFile]:
+    shown = on_terminal()
+    say(f"recording {name}; Ctrl-C stops")
+
+    def tell(progress: Progress) -> None:
+        meanwhile()
+        if shown:
+            sys.stderr.write(f"{_CLEAR}{_progress(progress)}")
+            sys.stderr.flush()
+
+    try:
+        return recorder.run(tell)
+    finally:
+        if shown:
+            sys.stderr.write(_CLEAR)
+
+
+def _progress(progress: Progress) -> str:
+    minutes, seconds = divmod(int(progress.seconds), 60)
+    words = [f"{minutes:02}:{seconds:02}", _size(progress.bytes), counted(progress.events, "event")]
+    if progress.lost:
+        words.append(f"{progress.lost:,} lost")
+    if progress.behind > 1 << 20:
+        words.append(f"{_size(progress.behind)} not counted yet")
+    if progress.stopping:
+        words.append("stopping: waiting for the names of methods; Ctrl-C again does not wait")
+    return "  ".join(words)
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1e3:,.1f} kB"
+
+
+def _told(recorder: Recorder, files: Sequence[RecordedFile], profile: Profile, stops: StopCount) -> int:
+    """Say what was recorded, what is missing, and what to type next; the exit code."""
+    code = 0
+    for file in files:
+        events = counted(file.events, "event") if file.counted else f"more than {counted(file.events, 'event')}"
+        say(f"{file.path}: {_size(file.bytes)}, {events if file.bytes else 'empty, because nothing came'}")
+        if file.lost:
+            say(f"{file.path}: {lost_events(file.lost)}; a larger --buffersize or fewer events help")
+        missing = _missing(file)
+        if missing:
+            say(f"{file.path}: {missing}")
+            code = max(code, _code(file, stops))
+    last = next((file for file in reversed(files) if file.bytes), None)
+    if recorder.why and recorder.why != "stopped":
+        say(f"the recording ended: {recorder.why}")
+    if last is not None:
+        report = profile.reports[0] if profile.reports else "info"
+        say(f"next: clrevents {report} {safe(str(last.path))}")
+    return code
+
+
+def _missing(file: RecordedFile) -> str | None:
+    """What the file lacks, and why; None if nothing."""
+    if file.failure is not None:
+        return (
+            f"could not be written further ({file.failure.strerror or file.failure}); what is there can be read, but "
+            "its end is missing, with the names of methods that were compiled before"
+        )
+    if file.complete:
+        return None
+    why = {
+        "ended": "the process was killed or crashed",
+        "broken": "the connection broke",
+        "abandoned": "the end was not waited for",
+        "stopped": "the process did not write the end",
+    }.get(file.end or "abandoned")
+    return f"{why}: events of the last moment and the names of methods that were compiled before are missing"
+
+
+def _code(file: RecordedFile, stops: StopCount) -> int:
+    if file.failure is not None:
+        return _UNREADABLE
+    return _INTERRUPTED if file.end == "abandoned" and stops.count > 1 else _INCOMPLETE
+
+
+def _list_profiles() -> None:
+    with Output() as out:
+        for profile in PROFILES:
+            out.line(f"{out.bold(profile.name)}{'  (as in dotnet-trace)' if profile.official else ''}")
+            out.line(f"    {profile.purpose}")
+            out.line(f"    cost: {profile.cost}")
+            out.line(f"    reports: {', '.join(profile.reports) or '-'}")
+            out.lines(f"    {safe(str(provider))[:150]}" for provider in profile.providers)

@@ -1,0 +1,158 @@
+"""Shared by commands about running processes: which process, for how long, what to record, and how they are stopped.
+
+Asks no process but to find out which one is meant.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, Final, TypeVar
+
+import click
+
+from clrevents.cli.output import say
+from clrevents.diagnostics.dotnet_process import Process, find_process
+from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.listening import Listener
+from clrevents.diagnostics.profiles import Profile, joined_profiles, provider_for
+from clrevents.diagnostics.providers import parse_level, parse_providers, parse_runtime_events, united
+from clrevents.schema.registry import RUNTIME
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_LOOK: Final = 0.25
+
+
+def process_options(command: F) -> F:
+    """Which process."""
+    for decorate in (
+        click.option(
+            "--diagnostic-port",
+            "--dport",
+            "port",
+            metavar="PORT[,connect]",
+            help="A port at which the process dials in (DOTNET_DiagnosticPorts=PORT); with ,connect one at which it "
+            "listens. A path, or HOST:PORT.",
+        ),
+        click.option("-n", "--name", metavar="NAME", help="The running process of this name."),
+        click.option(
+            "-p", "--process-id", "pid", type=click.IntRange(min=0), metavar="PID", help="The running process."
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+class StopCount:
+    """How often the user has asked to stop, by Ctrl-C or a signal to end."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.last: int | None = None
+        self.listeners: list[Callable[[int], None]] = []
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.count += 1
+        self.last = number
+        for listener in self.listeners:
+            listener(number)
+
+
+@contextmanager
+def counted_stops() -> Iterator[StopCount]:
+    """Inside, signals to end only count: whoever records looks at the number and ends in order."""
+    stops = StopCount()
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    before = {n: signal.signal(n, stops._stop) for n in (getattr(signal, name, None) for name in names) if n}
+    try:
+        yield stops
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def chosen_process(
+    pid: int | None, name: str | None, port: str | None, stops: StopCount
+) -> Iterator[tuple[Process, bool]]:
+    """The process that the options mean, and whether it dialled in, and so may wait to be resumed.
+
+    Raises UsageError unless exactly one of them is given, DiagnosticsError where there is none.
+    """
+    if sum(option is not None for option in (pid, name, port)) != 1:
+        raise click.UsageError("say which process: -p PID, -n NAME or --diagnostic-port PORT; see `clrevents ps`")
+    if port is None:
+        yield find_process(pid, name), False
+    elif port.endswith(",connect"):
+        yield Process.at(port.removesuffix(",connect")), False
+    else:
+        with Listener(port) as listener:
+            say(f"waiting for a process: start it with DOTNET_DiagnosticPorts={listener.endpoint}")
+            yield _first(listener, stops), True
+
+
+def _first(listener: Listener, stops: StopCount) -> Process:
+    while not stops.count:
+        with suppress(DiagnosticsError):
+            return Process.dialled(listener, _LOOK)
+    raise click.Abort
+
+
+def needed_for(names: Sequence[str]) -> Profile:
+    """What these reports need, as a profile."""
+    from clrevents.analysis.framework.run.catalogue import find_report
+
+    try:
+        needs = [need for name in names for need in find_report(name).needs]
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    wanted = [provider_for(need.provider, need.keywords, need.level, need.argument) for need in needs]
+    return Profile(",".join(names), "", united(wanted), "", tuple(names))
+
+
+def asked_profile(
+    profiles: Sequence[str],
+    reports: Sequence[str],
+    providers: Sequence[str],
+    keywords: str | None,
+    level: str | None,
+) -> Profile:
+    """What the options ask for: `--providers` means more than what a profile says of the same provider.
+
+    Raises UsageError, and DiagnosticsError for a profile that there is not.
+    """
+    try:
+        named = list(united(one for text in providers for one in parse_providers(text)))
+        if keywords is not None:
+            runtime = parse_runtime_events(keywords, parse_level(level or "informational"))
+            if any(one.name == RUNTIME for one in named):
+                say("--clrevents is ignored: --providers already says what to record of the runtime")
+            else:
+                named.append(runtime)
+        chosen = [joined_profiles(profiles)] if profiles else []
+        if reports:
+            chosen.append(needed_for(reports))
+        if not chosen and not named:
+            chosen.append(joined_profiles(["default"]))
+        known = {one.name for one in named}
+        rest = united(one for profile in chosen for one in profile.providers if one.name not in known)
+        fed = dict.fromkeys(report for profile in chosen for report in profile.reports)
+        # Names are wanted by everybody; only what asks for less alone gets less.
+        rundown = chosen[0].rundown if len(chosen) == 1 and not named else True
+        return Profile(",".join(p.name for p in chosen), "", (*named, *rest), "", tuple(fed), rundown)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def split_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Of an option that may be repeated, and may have commas."""
+    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+
+
+def on_terminal() -> bool:
+    """Whether people see what is written to stderr while it is written."""
+    return sys.stderr is not None and sys.stderr.isatty()

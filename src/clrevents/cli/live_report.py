@@ -1,0 +1,100 @@
+"""A report on a running process: the collector of a trace, fed while events come. One hook for every report's command.
+
+Knows no report. With a time limit there is one answer, in the end; without one an answer every second, until Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import click
+
+from clrevents._util.words import lost_events
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions
+from clrevents.analysis.framework.run.asking import ReportFeed
+from clrevents.analysis.framework.run.report_reading import Asked
+from clrevents.cli.durations import duration_option
+from clrevents.cli.output import safe, say
+
+_EVERY: Final = 1.0
+
+
+@dataclass(frozen=True)
+class LiveQuestion:
+    """Which process a report is about, if it is about one that runs."""
+
+    pid: int | None
+    name: str | None
+    port: str | None
+    duration: float | None
+    providers: tuple[str, ...]
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> LiveQuestion:
+        """Takes its own from a command's options. Raises UsageError for what only makes sense with a process."""
+        process = options.pop("live_process")
+        number = process is not None and process.isascii() and process.isdigit()
+        found = cls(
+            int(process) if number else None,
+            None if number else process,
+            *(options.pop(name) for name in ("port", "duration", "providers")),
+        )
+        if not found.wanted and (found.duration is not None or found.providers):
+            raise click.UsageError("--duration and --providers are for a running process: name one with -p")
+        return found
+
+    @property
+    def wanted(self) -> bool:
+        return (self.pid, self.name, self.port) != (None, None, None)
+
+
+def live_options() -> list[Callable[..., Any]]:
+    """What every report takes to be about a running process."""
+    return [
+        click.option(
+            "-p", "--pid", "live_process", metavar="PID", help="Instead of FILE: a running process, its number or name."
+        ),
+        click.option("--diagnostic-port", "port", metavar="PORT[,connect]", help="Instead of FILE: as for `collect`."),
+        duration_option("Of a process: answer after this time, 10s or 5m. [default: every second, until Ctrl-C]"),
+        click.option("--providers", multiple=True, metavar="LIST", help="Of a process: also record these."),
+    ]
+
+
+def live_answers(
+    declared: ReportDeclaration[Any, Any], parameters: Any, asked: LiveQuestion, window: WindowOptions
+) -> Iterator[tuple[Answer[Any], bool]]:
+    """Answers about a running process, each with whether it is the last.
+
+    Raises DiagnosticsError where it cannot be asked; ValueError for a window in percent.
+    """
+    # Who asks about a file need not load all this.
+    from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops
+    from clrevents.diagnostics.session import Session
+
+    feed = ReportFeed([Asked(declared, parameters)], window)
+    profile = asked_profile((), (declared.name,), asked.providers, None, None)
+    with counted_stops() as stops, chosen_process(asked.pid, asked.name, asked.port, stops) as (process, dialled):
+        live = Session(process, *feed.selectors, providers=profile.providers, duration=asked.duration, reports=())
+        stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
+        told = time.monotonic()
+        with live:
+            if dialled:
+                process.resume()
+            if sys.stderr.isatty() and asked.duration is not None:
+                say(f"recording {process.name or process.pid} for {asked.duration:g} s; Ctrl-C stops")
+            for batch in live:
+                feed.take(live.decoder, [batch])
+                if asked.duration is None and not stops.count and time.monotonic() - told >= _EVERY:
+                    yield feed.so_far(live.decoder)[declared.name], False
+                    told = time.monotonic()
+        if live.decoder.info is None:
+            raise click.ClickException("nothing came from the process: has it just ended?")
+        lost = sum(loss.count for loss in live.losses)
+        if lost:
+            say(safe(lost_events(lost)))
+        yield feed.finish(live.decoder)[declared.name], True

@@ -1,0 +1,78 @@
+"""`clrevents ps`: the running .NET processes, and which of them can be asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from clrevents.cli.output import Output, say
+from clrevents.diagnostics.dotnet_process import Process, processes
+from clrevents.diagnostics.driving import run
+from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.runtime_requests import RuntimeInfo, info
+
+_PATIENCE = 2.0
+_OLD = "3.x"
+
+
+@click.command(name="ps")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(as_json: bool) -> int:
+    """List the running .NET processes: their number, name, version and command line.
+
+    \b
+    Which are there?
+        clrevents ps
+    Record one of them:
+        clrevents collect -p PID
+
+    Other users' processes are listed with their user; only that user and root can record them. Processes in containers
+    are seen by root, with their number out here. One that was started with DOTNET_EnableDiagnostics=0 cannot be seen.
+    """
+    found = [(process, *_asked(process)) for process in processes()]
+    with Output() as out:
+        if as_json:
+            rows = [_row(*one) for one in found]
+            out.json({"schema": "clrevents.ps/1", "processes": rows})
+        elif found:
+            head = ["pid", "name", "version", "user", "note", "command line"]
+            out.filled(head, [_texts(*one) for one in found], {"pid"})
+        else:
+            say("no .NET process can be seen from here: see `clrevents ps --help` for which cannot")
+    return 0
+
+
+def _asked(process: Process) -> tuple[RuntimeInfo | None, str, str]:
+    """What it says, its version, and what is to be known about it."""
+    if process.closed:
+        return None, "", "another user's"
+    where = "in another namespace" if process.elsewhere else ""
+    try:
+        told = run(info(process.endpoint), "process information", _PATIENCE)
+    except DiagnosticsError as error:
+        return None, _OLD if error.hresult else "", where or ("" if error.hresult else "does not answer")
+    return told, told.runtime_version or "5.0", where
+
+
+def _line(process: Process, told: RuntimeInfo | None) -> str:
+    return " ".join(process.command_line) or (told.command_line if told else None) or ""
+
+
+def _texts(process: Process, told: RuntimeInfo | None, version: str, note: str) -> list[str]:
+    name = process.name or (told.entry_assembly if told else None) or "?"
+    return [str(process.pid), name, version or "-", process.user or "-", note or "-", _line(process, told)]
+
+
+def _row(process: Process, told: RuntimeInfo | None, version: str, note: str) -> dict[str, Any]:
+    return {
+        "pid": process.pid,
+        "name": process.name or (told.entry_assembly if told else None),
+        "version": version or None,
+        "user": process.user,
+        "elsewhere": process.elsewhere,
+        "closed": process.closed,
+        "address": str(process.endpoint),
+        "command_line": _line(process, told),
+        "architecture": told.architecture if told else None,
+    }

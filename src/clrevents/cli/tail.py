@@ -1,0 +1,110 @@
+"""`clrevents tail`: the events of a running process while they come, as readable lines or as JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+import clrevents
+from clrevents._util.words import counted, lost_events
+from clrevents.cli.durations import duration_option
+from clrevents.cli.events import json_lines, text_lines
+from clrevents.cli.live_process import (
+    asked_profile,
+    chosen_process,
+    counted_stops,
+    process_options,
+    split_names,
+)
+from clrevents.cli.output import Output, safe, say
+from clrevents.diagnostics.session import Session
+
+
+@click.command(name="tail")
+@process_options
+@click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, with all header fields.")
+@click.option("--names", is_flag=True, help="With --json: enums, flags and times as text.")
+@click.option("--stacks", is_flag=True, help="Add each event's call stack, innermost frame first.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Stop after N events.")
+@duration_option("Stop after this time: 30s, 5m. [default: until Ctrl-C]")
+@click.option("--profile", "profiles", multiple=True, callback=split_names, metavar="NAMES", help="What to record.")
+@click.option("--providers", multiple=True, metavar="LIST", help="What to record, as for `collect`.")
+def command(
+    pid: int | None,
+    name: str | None,
+    port: str | None,
+    selectors: tuple[str, ...],
+    as_json: bool,
+    names: bool,
+    stacks: bool,
+    limit: int | None,
+    duration: float | None,
+    profiles: tuple[str, ...],
+    providers: tuple[str, ...],
+) -> int:
+    """Print events of a running process while they happen.
+
+    \b
+    Which exceptions are thrown, and who waits for locks?
+        clrevents tail -p 4711 ExceptionThrown 'Contention*'
+    What does my own EventSource write?
+        clrevents tail -n App 'MyCompany-Orders/*' --json
+
+    What is recorded follows from the SELECTORs; of an EventSource that is not known it is the whole provider. A process
+    hands its events over every 0.1 s; they are printed within another 0.1 s, in order of time. Method names are known
+    for what is compiled from now on.
+    """
+    recorded: dict[str, Any] = {}
+    if profiles or providers or not selectors:
+        recorded["providers"] = asked_profile(profiles, (), providers, None, None).providers
+    with counted_stops() as stops, chosen_process(pid, name, port, stops) as (process, dialled):
+        try:
+            # Names of what was compiled before would come when nobody reads any more.
+            live = Session(process, *selectors, rundown=False, duration=duration, reports=(), **recorded)
+        except (TypeError, ValueError) as error:
+            raise click.UsageError(safe(str(error))) from None
+        told = Told(limit)
+        stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
+        with live:
+            if dialled:
+                process.resume()
+            with Output() as out:
+                for batch in live:
+                    events = told.of(batch)
+                    out.lines(json_lines(events, names, stacks) if as_json else text_lines(events, stacks, False, out))
+                    out.flush()
+                    if told.enough:
+                        live.abandon()
+        lost = sum(loss.count for loss in live.losses)
+        if lost:
+            say(f"{lost_events(lost)}; select fewer events")
+        if told.late:
+            say(f"{counted(told.late, 'event')} came after others that happened later")
+    return 0
+
+
+class Told:
+    """Counts what is printed."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._left = limit
+        self._last = -1
+        self.late = 0
+
+    @property
+    def enough(self) -> bool:
+        return self._left == 0
+
+    def of(self, batch: clrevents.Batch) -> Iterator[clrevents.Event[Any]]:
+        """Those events of a batch that are wanted."""
+        for event in batch:
+            if self.enough:
+                return
+            if self._left is not None:
+                self._left -= 1
+            self.late += event.time_ns < self._last
+            self._last = max(self._last, event.time_ns)
+            yield event

@@ -1,0 +1,53 @@
+"""Running .NET processes: which there are, what they say of themselves, and their events while they come.
+
+A client of the runtime's diagnostic protocol that needs nothing of .NET. The public names live here; each loads what it
+needs when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clrevents.diagnostics.async_session import AsyncProcess as AsyncProcess
+    from clrevents.diagnostics.async_session import AsyncSession as AsyncSession
+    from clrevents.diagnostics.dotnet_process import Process as Process
+    from clrevents.diagnostics.dotnet_process import find_process as find_process
+    from clrevents.diagnostics.dotnet_process import processes as processes
+    from clrevents.diagnostics.faults import DiagnosticsError as DiagnosticsError
+    from clrevents.diagnostics.listening import Listener as Listener
+    from clrevents.diagnostics.profiles import PROFILES as PROFILES
+    from clrevents.diagnostics.profiles import Profile as Profile
+    from clrevents.diagnostics.profiles import find_profile as find_profile
+    from clrevents.diagnostics.providers import Provider as Provider
+    from clrevents.diagnostics.runtime_requests import RuntimeInfo as RuntimeInfo
+    from clrevents.diagnostics.session import Session as Session
+
+_HOMES = {
+    "async_session": ("AsyncProcess", "AsyncSession"),
+    "faults": ("DiagnosticsError",),
+    "listening": ("Listener",),
+    "dotnet_process": ("Process", "find_process", "processes"),
+    "profiles": ("PROFILES", "Profile", "find_profile"),
+    "providers": ("Provider",),
+    "runtime_requests": ("RuntimeInfo",),
+    "session": ("Session",),
+}
+_HOME = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        home = _HOME[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,177 @@
+"""`AsyncSession` and `AsyncProcess`: the same as without `Async`, in an event loop.
+
+Only what waits is written again; what a session is made with, and what it knows, is `SessionOptions`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator
+from types import TracebackType
+
+import attrs
+
+from clrevents.diagnostics import runtime_requests as requests
+from clrevents.diagnostics.asynchronous import accept, answered, socket_of
+from clrevents.diagnostics.channel import BUFFER, End
+from clrevents.diagnostics.dotnet_process import DUMP_SECONDS, Process
+from clrevents.diagnostics.driving import open_request
+from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.listening import Listener
+from clrevents.diagnostics.messages import StopTracing
+from clrevents.diagnostics.runtime_requests import RuntimeInfo
+from clrevents.diagnostics.session import SessionOptions
+from clrevents.diagnostics.transports import Connection
+from clrevents.trace import Batch
+
+
+@attrs.frozen
+class AsyncProcess:
+    """What a `Process` can be asked, as coroutines."""
+
+    process: Process
+    """The same, for who blocks."""
+
+    @classmethod
+    async def dialled(cls, listener: Listener, seconds: float) -> AsyncProcess:
+        """The next one that dials in at `listener`. Raises DiagnosticsError if none has after `seconds`."""
+        try:
+            async with asyncio.timeout(seconds):
+                while (port := listener.take_new()) is None:
+                    await accept(listener)
+        except TimeoutError:
+            raise DiagnosticsError(f"no .NET process dialled in at {listener.endpoint} within {seconds:g} s") from None
+        return cls(Process(port.pid, port))
+
+    async def info(self) -> RuntimeInfo:
+        """Version, command line and more. .NET 5 or later."""
+        return await answered(requests.info(self.process.endpoint), "process information")
+
+    async def environment(self) -> dict[str, str]:
+        """Its environment variables; they may hold secrets. .NET 6 or later."""
+        return await answered(requests.environment(self.process.endpoint), "its environment")
+
+    async def resume(self) -> None:
+        """Let a process go on that was started suspended. .NET 5 or later."""
+        await answered(requests.resume(self.process.endpoint), "to resume")
+
+    async def set_environment(self, name: str, value: str | None) -> None:
+        """Set the environment variable `name` to `value`, or remove it (None). .NET 6 or later."""
+        steps = requests.set_environment(self.process.endpoint, name, value)
+        await answered(steps, "to set an environment variable")
+
+    async def enable_perf_map(self, kind: str = "perfmap") -> None:
+        """Write the names of compiled methods for `perf`; `kind` as for `Process.enable_perf_map`. .NET 8 or later."""
+        await answered(requests.enable_perf_map(self.process.endpoint, kind), "a perf map")
+
+    async def disable_perf_map(self) -> None:
+        """Stop doing so. .NET 8 or later."""
+        await answered(requests.disable_perf_map(self.process.endpoint), "the end of the perf map")
+
+    async def write_dump(
+        self, path: str | os.PathLike[str], kind: str = "heap", *, seconds: float = DUMP_SECONDS
+    ) -> None:
+        """Have it write a dump of itself; `path`, `kind` and `seconds` as for `Process.write_dump`."""
+        await answered(requests.write_dump(self.process.endpoint, os.path.abspath(path), kind), "a dump", seconds)
+
+
+class AsyncSession(SessionOptions):
+    """A `Session` for `async with` and `async for`; made with `SessionOptions` too."""
+
+    _connection: Connection | None = None
+    _stopper: Connection | None = None
+    _receiving: asyncio.Future[int] | None = None
+    _session = 0
+    _stopping = False
+    end: End | None = None
+    """How the stream ended; None while it has not."""
+
+    async def __aenter__(self) -> AsyncSession:
+        steps = requests.start_session(self.process.endpoint, self.settings)
+        self._connection, self._session = await answered(steps, "a recording")
+        try:
+            self._buffer = memoryview(bytearray(BUFFER))
+            self._begin()
+        except BaseException:
+            self._close("abandoned")
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stop, and take what is left, for the file and for reports."""
+        try:
+            await self.stop()
+            async for _ in self:
+                pass
+        finally:
+            await self._give_up()
+            self._stream.close_file()
+
+    async def stop(self) -> None:
+        """Ask the process to end the recording: what is left comes, and then iterating ends."""
+        if self._stopping or self.end is not None:
+            return
+        self._stopping = True
+        with contextlib.suppress(DiagnosticsError):
+            steps = open_request(self.process.endpoint, StopTracing(self._session))
+            self._stopper = await answered(steps, "the end of a recording")
+
+    async def __aiter__(self) -> AsyncIterator[Batch]:
+        if self._connection is None:
+            raise ValueError("use a session with `async with`: that starts it")
+        last = time.monotonic()
+        while self.end is None:
+            size = await self._receive(self._connection)
+            if size is None:
+                if self._stream.waits:
+                    for batch in self._stream.quiet():
+                        yield batch
+                if self._stopping and time.monotonic() - last > self._stop_seconds:
+                    await self._give_up()
+            else:
+                last = time.monotonic()
+                for batch in self._stream.take(self._buffer[:size]) if size else []:
+                    yield batch
+            if self._is_over():
+                await self.stop()
+        for batch in self._stream.end():
+            yield batch
+
+    async def _receive(self, connection: Connection) -> int | None:
+        """How many bytes came; None where nothing did for a while. Decides how the stream ended."""
+        if self._receiving is None:
+            receiving = asyncio.get_running_loop().sock_recv_into(socket_of(connection), self._buffer)
+            self._receiving = asyncio.ensure_future(receiving)
+        # It goes on when this wait is over: what is cancelled may have taken bytes that nobody gets then.
+        done, _ = await asyncio.wait({self._receiving}, timeout=self._wait())
+        if not done:
+            return None
+        received, self._receiving = self._receiving, None
+        try:
+            size = received.result()
+        except OSError:
+            self._close("broken")
+            return 0
+        if not size:
+            self._close("stopped" if self._stopping else "ended")
+        return size
+
+    async def _give_up(self) -> None:
+        """Take nothing more."""
+        receiving, self._receiving = self._receiving, None
+        if receiving is not None:
+            receiving.cancel()
+            await asyncio.wait({receiving})
+        if self.end is None:
+            self._close("abandoned")
+
+    def _close(self, end: End) -> None:
+        self.end = end
+        for connection in (self._connection, self._stopper):
+            if connection is not None:
+                connection.close()

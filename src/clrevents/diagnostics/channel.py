@@ -1,0 +1,83 @@
+"""`Channel`: the connection on which a session's stream comes, from its start to its last byte, and how it ended.
+
+Stops the session in the way that loses nothing: asks on a second connection while reading the first, since the runtime
+writes the rundown before it answers. Every wait has a limit. Decodes nothing, starts no threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Final, Literal, TypeAlias
+
+from clrevents.diagnostics.driving import ANSWER_SECONDS, open_request, run
+from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.messages import StopTracing
+from clrevents.diagnostics.runtime_requests import SessionSettings, start_session
+from clrevents.diagnostics.transports import Connection, Endpoint
+
+End: TypeAlias = Literal["stopped", "ended", "broken", "abandoned"]
+"""`stopped` by us, with everything that was to come; `ended` by the target, which exited or was killed; `broken`: the
+connection failed; `abandoned` by us before the end."""
+
+BUFFER: Final = 1 << 20
+QUIET_SECONDS: Final = 0.05
+"""So long nothing comes: then what a runtime wrote at once, every 0.1 s, has arrived."""
+STOP_SECONDS: Final = 60.0
+"""How long nothing may come after a stop was asked for."""
+
+
+class Channel:
+    """A session that was started. Not for several threads at once."""
+
+    def __init__(self, endpoint: Endpoint, settings: SessionSettings, stop_seconds: float = STOP_SECONDS) -> None:
+        self._endpoint = endpoint
+        self._stop_seconds = stop_seconds
+        self._stopper: Connection | None = None
+        self._last = time.monotonic()
+        self._buffer = memoryview(bytearray(BUFFER))
+        self.stopping = False
+        self.end: End | None = None
+        self._connection, self.session = run(start_session(endpoint, settings), "a recording")
+
+    def receive(self, seconds: float) -> memoryview | None:
+        """What has come, until the next call overwrites it; None: nothing within this time; empty: nothing ever."""
+        if self.end is not None:
+            return self._buffer[:0]
+        try:
+            size = self._connection.receive_into(self._buffer, seconds)
+        except TimeoutError:
+            if self.stopping and time.monotonic() - self._last > self._stop_seconds:
+                self.abandon()
+                return self._buffer[:0]
+            return None
+        except OSError:
+            self._close("broken")
+            return self._buffer[:0]
+        self._last = time.monotonic()
+        if not size:
+            self._close("stopped" if self.stopping else "ended")
+        return self._buffer[:size]
+
+    def stop(self) -> None:
+        """Ask for the end, and go on receiving until it comes. More than once does no more."""
+        if self.stopping or self.end is not None:
+            return
+        self.stopping = True
+        self._last = time.monotonic()
+        # A process that is gone ends the stream by itself.
+        with contextlib.suppress(DiagnosticsError):
+            self._stopper = run(
+                open_request(self._endpoint, StopTracing(self.session)), "the end of a recording", ANSWER_SECONDS
+            )
+
+    def abandon(self) -> None:
+        """Take nothing more: the runtime notices when it writes, and ends the session. The rundown is lost."""
+        if self.end is None:
+            self._close("abandoned")
+
+    def _close(self, end: End) -> None:
+        self.end = end
+        self._connection.close()
+        if self._stopper is not None:
+            self._stopper.close()

@@ -1,0 +1,176 @@
+"""Which .NET processes there are: the sockets that runtimes make, and whether what made each still lives.
+
+Looks at file names, at /proc and at who owns what; asks no runtime. On Windows it looks at the names of pipes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import re
+import socket
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from clrevents.diagnostics.transports import Endpoint, PipeEndpoint, SocketEndpoint
+
+_SOCKET: Final = re.compile(r"dotnet-diagnostic-(\d+)-(\d+)-socket")
+_PIPE: Final = re.compile(r"dotnet-diagnostic-(\d+)")
+_PROC: Final = Path("/proc")
+
+
+@attrs.frozen
+class FoundRuntime:
+    """A runtime's socket or pipe: which process made it, and why it may not be asked, if so."""
+
+    pid: int
+    """As seen from here, where that is known; else as the process sees itself."""
+    endpoint: Endpoint
+    command_line: tuple[str, ...] = ()
+    user: str | None = None
+    """Whose process it is, if it is not ours."""
+    elsewhere: bool = False
+    """Whether it runs in another namespace, such as a container's."""
+    closed: bool = False
+    """Whether this user may not ask it."""
+
+
+def find_runtimes(folder: str | None = None) -> list[FoundRuntime]:
+    """All runtimes with an endpoint, in the folder where this process would make its own and in those of containers."""
+    if sys.platform == "win32":
+        return list(_pipes())
+    found = {str(one.endpoint): one for one in _sockets(folder or os.environ.get("TMPDIR") or "/tmp")}
+    if folder is None and sys.platform == "linux":
+        known = {(one.pid, one.elsewhere) for one in found.values()}
+        found |= {str(one.endpoint): one for one in _contained() if (one.pid, False) not in known}
+    return sorted(found.values(), key=lambda one: (one.elsewhere, one.pid))
+
+
+def _sockets(folder: str) -> Iterator[FoundRuntime]:
+    for path, pid, key in _named(folder):
+        known = start_key(pid)
+        if known == key:
+            yield _local(pid, path)
+        elif sys.platform != "linux" and _runs(pid):
+            # Elsewhere the key is another clock's, which nothing here can read.
+            yield _local(pid, path)
+        elif _listens(path):
+            # The folder is shared with a container that has processes of its own.
+            yield FoundRuntime(pid, SocketEndpoint(path), elsewhere=True)
+
+
+def _named(folder: str) -> Iterator[tuple[str, int, int]]:
+    for path in glob.glob(os.path.join(glob.escape(folder), "dotnet-diagnostic-*-socket")):
+        match = _SOCKET.fullmatch(os.path.basename(path))
+        with contextlib.suppress(OSError):
+            # A file or a link may have been put there to be mistaken for a socket.
+            if match and stat.S_ISSOCK(os.lstat(path).st_mode):
+                yield path, int(match[1]), int(match[2])
+
+
+def _local(pid: int, path: str) -> FoundRuntime:
+    owner = os.lstat(path).st_uid
+    foreign = owner != os.getuid()
+    return FoundRuntime(
+        pid,
+        SocketEndpoint(path),
+        _command_line(pid),
+        _user_name(owner) if foreign else None,
+        closed=foreign and os.getuid() != 0,
+    )
+
+
+def _contained() -> Iterator[FoundRuntime]:
+    """Runtimes in other mount namespaces, through /proc/PID/root; only root and their own user may look."""
+    with contextlib.suppress(OSError):
+        ours = os.readlink("/proc/self/ns/mnt")
+        for entry in _PROC.iterdir():
+            if entry.name.isdigit():
+                with contextlib.suppress(OSError):
+                    if os.readlink(entry / "ns/mnt") != ours:
+                        yield from _in_container(int(entry.name))
+
+
+def _in_container(pid: int) -> Iterator[FoundRuntime]:
+    inner = _inner_pid(pid)
+    folder = _environment(pid).get("TMPDIR", "/tmp")
+    for path, named, key in _named(f"{_PROC}/{pid}/root{folder}"):
+        if named == inner and key == start_key(pid):
+            owner = os.stat(_PROC / str(pid)).st_uid
+            user = _user_name(owner) if owner != os.getuid() else None
+            yield FoundRuntime(pid, SocketEndpoint(path), _command_line(pid), user, elsewhere=True)
+
+
+def start_key(pid: int) -> int | None:
+    """When a process began, as its socket's name has it; None if there is none that runs."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text()
+        # The name of the program stands in brackets, and may have brackets and spaces in it.
+        state, *numbers = text.rpartition(")")[2].split()
+        # One that has ended and was not waited for yet is still listed.
+        return None if state in "ZX" else int(numbers[18])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _inner_pid(pid: int) -> int:
+    """The number that a process has in its own namespace."""
+    for line in (_PROC / str(pid) / "status").read_text().splitlines():
+        if line.startswith("NSpid:"):
+            return int(line.split()[-1])
+    return pid
+
+
+def _environment(pid: int) -> dict[str, str]:
+    text = (_PROC / str(pid) / "environ").read_bytes().decode(errors="replace")
+    return {name: value for name, _, value in (part.partition("=") for part in text.split("\0"))}
+
+
+def _command_line(pid: int) -> tuple[str, ...]:
+    with contextlib.suppress(OSError):
+        data = (_PROC / str(pid) / "cmdline").read_bytes()
+        return tuple(part.decode(errors="replace") for part in data.split(b"\0")[:-1])
+    return ()
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _listens(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(0.5)
+        try:
+            probe.connect(path)
+        except OSError:
+            return False
+    return True
+
+
+def _user_name(uid: int) -> str:
+    try:
+        # Windows has none of it, nor of this.
+        import pwd
+
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
+def _pipes() -> Iterator[FoundRuntime]:
+    for name in os.listdir(r"\\.\pipe\\"):
+        match = _PIPE.fullmatch(name)
+        if match:
+            yield FoundRuntime(int(match[1]), PipeEndpoint(rf"\\.\pipe\{name}"))

@@ -1,0 +1,150 @@
+"""`Process`: a running .NET process and what it can be asked; `processes()` finds them.
+
+Joins what discovery sees with the requests that a runtime answers. Each question has a limit; no threads.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Final
+
+import attrs
+
+from clrevents.diagnostics import runtime_requests as requests
+from clrevents.diagnostics.discovery import FoundRuntime, find_runtimes, start_key
+from clrevents.diagnostics.driving import run
+from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.listening import Listener
+from clrevents.diagnostics.runtime_requests import RuntimeInfo
+from clrevents.diagnostics.transports import Endpoint, endpoint_at
+
+DUMP_SECONDS: Final = 600.0
+_HOSTS: Final = ("dotnet", "dotnet.exe")
+
+
+@attrs.frozen
+class Process:
+    """A .NET process that can be asked. Every question is a request of its own and raises DiagnosticsError where it is
+    refused, where this user may not ask, or where no answer comes in time."""
+
+    pid: int
+    """As seen from here; of a process in another namespace of which nothing else is known, as it sees itself."""
+    endpoint: Endpoint = attrs.field(repr=str)
+    """Where it can be asked: `str` tells the path, the pipe or the port."""
+    command_line: tuple[str, ...] = ()
+    """As the operating system knows it; empty where that is not visible from here."""
+    user: str | None = None
+    """Whose it is, if it is not ours."""
+    elsewhere: bool = False
+    """Whether it runs in another namespace, such as a container's."""
+    closed: bool = False
+    """Whether this user may not ask it."""
+
+    @classmethod
+    def of(cls, found: FoundRuntime) -> Process:
+        """One that was discovered."""
+        return cls(found.pid, found.endpoint, found.command_line, found.user, found.elsewhere, found.closed)
+
+    @classmethod
+    def at(cls, address: str) -> Process:
+        """The one that listens at `address`: the path of a socket, `HOST:PORT`, or a pipe of Windows. Its `pid` is what
+        it says itself, 0 if it is too old to do so."""
+        endpoint = endpoint_at(address)
+        try:
+            pid = run(requests.info(endpoint), "process information").pid
+        except DiagnosticsError as error:
+            if error.hresult is None:
+                raise
+            pid = 0
+        return cls(pid, endpoint)
+
+    @classmethod
+    def dialled(cls, listener: Listener, seconds: float) -> Process:
+        """The next one that dials in at `listener`. Raises DiagnosticsError if none has after `seconds`."""
+        port = listener.wait(seconds)
+        return cls(port.pid, port)
+
+    @property
+    def name(self) -> str:
+        """The program's: for `dotnet App.dll` that is `App`."""
+        words = [PurePath(word).name for word in self.command_line]
+        if len(words) > 1 and words[0] in _HOSTS:
+            words = [word for word in words[1:] if word.endswith((".dll", ".exe"))] or words
+        return words[0].removesuffix(".dll").removesuffix(".exe") if words else ""
+
+    def info(self) -> RuntimeInfo:
+        """Version, command line and more. .NET 5 or later."""
+        return run(requests.info(self.endpoint), "process information")
+
+    def environment(self) -> dict[str, str]:
+        """Its environment variables; they may hold secrets. .NET 6 or later."""
+        return run(requests.environment(self.endpoint), "its environment")
+
+    def resume(self) -> None:
+        """Let a process go on that was started suspended. .NET 5 or later."""
+        run(requests.resume(self.endpoint), "to resume")
+
+    def set_environment(self, name: str, value: str | None) -> None:
+        """Set the environment variable `name` to `value`, or remove it (None): code that has read it before does not
+        see that. .NET 6 or later."""
+        run(requests.set_environment(self.endpoint, name, value), "to set an environment variable")
+
+    def enable_perf_map(self, kind: str = "perfmap") -> None:
+        """Write the names of compiled methods for `perf`; `kind` is `perfmap`, `jitdump` or `all`. .NET 8 or later."""
+        run(requests.enable_perf_map(self.endpoint, kind), "a perf map")
+
+    def disable_perf_map(self) -> None:
+        """Stop doing so. .NET 8 or later."""
+        run(requests.disable_perf_map(self.endpoint), "the end of the perf map")
+
+    def write_dump(self, path: str | os.PathLike[str], kind: str = "heap", *, seconds: float = DUMP_SECONDS) -> None:
+        """Have it write a dump of itself, and wait for it, at most `seconds`.
+
+        `kind` is `mini`, `heap`, `triage` or `full`.
+
+        The process writes it, so `path` is as it sees it. It is stopped meanwhile. A dump holds what it had in memory.
+        """
+        run(requests.write_dump(self.endpoint, os.path.abspath(path), kind), "a dump", seconds)
+
+
+def processes() -> list[Process]:
+    """The running .NET processes that can be seen from here, by number: also other users' and those in containers.
+
+    One that was started with `DOTNET_EnableDiagnostics=0` cannot be seen.
+    """
+    return [Process.of(found) for found in find_runtimes()]
+
+
+def find_process(pid: int | None = None, name: str | None = None) -> Process:
+    """The one with the number `pid`, or of the `name`. Raises DiagnosticsError unless there is exactly one."""
+    found = [one for one in processes() if pid in (None, one.pid) and name in (None, one.name)]
+    sought = f"the number {pid}" if pid is not None else f"the name {name!r}"
+    if not found:
+        raise DiagnosticsError(
+            f"no .NET process with {sought}{_why_not(pid)}; `clrevents ps` lists those that there are"
+        )
+    if len(found) > 1:
+        raise DiagnosticsError(
+            f"several .NET processes have {sought}: {_listed(found)}; name one by number or by its socket"
+        )
+    if found[0].closed:
+        raise DiagnosticsError(f"process {found[0].pid} belongs to {found[0].user}: run this as that user, or as root")
+    return found[0]
+
+
+def _why_not(pid: int | None) -> str:
+    if pid is None:
+        return ""
+    if sys.platform != "linux" or start_key(pid) is not None:
+        return (
+            ": the process runs, but is not .NET, is too old, has a TMPDIR of its own, or was started with "
+            "DOTNET_EnableDiagnostics=0"
+        )
+    return ": there is no such process (numbers in a container differ from those outside)"
+
+
+def _listed(found: Sequence[Process]) -> str:
+    return ", ".join(f"{one.pid} at {one.endpoint}" for one in found[:5])

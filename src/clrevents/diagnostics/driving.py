@@ -1,0 +1,128 @@
+"""Asks a runtime: opens a connection, sends a request, reads its answer, all within a limit. Blocks, starts no threads.
+
+`steps` says what has to be done and does nothing; `run` does it here, `asynchronous` does it in an event loop.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from typing import Any, Final, TypeAlias, TypeVar
+
+import attrs
+
+from clrevents.diagnostics.exchange import Reading, answer_to
+from clrevents.diagnostics.faults import broken_off, unanswered
+from clrevents.diagnostics.messages import Command
+from clrevents.diagnostics.transports import Connection, Endpoint
+
+A = TypeVar("A")
+
+ANSWER_SECONDS: Final = 10.0
+"""How long an answer may take, dumps apart."""
+
+
+@attrs.frozen
+class Open:
+    """A connection is needed."""
+
+    endpoint: Endpoint
+
+
+@attrs.frozen
+class Send:
+    """These bytes have to go out."""
+
+    connection: Connection
+    data: bytes
+
+
+@attrs.frozen
+class Take:
+    """So many bytes have to come in, and no more."""
+
+    connection: Connection
+    size: int
+
+
+Steps: TypeAlias = Generator[Open | Send | Take, Any, A]
+
+
+def open_request(endpoint: Endpoint, command: Command[Any]) -> Steps[Connection]:
+    """A new connection with the request on it."""
+    # What cannot be sent is refused before anything is opened.
+    data = command.to_bytes()
+    connection: Connection = yield Open(endpoint)
+    try:
+        yield Send(connection, data)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def take_in(connection: Connection, reading: Reading[A]) -> Steps[A]:
+    """What a reading makes of the bytes that it asks for."""
+    wanted = next(reading)
+    while True:
+        data = yield Take(connection, wanted)
+        try:
+            wanted = reading.send(data)
+        except StopIteration as done:
+            value: A = done.value
+            return value
+
+
+def request(endpoint: Endpoint, command: Command[A]) -> Steps[A]:
+    """The answer to one request."""
+    connection = yield from open_request(endpoint, command)
+    try:
+        return (yield from take_in(connection, answer_to(command)))
+    finally:
+        connection.close()
+
+
+def run(steps: Steps[A], what: str, seconds: float = ANSWER_SECONDS) -> A:
+    """Do the steps. Raises DiagnosticsError, also when the limit is over."""
+    until = time.monotonic() + seconds
+    result: Any = None
+    failed: Exception | None = None
+    while True:
+        try:
+            step = steps.send(result) if failed is None else steps.throw(failed)
+        except StopIteration as done:
+            value: A = done.value
+            return value
+        result, failed = None, None
+        try:
+            result = _do(step, what, until)
+        except TimeoutError:
+            failed = unanswered(what, seconds)
+        except OSError:
+            failed = broken_off(what)
+        except Exception as error:
+            failed = error
+
+
+def _do(step: Open | Send | Take, what: str, until: float) -> Any:
+    match step:
+        case Open(endpoint):
+            return endpoint.connect(until - time.monotonic())
+        case Send(connection, data):
+            connection.send(data, until - time.monotonic())
+        case Take(connection, size):
+            return receive_exactly(connection, size, what, until)
+
+
+def receive_exactly(connection: Connection, size: int, what: str, until: float) -> bytes:
+    buffer = bytearray(size)
+    got = 0
+    while got < size:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        came = connection.receive_into(memoryview(buffer)[got:], left)
+        if not came:
+            raise broken_off(what)
+        got += came
+    return bytes(buffer)

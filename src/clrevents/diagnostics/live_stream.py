@@ -1,0 +1,151 @@
+"""What the bytes of a session become: batches of events, reports so far, a file. Sans-IO but for that file.
+
+Both kinds of session give it what they receive. Nothing that goes wrong with decoding can keep bytes from the file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import stat
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Unpack
+
+import attrs
+
+from clrevents.errors import DamageError, ErrorMode, Limits
+from clrevents.schema.registry import Registry
+from clrevents.trace import Batch, Decoder, FilterOptions, Selector
+
+ANALYSIS: Final = "clrevents.analysis"
+"""The room beside this one, whose reports are fed: found by its name, since neither may import the other."""
+
+
+@attrs.frozen
+class DecodingOptions:
+    """How a session's events are decoded; as `Decoder` takes them."""
+
+    selectors: tuple[Selector, ...]
+    filters: FilterOptions
+    errors: ErrorMode = "report"
+    limits: Limits | None = None
+    registry: Registry | None = None
+    symbols: bool = True
+
+    def decoder(self, *selectors: Selector, symbols: bool, **filters: Unpack[FilterOptions]) -> Decoder:
+        return Decoder(
+            *selectors, errors=self.errors, limits=self.limits, registry=self.registry, symbols=symbols, **filters
+        )
+
+
+class LiveStream:
+    """One stream from its first byte to its last."""
+
+    def __init__(self, decoding: DecodingOptions, reports: Iterable[str]) -> None:
+        self.decoder = decoding.decoder(*decoding.selectors, symbols=decoding.symbols, **decoding.filters)
+        self.bytes = 0
+        self._names = tuple(reports)
+        self._feed: Any = importlib.import_module(ANALYSIS).feed_reports(*self._names) if self._names else None
+        self._feeding = None if self._feed is None else decoding.decoder(*self._feed.selectors, symbols=True)
+        self._file: int | None = None
+        self._held = False
+        self._ended = False
+        self._broken = False
+
+    def begin_file(self, path: str | os.PathLike[str] | None) -> None:
+        """Write all that comes to a file too. Raises OSError."""
+        if path is not None:
+            self._file = private_file(path)
+            make_empty(self._file)
+
+    def take(self, data: memoryview) -> list[Batch]:
+        """The next bytes; the batches that they complete."""
+        self.bytes += len(data)
+        self._held = True
+        if self._file is not None:
+            write_all(self._file, data)
+        return self._decoded(lambda decoder: decoder.feed(data))
+
+    @property
+    def waits(self) -> bool:
+        """Whether events may wait to be put in order, which `quiet` releases."""
+        return self._held
+
+    def quiet(self) -> list[Batch]:
+        """Nothing has come for a while. Runtimes rarely say that nothing earlier can follow, so what waits goes now:
+        each writes the buffers of all threads at once, and they have arrived."""
+        self._held = False
+        return self._decoded(Decoder.flush)
+
+    def end(self) -> list[Batch]:
+        """Nothing more comes. That it ends in the middle of something is a problem of the decoder, and no error: the
+        process was killed."""
+        if self._ended:
+            return []
+        self._ended = True
+        self.close_file()
+        return self._decoded(_closed)
+
+    def close_file(self) -> None:
+        """Have the file on disk and close it."""
+        file, self._file = self._file, None
+        if file is not None:
+            try:
+                keep(file)
+            finally:
+                os.close(file)
+
+    def report(self, name: str) -> Any:
+        """A report's answer so far. Raises ValueError for one that is not fed."""
+        if name not in self._names:
+            raise ValueError(f"{name!r} is not gathered by this session: make it with reports=[{name!r}]")
+        return self._feed.so_far(self._feeding)[name]
+
+    def _decoded(self, step: Callable[[Decoder], list[Batch]]) -> list[Batch]:
+        """What the decoders make of it. One that was left by an error, or by an interrupt in its middle, is not asked
+        again: then bytes only go to the file."""
+        if self._broken:
+            return []
+        try:
+            if self._feeding is not None:
+                self._feed.take(self._feeding, step(self._feeding))
+            return step(self.decoder)
+        except BaseException:
+            self._broken = True
+            raise
+
+
+def _closed(decoder: Decoder) -> list[Batch]:
+    batches = []
+    try:
+        for batch in decoder.close():
+            batches.append(batch)
+    except DamageError:
+        pass
+    return batches
+
+
+def private_file(path: str | os.PathLike[str]) -> int:
+    """A file that only its owner may read: traces hold command lines and whatever programs write.
+
+    One that was there keeps its permissions, and its contents until it is emptied. Raises OSError.
+    """
+    return os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+
+
+def make_empty(file: int) -> None:
+    """Forget what was in it; a device or a pipe has nothing to forget."""
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        os.ftruncate(file, 0)
+
+
+def keep(file: int) -> None:
+    """Have what was written on disk. Raises OSError."""
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        os.fsync(file)
+
+
+def write_all(file: int, data: memoryview) -> None:
+    """All of it. Raises OSError; what fitted before is in the file."""
+    while data:
+        data = data[os.write(file, data) :]

@@ -1,0 +1,336 @@
+"""The requests that a runtime takes, each declared once, as a class with its fields in wire order.
+
+Everything is checked before it becomes bytes: a malformed request ends a .NET 8 process with a segmentation fault. Does
+no I/O; `exchange` says how a request and its answer follow each other.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
+
+import attrs
+
+from clrevents.diagnostics.ipc_answers import (
+    Done,
+    EnvironmentFollows,
+    ProcessInfo,
+    ProcessInfo2,
+    ProcessInfo3,
+    ResultCode,
+    SessionId,
+)
+from clrevents.diagnostics.ipc_values import (
+    MOST_BYTES,
+    U16,
+    U32,
+    U64,
+    ArrayOf,
+    Flag,
+    Guid,
+    Malformed,
+    OptionalText,
+    Reader,
+    RecordOf,
+    Text,
+    read_record,
+    write_record,
+)
+from clrevents.diagnostics.providers import Provider
+
+A = TypeVar("A")
+
+MAGIC: Final = b"DOTNET_IPC_V1\0"
+HEADER_BYTES: Final = 20
+OK: Final = (0xFF, 0x00)
+ERROR: Final = (0xFF, 0xFF)
+NETTRACE: Final = 1
+DEFAULT_RUNDOWN: Final = 0x80020139
+"""What a session lists at its end where nothing else is asked for: methods, modules and their like."""
+MOST_BUFFER_MB: Final = 1 << 20
+
+
+def message(code: tuple[int, int], payload: bytes) -> bytes:
+    """A message with its header. Raises ValueError if it is too long for one."""
+    size = HEADER_BYTES + len(payload)
+    if size > MOST_BYTES:
+        raise ValueError(f"a request has {MOST_BYTES:,} bytes at most, and this one would have {size:,}; ask for less")
+    return MAGIC + size.to_bytes(2, "little") + bytes((*code, 0, 0)) + payload
+
+
+_TOO_MANY: Final = "a process has 64 sessions at most: stop another one"
+_NO_DUMP: Final = "may it write there, is there room, and may it run `createdump`, which stands beside its runtime?"
+
+
+# Requests. ---------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Command(Generic[A]):
+    """A request: what it is called for people, its code, the first version that knows it, the class of its answer."""
+
+    what: ClassVar[str]
+    code: ClassVar[tuple[int, int]]
+    since: ClassVar[str]
+    answer: ClassVar[type[Any]]
+    advice: ClassVar[str] = ""
+    """What to do if it fails and nobody says why."""
+
+    def to_bytes(self) -> bytes:
+        """The whole message. Raises ValueError for what cannot be sent."""
+        return message(self.code, write_record(self))
+
+
+def _megabytes(_: Any, __: Any, value: int) -> None:
+    # 0 would end the process.
+    if not 1 <= value <= MOST_BUFFER_MB:
+        raise ValueError(f"the buffer of a session has 1 to {MOST_BUFFER_MB:,} MB, not {value!r}")
+
+
+def _format(_: Any, __: Any, value: int) -> None:
+    # So would any other number.
+    if value != NETTRACE:
+        raise ValueError(f"sessions are recorded as NetTrace ({NETTRACE}), not as format {value!r}")
+
+
+def _some(_: Any, __: Any, providers: tuple[Provider, ...]) -> None:
+    if not providers:
+        raise ValueError("a session without providers would record nothing; name a profile or a provider")
+    for one in providers:
+        if not isinstance(one, Provider):
+            raise TypeError(f"{one!r} is not a Provider")
+
+
+def _path(_: Any, __: Any, path: str) -> None:
+    if not path:
+        raise ValueError("the path is empty")
+
+
+_Providers = Annotated[tuple[Provider, ...], ArrayOf(RecordOf(Provider))]
+
+
+@attrs.frozen(kw_only=True)
+class CollectTracing(Command[SessionId]):
+    """Starts a session: the stream follows the answer on the same connection."""
+
+    what: ClassVar = "a recording"
+    code: ClassVar = (2, 2)
+    since: ClassVar = ".NET Core 3.0"
+    answer: ClassVar = SessionId
+    advice: ClassVar = _TOO_MANY
+
+    buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
+    format: U32 = attrs.field(default=NETTRACE, validator=_format)
+    providers: _Providers = attrs.field(validator=_some)
+
+
+@attrs.frozen(kw_only=True)
+class CollectTracing2(Command[SessionId]):
+    """Also says whether methods and modules are listed at the end."""
+
+    what: ClassVar = "a recording"
+    code: ClassVar = (2, 3)
+    since: ClassVar = ".NET Core 3.1"
+    answer: ClassVar = SessionId
+    advice: ClassVar = _TOO_MANY
+
+    buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
+    format: U32 = attrs.field(default=NETTRACE, validator=_format)
+    rundown: Flag = True
+    providers: _Providers = attrs.field(validator=_some)
+
+
+@attrs.frozen(kw_only=True)
+class CollectTracing3(Command[SessionId]):
+    """Also says whether events have stacks."""
+
+    what: ClassVar = "a recording without stacks"
+    code: ClassVar = (2, 4)
+    since: ClassVar = ".NET 8"
+    answer: ClassVar = SessionId
+    advice: ClassVar = _TOO_MANY
+
+    buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
+    format: U32 = attrs.field(default=NETTRACE, validator=_format)
+    rundown: Flag = True
+    stacks: Flag = True
+    providers: _Providers = attrs.field(validator=_some)
+
+
+@attrs.frozen(kw_only=True)
+class CollectTracing4(Command[SessionId]):
+    """Also says what is listed at the end."""
+
+    what: ClassVar = "a recording with a rundown of its own"
+    code: ClassVar = (2, 5)
+    since: ClassVar = ".NET 9"
+    answer: ClassVar = SessionId
+    advice: ClassVar = _TOO_MANY
+
+    buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
+    format: U32 = attrs.field(default=NETTRACE, validator=_format)
+    rundown_keywords: U64 = DEFAULT_RUNDOWN
+    stacks: Flag = True
+    providers: _Providers = attrs.field(validator=_some)
+
+
+@attrs.frozen
+class StopTracing(Command[SessionId]):
+    """Ends a session: what is left, and the rundown, come on its own connection before this is answered."""
+
+    what: ClassVar = "the end of a recording"
+    code: ClassVar = (2, 1)
+    since: ClassVar = ".NET Core 3.0"
+    answer: ClassVar = SessionId
+
+    session: U64
+
+
+DUMP_KINDS: Final = {"mini": 1, "heap": 2, "triage": 3, "full": 4}
+
+
+def _dump_kind(_: Any, __: Any, value: int) -> None:
+    if value not in DUMP_KINDS.values():
+        raise ValueError(f"a dump is one of {', '.join(DUMP_KINDS)}")
+
+
+@attrs.frozen
+class GenerateCoreDump(Command[ResultCode]):
+    """Writes a dump, by the process itself and where it sees that path; answered when it is written."""
+
+    what: ClassVar = "a dump"
+    code: ClassVar = (1, 1)
+    since: ClassVar = ".NET Core 3.0"
+    answer: ClassVar = ResultCode
+    advice: ClassVar = _NO_DUMP
+
+    path: Text = attrs.field(validator=_path)
+    kind: U32 = attrs.field(default=DUMP_KINDS["heap"], validator=_dump_kind)
+    diagnostics: U32 = attrs.field(default=0, validator=attrs.validators.in_((0, 1)))
+
+
+@attrs.frozen
+class GetProcessInfo(Command[ProcessInfo]):
+    """Who are you?"""
+
+    what: ClassVar = "process information"
+    code: ClassVar = (4, 0)
+    since: ClassVar = ".NET 5"
+    answer: ClassVar = ProcessInfo
+
+
+@attrs.frozen
+class GetProcessInfo2(Command[ProcessInfo2]):
+    """Who are you, and of which version?"""
+
+    what: ClassVar = "process information"
+    code: ClassVar = (4, 4)
+    since: ClassVar = ".NET 6"
+    answer: ClassVar = ProcessInfo2
+
+
+@attrs.frozen
+class GetProcessInfo3(Command[ProcessInfo3]):
+    """Who are you, and built for what?"""
+
+    what: ClassVar = "process information"
+    code: ClassVar = (4, 8)
+    since: ClassVar = ".NET 8"
+    answer: ClassVar = ProcessInfo3
+
+
+@attrs.frozen
+class ResumeRuntime(Command[Done]):
+    """Lets a process go on that waits for it since its start. May be sent to any."""
+
+    what: ClassVar = "to resume"
+    code: ClassVar = (4, 1)
+    since: ClassVar = ".NET 5"
+    answer: ClassVar = Done
+
+
+@attrs.frozen
+class GetEnvironment(Command[EnvironmentFollows]):
+    """The environment variables."""
+
+    what: ClassVar = "its environment"
+    code: ClassVar = (4, 2)
+    since: ClassVar = ".NET 6"
+    answer: ClassVar = EnvironmentFollows
+
+
+def _variable(_: Any, __: Any, name: str) -> None:
+    if not name or "=" in name:
+        raise ValueError(f"{name!r} cannot be the name of an environment variable")
+
+
+@attrs.frozen
+class SetEnvironmentVariable(Command[Done]):
+    """Sets one for what reads it natively; managed code that has read its environment before does not see it."""
+
+    what: ClassVar = "to set an environment variable"
+    code: ClassVar = (4, 3)
+    since: ClassVar = ".NET 6"
+    answer: ClassVar = Done
+
+    name: Text = attrs.field(validator=_variable)
+    value: OptionalText
+
+
+PERF_MAPS: Final = {"all": 1, "jitdump": 2, "perfmap": 3}
+
+
+def _perf_map(_: Any, __: Any, value: int) -> None:
+    if value not in PERF_MAPS.values():
+        raise ValueError(f"a perf map is one of {', '.join(PERF_MAPS)}")
+
+
+@attrs.frozen
+class EnablePerfMap(Command[Done]):
+    """Writes the names of compiled methods to /tmp/perf-PID.map, for `perf` and its like, from now on."""
+
+    what: ClassVar = "a perf map"
+    code: ClassVar = (4, 5)
+    since: ClassVar = ".NET 8"
+    answer: ClassVar = Done
+
+    kind: U32 = attrs.field(default=PERF_MAPS["perfmap"], validator=_perf_map)
+
+
+@attrs.frozen
+class DisablePerfMap(Command[Done]):
+    """No more of that."""
+
+    what: ClassVar = "the end of the perf map"
+    code: ClassVar = (4, 6)
+    since: ClassVar = ".NET 8"
+    answer: ClassVar = Done
+
+
+COMMANDS: Final[tuple[type[Command[Any]], ...]] = (
+    *(CollectTracing, CollectTracing2, CollectTracing3, CollectTracing4, StopTracing, GenerateCoreDump),
+    *(GetProcessInfo, GetProcessInfo2, GetProcessInfo3, ResumeRuntime, GetEnvironment, SetEnvironmentVariable),
+    *(EnablePerfMap, DisablePerfMap),
+)
+"""All requests that this client can send."""
+
+# The other way round. ----------------------------------------------------------------------------------------------
+
+ADVERTISED: Final = b"ADVR_V1\0"
+ADVERTISEMENT_BYTES: Final = 34
+
+
+@attrs.frozen
+class Advertisement:
+    """What a runtime says first where it dials: which one it is."""
+
+    cookie: Guid
+    pid: U64
+    reserved: U16
+
+    @classmethod
+    def of(cls, data: bytes) -> Advertisement:
+        """From the bytes of one. Raises Malformed."""
+        reader = Reader(data)
+        if reader.take(len(ADVERTISED)) != ADVERTISED:
+            raise Malformed(f"it begins with {data[:8]!r}")
+        return read_record(cls, reader)

@@ -1,0 +1,271 @@
+"""Profiles: names for what to record, with what each costs and which reports it feeds. Data, and how to look it up.
+
+The official ones mean what they mean in dotnet-trace 10. Knows reports by name only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.providers import EVERYTHING, VERBOSE, Provider, united
+from clrevents.schema.keywords import RuntimeKeyword as Runtime
+from clrevents.schema.keywords import TplKeyword
+from clrevents.schema.registry import PRIVATE, RUNTIME, SAMPLE, TPL
+
+METERS: Final = "System.Diagnostics.Metrics"
+_BRIDGE: Final = "Microsoft-Diagnostics-DiagnosticSource"
+
+
+@attrs.frozen
+class Profile:
+    """What to record for a purpose."""
+
+    name: str
+    """What it is called."""
+    purpose: str
+    """What it is for, in one sentence."""
+    providers: tuple[Provider, ...]
+    """What it records."""
+    cost: str
+    """What it does to the program, in one sentence; docs/live.md says how it was measured."""
+    reports: tuple[str, ...] = ()
+    """The reports that have their data from it, by name."""
+    rundown: bool | int = True
+    """Whether methods and modules are listed at the end, or which keywords of that list."""
+    official: bool = False
+    """Whether dotnet-trace has it too."""
+
+
+def _runtime(*keywords: Runtime, level: int = 4) -> Provider:
+    mask = 0
+    for keyword in keywords:
+        mask |= keyword
+    return Provider(RUNTIME, keywords=mask, level=level)
+
+
+_SAMPLES: Final = Provider(SAMPLE, keywords=0)
+_COMMON: Final = Provider(RUNTIME, keywords=0x100003801D)
+_FLOW: Final = Provider(TPL, keywords=TplKeyword.TasksFlowActivityIds)
+_TASKS: Final = Provider(TPL, keywords=0xC3, level=VERBOSE)
+_FEW: Final = "Too little to be measured: some events a second."
+
+_SAMPLED: Final = "Stops all managed threads for each round of samples: 0.2 to 4 % of the time with four of them."
+
+
+def counter_providers(names: Iterable[str] = ("System.Runtime",), seconds: float = 1) -> tuple[Provider, ...]:
+    """What makes counters and meters of these names tell their values every so many seconds."""
+    names = list(names)
+    meters = (
+        f"SessionId=clrevents;Metrics={','.join(names)};RefreshInterval={seconds:g};MaxTimeSeries=1000;MaxHistograms=20"
+    )
+    sources = [name.partition("\\")[0] for name in names]
+    counters = [Provider(name, arguments=f"EventCounterIntervalSec={seconds:g}") for name in dict.fromkeys(sources)]
+    return (*counters, Provider(METERS, keywords=2, arguments=meters))
+
+
+PROFILES: Final = (
+    Profile(
+        "default",
+        "A first look: what dotnet-trace records when it is told nothing.",
+        (_COMMON, _SAMPLES),
+        _SAMPLED,
+        ("top", "callers", "gc", "exceptions", "threads", "pool", "startup", "modules"),
+    ),
+    Profile(
+        "cpu",
+        "Where threads spend their time, by samples of their stacks.",
+        (_SAMPLES, _runtime(Runtime.GC, Runtime.Loader, Runtime.Jit)),
+        _SAMPLED,
+        ("top", "callers"),
+    ),
+    Profile(
+        "gc",
+        "Garbage collections, their pauses and the sizes of the heap.",
+        (_runtime(Runtime.GC),),
+        "Too little to be measured: some dozen events for each collection.",
+        ("gc",),
+    ),
+    Profile(
+        "alloc",
+        "What is allocated, by type and stack: every 100 kB, and sampled by bytes on .NET 10.",
+        (_runtime(Runtime.GC, Runtime.AllocationSampling, level=VERBOSE),),
+        "An event with a stack for each 100 kB allocated: 7 % of a thread that allocates 100 MB a second.",
+        ("alloc", "gc"),
+    ),
+    Profile(
+        "heap",
+        "All objects of the heap, once: recording it causes a full collection.",
+        (
+            _runtime(
+                *(Runtime.GC, Runtime.GCHeapDump, Runtime.Type, Runtime.ManagedHeapCollect, Runtime.GCHeapAndTypeNames),
+                level=VERBOSE,
+            ),
+        ),
+        "The program stands still while its whole heap is written.",
+        ("heap", "gc"),
+        rundown=False,
+    ),
+    Profile(
+        "exceptions",
+        "Exceptions as they are thrown and handled.",
+        (_runtime(Runtime.Exception),),
+        "Some events with a stack for each exception; throwing one costs the program more.",
+        ("exceptions",),
+    ),
+    Profile(
+        "locks",
+        "Who waits for which lock, who holds it, and what holders do meanwhile.",
+        (_runtime(Runtime.Contention), _SAMPLES),
+        f"{_SAMPLED} And two events for each wait.",
+        ("locks",),
+    ),
+    Profile(
+        "threads",
+        "What each thread does over time: runs, waits, sleeps, is stopped.",
+        (
+            _runtime(Runtime.GC, Runtime.Threading, Runtime.Contention, Runtime.WaitHandle, level=VERBOSE),
+            _SAMPLES,
+            Provider(TPL, keywords=0x3),
+        ),
+        f"{_SAMPLED} And an event for each allocation of 100 kB, wait, and task.",
+        ("threads", "waits", "pool", "gc"),
+    ),
+    Profile(
+        "requests",
+        "Requests of servers and clients, with what made them wait.",
+        (
+            *(Provider(name) for name in ("System.Net.Http", "Microsoft.AspNetCore.Hosting")),
+            Provider("Microsoft-AspNetCore-Server-Kestrel"),
+            _TASKS,
+            _runtime(Runtime.GC, Runtime.Exception, Runtime.Contention, Runtime.WaitHandle, level=VERBOSE),
+        ),
+        "Some dozen events for each request, and some for each await and task: 1 to 3 us each.",
+        ("requests", "activities", "tasks"),
+    ),
+    Profile(
+        "counters",
+        "The values of counters and metrics of the runtime, every second.",
+        counter_providers(),
+        _FEW,
+        ("counters",),
+        rundown=False,
+    ),
+    Profile(
+        "startup",
+        "What a program does before it does its work: for one that is started by `clrevents collect -- COMMAND`.",
+        (Provider(RUNTIME, keywords=0xF00000001C, level=VERBOSE),),
+        "An event for each method that is compiled or looked up, and each type: at a start 25,000 a second.",
+        ("startup", "jit", "modules"),
+    ),
+    Profile(
+        "dotnet-common",
+        "Collections, loads, compilations, exceptions and threads of the runtime.",
+        (_COMMON,),
+        "An event for each of them: too little to be measured while a program runs steadily.",
+        ("gc", "exceptions", "startup", "modules"),
+        official=True,
+    ),
+    Profile(
+        "dotnet-sampled-thread-time",
+        "Stacks of all threads, some hundred times a second, whether they run or wait.",
+        (_SAMPLES,),
+        _SAMPLED,
+        ("top", "callers"),
+        official=True,
+    ),
+    Profile(
+        "gc-verbose",
+        "Collections, handles, and samples of allocations.",
+        (_runtime(Runtime.GC, Runtime.GCHandle, Runtime.Exception, level=VERBOSE),),
+        "An event with a stack for each 100 kB allocated and each handle.",
+        ("gc", "alloc"),
+        official=True,
+    ),
+    Profile(
+        "gc-collect",
+        "Collections only, as little as possible.",
+        (_runtime(Runtime.GC), Provider(PRIVATE, keywords=Runtime.GC)),
+        "Some dozen events for each collection.",
+        ("gc",),
+        rundown=1,
+        official=True,
+    ),
+    Profile(
+        "database",
+        "Commands of ADO.NET and Entity Framework.",
+        (
+            _FLOW,
+            Provider(
+                _BRIDGE,
+                keywords=0x3,
+                level=VERBOSE,
+                arguments=(
+                    'FilterAndPayloadSpecs="'
+                    "SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommandBefore@Activity1Start:"
+                    "-Command;Command.CommandText;ConnectionId;Operation;Command.Connection.ServerVersion;"
+                    "Command.CommandTimeout;Command.CommandType;Command.Connection.ConnectionString;"
+                    "Command.Connection.Database;Command.Connection.DataSource;Command.Connection.PacketSize\r\n"
+                    "SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommandAfter@Activity1Stop:\r\n"
+                    "Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuting"
+                    "@Activity2Start:-Command;Command.CommandText;ConnectionId;IsAsync;Command.Connection.ClientConnectionId;"
+                    "Command.Connection.ServerVersion;Command.CommandTimeout;Command.CommandType;"
+                    "Command.Connection.ConnectionString;Command.Connection.Database;Command.Connection.DataSource;"
+                    "Command.Connection.PacketSize\r\n"
+                    "Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted"
+                    '@Activity2Stop:"'
+                ),
+            ),
+        ),
+        "Two events for each command; the text of commands and connections is in them.",
+        ("activities",),
+        official=True,
+    ),
+)
+"""All profiles, ours and the official ones."""
+_BY_NAME: Final = {profile.name: profile for profile in PROFILES}
+_LINUX_ONLY: Final = ("cpu-sampling", "thread-time")
+"""Of dotnet-trace 10's `collect-linux`, which has the kernel sample a machine."""
+
+
+def find_profile(name: str) -> Profile:
+    """The profile called `name`. Raises DiagnosticsError if there is none."""
+    if name in _LINUX_ONLY:
+        raise DiagnosticsError(
+            f"the profile {name} is the Linux recorder's (dotnet-trace collect-linux), which asks the kernel and needs "
+            "root; of one process, `cpu` or `dotnet-sampled-thread-time` records stacks of all threads"
+        )
+    try:
+        return _BY_NAME[name]
+    except KeyError:
+        raise DiagnosticsError(f"there is no profile {name!r}; there are {', '.join(_BY_NAME)}") from None
+
+
+def joined_profiles(names: Iterable[str]) -> Profile:
+    """One that records what all of these record."""
+    found = [find_profile(name) for name in names]
+    if len(found) == 1:
+        return found[0]
+    rundowns = [profile.rundown for profile in found]
+    return Profile(
+        ",".join(profile.name for profile in found),
+        " ".join(profile.purpose for profile in found),
+        united(provider for profile in found for provider in profile.providers),
+        " ".join(profile.cost for profile in found),
+        tuple(dict.fromkeys(report for profile in found for report in profile.reports)),
+        # Each needs its own part of the list, and only the whole one holds all parts.
+        rundowns[0] if len(set(rundowns)) == 1 else True,
+    )
+
+
+def provider_for(name: str, keywords: int, level: int, arguments: str = "") -> Provider:
+    """A provider as something needs it that writes no keywords where it means all events.
+
+    .NET Core 3.1 delivers nothing of an EventSource that is asked for with keywords 0.
+    """
+    if name == METERS:
+        return counter_providers()[-1]
+    return Provider(name, keywords=keywords or EVERYTHING, level=max(level, 1), arguments=arguments or None)

@@ -1,0 +1,129 @@
+"""A provider as a session asks for it, and the way in which people write one.
+
+`NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]]`, keywords in hexadecimal, as `dotnet-trace` takes them. Knows no event.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+import attrs
+
+from clrevents.diagnostics.ipc_values import U32, U64, OptionalText, Text
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.registry import RUNTIME, provider_name
+
+EVERYTHING: Final = 0xFFFFFFFFFFFFFFFF
+VERBOSE: Final = 5
+INFORMATIONAL: Final = 4
+LEVELS: Final = ("logalways", "critical", "error", "warning", "informational", "verbose")
+
+
+def _level(_: Any, __: Any, level: int) -> None:
+    # 3.1 delivers nothing for level 0, which to later versions means every level: so nobody should ask for it.
+    if not 1 <= level <= VERBOSE:
+        raise ValueError(f"the level of a provider is 1 (critical) to 5 (verbose), not {level!r}")
+
+
+def _named(_: Any, __: Any, name: str) -> None:
+    if not name:
+        raise ValueError("a provider needs a name, such as Microsoft-Windows-DotNETRuntime or its short form runtime")
+
+
+@attrs.frozen
+class Provider:
+    """A source of events with what is wanted of it. `name` may be a short one (`runtime`) and becomes the full one.
+
+    Raises ValueError for a level that is not 1 to 5 and for keywords of more than 64 bits.
+    """
+
+    keywords: U64 = attrs.field(default=EVERYTHING, kw_only=True)
+    """Which of its events: bits whose meaning is the provider's; by default all of them."""
+    level: U32 = attrs.field(default=INFORMATIONAL, validator=_level, kw_only=True)
+    """How detailed: 1 critical, 2 error, 3 warning, 4 informational, 5 verbose."""
+    name: Text = attrs.field(converter=provider_name, validator=_named)
+    """Its full name."""
+    arguments: OptionalText = attrs.field(default=None, kw_only=True)
+    """What it takes besides, such as `EventCounterIntervalSec=1`."""
+
+    @keywords.validator
+    def _bits(self, _: Any, keywords: int) -> None:
+        if not 0 <= keywords <= EVERYTHING:
+            raise ValueError(f"keywords are 64 bits, not {keywords:#x}")
+
+    @classmethod
+    def parse(cls, text: str) -> Provider:
+        """From `text`, which is `NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]]`. Raises ValueError.
+
+        Without keywords it is all of them: with none, the runtime's own providers would give next to nothing.
+        """
+        name, _, rest = text.strip().partition(":")
+        keywords, _, rest = rest.partition(":")
+        level, _, arguments = rest.partition(":")
+        try:
+            mask = int(keywords, 16) if keywords else EVERYTHING
+        except ValueError:
+            raise ValueError(f"{keywords!r} in {text!r} is no hexadecimal number of keywords, such as 0x4001") from None
+        return cls(
+            name, keywords=mask, level=parse_level(level) if level else INFORMATIONAL, arguments=arguments or None
+        )
+
+    def __str__(self) -> str:
+        shown = f"{self.name}:{self.keywords:#x}:{self.level}"
+        return shown if self.arguments is None else f"{shown}:{self.arguments}"
+
+
+def parse_level(text: str) -> int:
+    """A level as number or name; more than 5 is 5. Raises ValueError."""
+    if text.lower() in LEVELS:
+        return max(1, LEVELS.index(text.lower()))
+    if text.isascii() and text.isdigit():
+        return min(max(int(text), 1), VERBOSE)
+    raise ValueError(f"{text!r} is no level: write 1 to 5, or one of {', '.join(LEVELS)}")
+
+
+_SEPARATOR: Final = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)(?=\s*[A-Za-z][\w.+-]*(?::|,|\s*$))')
+
+
+def parse_providers(text: str) -> list[Provider]:
+    """Several, with commas between; one in quotes, or before what cannot be a provider's name, belongs to arguments."""
+    return [Provider.parse(part) for part in _SEPARATOR.split(text) if part.strip()]
+
+
+def united(providers: Iterable[Provider]) -> tuple[Provider, ...]:
+    """One for each name: keywords or-ed, the higher level. Raises ValueError if two have different arguments."""
+    found: dict[str, Provider] = {}
+    for one in providers:
+        other = found.get(one.name, one)
+        if None not in (one.arguments, other.arguments) and one.arguments != other.arguments:
+            raise ValueError(
+                f"{one.name} is asked for twice with different arguments ({other.arguments} and {one.arguments}); "
+                "write it once"
+            )
+        found[one.name] = Provider(
+            one.name,
+            keywords=one.keywords | other.keywords,
+            level=max(one.level, other.level),
+            arguments=one.arguments if other.arguments is None else other.arguments,
+        )
+    return tuple(found.values())
+
+
+# Names that dotnet-trace takes for the runtime's keywords, where they are not the keywords' own.
+_ALIASES: Final = {"fusion": 0x4, "managedheadcollect": 0x800000, "gcheapcollect": 0x800000}
+_KEYWORDS: Final = {member.name.lower(): member.value for member in RuntimeKeyword if member.name} | _ALIASES
+
+
+def parse_runtime_events(text: str, level: int = INFORMATIONAL) -> Provider:
+    """The runtime's provider with keywords by name, `gc+exception`. Raises ValueError for an unknown one."""
+    keywords = 0
+    for name in text.split("+"):
+        try:
+            keywords |= _KEYWORDS[name.strip().lower()]
+        except KeyError:
+            raise ValueError(
+                f"{name!r} is no keyword of the runtime; there are {', '.join(sorted(_KEYWORDS))}"
+            ) from None
+    return Provider(RUNTIME, keywords=keywords, level=level)

@@ -1,0 +1,186 @@
+"""`Recorder`: keeps one file, or a ring of files, recording until somebody or something ends it.
+
+Every file of a ring is a session of its own, so that each has its header, its names and its end: the next one begins
+before the last one stops. Whatever happens, the sessions are stopped and what came is on disk. One loop, no threads.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from clrevents.diagnostics.channel import STOP_SECONDS
+from clrevents.diagnostics.dotnet_process import Process
+from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.diagnostics.tape import RecordedFile, Tape, Watch
+
+_WAIT: Final = 0.1
+_GAP: Final = 0.1
+"""Between two calls of `tell`, in seconds."""
+
+
+@attrs.frozen
+class RecordingPlan:
+    """When a recording ends, and how it is cut. Times are seconds."""
+
+    duration: float | None = None
+    rotate: float | None = None
+    """A new file begins after so long."""
+    keep: int | None = None
+    """So many files of the ring stay; older ones are deleted."""
+    until: Watch | None = None
+    after: float = 5.0
+    """So long it goes on after the event that is waited for."""
+    stop_seconds: float = STOP_SECONDS
+
+
+@attrs.frozen
+class Progress:
+    """How far a recording is, over all its files."""
+
+    seconds: float
+    bytes: int
+    events: int
+    lost: int
+    behind: int
+    """Bytes that are recorded and not yet counted."""
+    stopping: bool
+
+
+class Recorder:
+    """Records a process by a plan, into the files that `paths` names, one after the other.
+
+    `interrupted` says how often the user has asked to stop: once ends in order, twice gives up what is still to come.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        settings: SessionSettings,
+        paths: Iterator[Path],
+        plan: RecordingPlan,
+        interrupted: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self._process = process
+        self._settings = settings
+        self._paths = paths
+        self._plan = plan
+        self._interrupted = interrupted
+        self._tapes: deque[Tape] = deque()
+        self._done: deque[RecordedFile] = deque()
+        self._began = time.monotonic()
+        self._cut = self._began
+        self._found: float | None = None
+        self._stopping = False
+        self.why = ""
+        """What ended the recording, for people."""
+
+    @property
+    def found(self) -> bool:
+        """Whether the event that was waited for came."""
+        return self._found is not None
+
+    def start(self) -> None:
+        """Begin. Raises DiagnosticsError where the process refuses, OSError where there can be no file."""
+        self._began = self._cut = time.monotonic()
+        self._add()
+
+    def run(self, tell: Callable[[Progress], None] = lambda progress: None) -> list[RecordedFile]:
+        """Go on until the end; what became of each file that was kept, oldest first."""
+        told = 0.0
+        try:
+            while self._tapes:
+                self._step()
+                now = time.monotonic()
+                if now - told >= _GAP:
+                    told = now
+                    tell(self._progress(now))
+        finally:
+            # Only an error in here, or in `tell`, leaves any.
+            for tape in self._tapes:
+                tape.abandon()
+                self._done.append(tape.recorded())
+        return list(self._done)
+
+    def _step(self) -> None:
+        for tape in list(self._tapes):
+            if tape.receive(_WAIT / len(self._tapes)):
+                tape.count_a_little()
+            elif tape.end is None:
+                tape.count(_WAIT)
+            if tape.seen and self._found is None:
+                self._found = time.monotonic()
+            if tape.end is not None:
+                self._tapes.remove(tape)
+                self._finish(tape)
+        self._decide(time.monotonic())
+
+    def _finish(self, tape: Tape) -> None:
+        recorded = tape.recorded()
+        if recorded.failure is not None:
+            self._stop(f"nothing more can be written: {recorded.failure.strerror or recorded.failure}")
+        elif not self._stopping and recorded.end == "ended":
+            self._stop("the process ended")
+        elif not self._stopping and recorded.end == "broken":
+            self._stop("the connection to the process broke")
+        self._done.append(recorded)
+        while self._plan.keep is not None and len(self._done) + len(self._tapes) > self._plan.keep:
+            oldest = self._done.popleft()
+            oldest.path.unlink(missing_ok=True)
+
+    def _decide(self, now: float) -> None:
+        asked = self._interrupted()
+        plan = self._plan
+        if asked > 1:
+            for tape in self._tapes:
+                tape.abandon()
+        elif asked:
+            self._stop("stopped")
+        elif plan.duration is not None and now - self._began >= plan.duration:
+            self._stop("the time was over")
+        elif self._found is not None and now - self._found >= plan.after:
+            self._stop(f"{plan.until.selector if plan.until else 'the event'} came")
+        elif plan.rotate is not None and now - self._cut >= plan.rotate and not self._stopping:
+            self._rotate(now)
+
+    def _rotate(self, now: float) -> None:
+        self._cut = now
+        running = list(self._tapes)
+        try:
+            self._add()
+        except (DiagnosticsError, OSError) as error:
+            # The file that is being written goes on: better one that is too long than none.
+            if not running:
+                raise
+            self.why = str(error)
+            return
+        for tape in running:
+            tape.stop()
+
+    def _add(self) -> None:
+        watch = self._plan.until
+        self._tapes.append(Tape(next(self._paths), self._process, self._settings, self._plan.stop_seconds, watch))
+
+    def _stop(self, why: str) -> None:
+        if not self._stopping:
+            self._stopping = True
+            self.why = why
+            for tape in self._tapes:
+                tape.stop()
+
+    def _progress(self, now: float) -> Progress:
+        files: list[RecordedFile | Tape] = [*self._done, *self._tapes]
+        return Progress(
+            now - self._began,
+            sum(file.bytes for file in files),
+            sum(file.events for file in files),
+            sum(file.lost for file in files),
+            sum(tape.behind for tape in self._tapes),
+            self._stopping,
+        )

@@ -1,0 +1,165 @@
+"""What can be asked of a runtime, as steps: which request each version understands, and what its answer means.
+
+Does no I/O. `Process` and `AsyncProcess` do these steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from uuid import UUID
+
+import attrs
+
+from clrevents.diagnostics.driving import Steps, open_request, request, take_in
+from clrevents.diagnostics.exchange import answer_to, environment_after
+from clrevents.diagnostics.faults import UNKNOWN_COMMAND, DiagnosticsError, refused
+from clrevents.diagnostics.ipc_answers import ProcessInfo, ProcessInfo2, ProcessInfo3
+from clrevents.diagnostics.messages import (
+    DUMP_KINDS,
+    PERF_MAPS,
+    CollectTracing,
+    CollectTracing2,
+    CollectTracing3,
+    CollectTracing4,
+    Command,
+    DisablePerfMap,
+    EnablePerfMap,
+    GenerateCoreDump,
+    GetEnvironment,
+    GetProcessInfo,
+    GetProcessInfo2,
+    GetProcessInfo3,
+    ResumeRuntime,
+    SetEnvironmentVariable,
+)
+from clrevents.diagnostics.providers import Provider
+from clrevents.diagnostics.transports import Connection, Endpoint
+
+
+@attrs.frozen
+class RuntimeInfo:
+    """What a runtime says of itself; None is what its version does not tell."""
+
+    pid: int
+    """In its own namespace: that of its container, if it is in one."""
+    cookie: UUID
+    """The same in every answer of one runtime."""
+    command_line: str | None = None
+    """How it was started."""
+    os: str | None = None
+    """Its operating system, such as `Linux`."""
+    architecture: str | None = None
+    """Of the process, such as `x64`."""
+    entry_assembly: str | None = None
+    """The name of the program's own assembly."""
+    runtime_version: str | None = None
+    """Such as `8.0.4`."""
+    rid: str | None = None
+    """What the runtime was built for, such as `linux-x64`."""
+
+
+@attrs.frozen
+class SessionSettings:
+    """What a session records. `rundown` lists methods and modules at its end: True, False, or keywords of its own,
+    which need .NET 9 and mean False before. `stacks=False` needs .NET 8."""
+
+    providers: tuple[Provider, ...]
+    buffer_mb: int = 256
+    rundown: bool | int = True
+    stacks: bool = True
+
+    def commands(self) -> tuple[Command[Any], ...]:
+        """The oldest request that can say this, then what older runtimes know. Raises ValueError for bad values."""
+        both: dict[str, Any] = {"buffer_mb": self.buffer_mb, "providers": self.providers}
+        some = self.rundown is True
+        plain = CollectTracing2(rundown=some, **both)
+        if not isinstance(self.rundown, bool):
+            own = CollectTracing4(rundown_keywords=self.rundown, stacks=self.stacks, **both)
+            return (own, plain) if self.stacks else (own, CollectTracing3(rundown=False, stacks=False, **both))
+        if not self.stacks:
+            return (CollectTracing3(rundown=some, stacks=False, **both),)
+        return (plain, CollectTracing(**both))
+
+
+_INFO: Final[tuple[Command[Any], ...]] = (GetProcessInfo3(), GetProcessInfo2(), GetProcessInfo())
+
+
+def first_understood(endpoint: Endpoint, commands: tuple[Command[Any], ...]) -> Steps[Any]:
+    """The answer to the first of these that the runtime knows."""
+    for command in commands[:-1]:
+        try:
+            return (yield from request(endpoint, command))
+        except DiagnosticsError as error:
+            if error.hresult != UNKNOWN_COMMAND:
+                raise
+    return (yield from request(endpoint, commands[-1]))
+
+
+def info(endpoint: Endpoint) -> Steps[RuntimeInfo]:
+    """Who it is. .NET Core 3 does not say."""
+    found: ProcessInfo | ProcessInfo2 | ProcessInfo3 = yield from first_understood(endpoint, _INFO)
+    known = attrs.asdict(found)
+    known.pop("version", None)
+    return RuntimeInfo(**known)
+
+
+def environment(endpoint: Endpoint) -> Steps[dict[str, str]]:
+    """Its environment variables."""
+    command = GetEnvironment()
+    connection = yield from open_request(endpoint, command)
+    try:
+        follows = yield from take_in(connection, answer_to(command))
+        found = yield from take_in(connection, environment_after(follows))
+    finally:
+        connection.close()
+    return {name: value for name, _, value in (text.partition("=") for text in found.variables if text)}
+
+
+def resume(endpoint: Endpoint) -> Steps[None]:
+    """Let it go on."""
+    yield from request(endpoint, ResumeRuntime())
+
+
+def set_environment(endpoint: Endpoint, name: str, value: str | None) -> Steps[None]:
+    """Set a variable, or remove it."""
+    yield from request(endpoint, SetEnvironmentVariable(name, value))
+
+
+def enable_perf_map(endpoint: Endpoint, kind: str) -> Steps[None]:
+    """Write names for `perf`."""
+    if kind not in PERF_MAPS:
+        raise ValueError(f"a perf map is one of {', '.join(PERF_MAPS)}, not {kind!r}")
+    yield from request(endpoint, EnablePerfMap(PERF_MAPS[kind]))
+
+
+def disable_perf_map(endpoint: Endpoint) -> Steps[None]:
+    """Write no more."""
+    yield from request(endpoint, DisablePerfMap())
+
+
+def write_dump(endpoint: Endpoint, path: str, kind: str) -> Steps[None]:
+    """Have it write a dump."""
+    if kind not in DUMP_KINDS:
+        raise ValueError(f"a dump is one of {', '.join(DUMP_KINDS)}, not {kind!r}")
+    command = GenerateCoreDump(path, DUMP_KINDS[kind])
+    outcome = yield from request(endpoint, command)
+    if outcome.hresult:
+        raise refused(command.what, command.since, command.advice, outcome.hresult)
+
+
+def start_session(endpoint: Endpoint, settings: SessionSettings) -> Steps[tuple[Connection, int]]:
+    """The connection on which the stream comes, and the session's number."""
+    commands = settings.commands()
+    for command in commands:
+        connection = yield from open_request(endpoint, command)
+        try:
+            answer = yield from take_in(connection, answer_to(command))
+            return connection, answer.session
+        except DiagnosticsError as error:
+            connection.close()
+            if error.hresult != UNKNOWN_COMMAND or command is commands[-1]:
+                raise
+        except BaseException:
+            connection.close()
+            raise
+    raise AssertionError("there is always a command")

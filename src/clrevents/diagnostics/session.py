@@ -1,0 +1,195 @@
+"""`Session`: records a running process and gives its events while they come, as a `Decoder` does.
+
+Blocks while it waits, starts no threads. `AsyncSession` is the same in an event loop.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Unpack
+
+from clrevents.diagnostics.channel import QUIET_SECONDS, STOP_SECONDS, Channel, End
+from clrevents.diagnostics.dotnet_process import Process, find_process
+from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
+from clrevents.diagnostics.profiles import joined_profiles
+from clrevents.diagnostics.providers import Provider, united
+from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.diagnostics.wanted import providers_for
+from clrevents.errors import ErrorMode, Limits
+from clrevents.schema.registry import DEFAULT, Registry
+from clrevents.trace import Batch, Decoder, FilterOptions, Loss, Selector
+
+_PATIENCE = 0.25
+"""The longest wait: so that limits are looked at."""
+
+
+class SessionOptions:
+    """What both kinds of session are made with, and what both know.
+
+    `process` is a process id, the name of a program, or a `Process`. `selectors` and `filters` choose the events that
+    are given, as `Decoder` takes them. What is recorded is said by `profile` (one name or several, with commas) and
+    `providers` (`Provider` or text as dotnet-trace takes it); without both it is what the selectors need, and without
+    those the profile `default`. `record` is a file that gets every byte, selected or not. `reports` are gathered while
+    the events come, for `report`: those that the profile feeds unless you name others; `()` spares their cost.
+    After `duration` the session stops by itself. `stop_seconds`: so long it may be silent after that. `buffer_mb` is
+    the most memory that the process may use for events that were not taken yet.
+
+    `errors`, `limits` and `registry` are those of `Decoder`. With `errors="salvage"` the last events that came wait for
+    the next ones: only those show that they are whole.
+
+    `rundown` and `stacks` may be set to False to have neither names of what was compiled before, nor stacks; and
+    `symbols` to know no `methods`, whose memory grows with the code that the process loads.
+    """
+
+    def __init__(
+        self,
+        process: int | str | Process,
+        *selectors: Selector,
+        profile: str | None = None,
+        providers: Iterable[Provider | str] = (),
+        buffer_mb: int = 256,
+        rundown: bool | int | None = None,
+        stacks: bool = True,
+        record: str | os.PathLike[str] | None = None,
+        reports: Iterable[str] | None = None,
+        duration: timedelta | float | None = None,
+        stop_seconds: float = STOP_SECONDS,
+        errors: ErrorMode = "report",
+        limits: Limits | None = None,
+        registry: Registry | None = None,
+        symbols: bool = True,
+        **filters: Unpack[FilterOptions],
+    ) -> None:
+        self.process = process if isinstance(process, Process) else _found(process)
+        wanted = [Provider.parse(one) if isinstance(one, str) else one for one in providers]
+        if profile is None and not wanted and selectors:
+            wanted = list(providers_for(selectors, registry or DEFAULT))
+        chosen = None
+        if profile is not None or not wanted:
+            chosen = joined_profiles((profile or "default").split(","))
+        if chosen is not None:
+            # What is asked for by itself means more than what a profile says of the same provider.
+            named = {one.name for one in wanted}
+            wanted += [one for one in chosen.providers if one.name not in named]
+        if rundown is None:
+            rundown = True if chosen is None else chosen.rundown
+        self.settings = SessionSettings(united(wanted), buffer_mb, rundown, stacks)
+        self.settings.commands()
+        if reports is None:
+            reports = chosen.reports if chosen is not None and not selectors else ()
+        self._stream = LiveStream(DecodingOptions(selectors, filters, errors, limits, registry, symbols), reports)
+        self._record = record
+        self._duration = duration.total_seconds() if isinstance(duration, timedelta) else duration
+        self._stop_seconds = stop_seconds
+        self._until: float | None = None
+
+    @property
+    def decoder(self) -> Decoder:
+        """The decoder of the events that are given: `info`, `problems`, `losses` and `methods` are its."""
+        return self._stream.decoder
+
+    @property
+    def methods(self) -> Any:
+        """The code known so far; what was loaded before the session is listed at its end."""
+        return self._stream.decoder.methods
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """The events lost so far: the process wrote faster than they were taken, or its buffer was too small."""
+        return self._stream.decoder.losses
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes have come."""
+        return self._stream.bytes
+
+    def report(self, name: str) -> Any:
+        """The answer of the report `name` about what has come so far; after the session, about all of it.
+
+        Raises ValueError for one that is not gathered, and before anything has come.
+        """
+        return self._stream.report(name)
+
+    def _begin(self) -> None:
+        self._stream.begin_file(self._record)
+        if self._duration is not None:
+            self._until = time.monotonic() + self._duration
+
+    def _is_over(self) -> bool:
+        return self._until is not None and time.monotonic() >= self._until
+
+    def _wait(self) -> float:
+        longest = _PATIENCE if self._until is None else max(min(_PATIENCE, self._until - time.monotonic()), 0.001)
+        return min(longest, QUIET_SECONDS) if self._stream.waits else longest
+
+
+class Session(SessionOptions):
+    """A recording of a running process that yields batches of events while they come; made with `SessionOptions`.
+
+    Use it with `with`: the recording starts there, and is stopped when it is left, however that happens. Iterating
+    ends when the process ends, after `duration`, or after `stop()` when the last events have come.
+    """
+
+    _channel: Channel | None = None
+    _asked = 0
+    """To stop once, or to give up twice: done by who iterates, so that signal handlers and threads may ask."""
+
+    def __enter__(self) -> Session:
+        self._channel = Channel(self.process.endpoint, self.settings, self._stop_seconds)
+        try:
+            self._begin()
+        except BaseException:
+            self._channel.abandon()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stop, and take what is left, for the file and for reports."""
+        assert self._channel is not None
+        try:
+            self.stop()
+            for _ in self:
+                pass
+        finally:
+            self._channel.abandon()
+            self._stream.close_file()
+
+    @property
+    def end(self) -> End | None:
+        """How the stream ended; None while it has not."""
+        return None if self._channel is None else self._channel.end
+
+    def stop(self) -> None:
+        """Ask the process to end the recording: what is left comes, and then iterating ends. Any thread, and any
+        signal handler, may ask."""
+        self._asked = max(self._asked, 1)
+
+    def abandon(self) -> None:
+        """Take nothing more, not even what is listed at the end: methods compiled before then have no names."""
+        self._asked = 2
+
+    def __iter__(self) -> Iterator[Batch]:
+        if self._channel is None:
+            raise ValueError("use a session with `with`: that starts it")
+        while self._channel.end is None:
+            if self._asked > 1:
+                self._channel.abandon()
+            elif self._asked or self._is_over():
+                self._channel.stop()
+            data = self._channel.receive(self._wait())
+            if data is None:
+                if self._stream.waits:
+                    yield from self._stream.quiet()
+            elif data:
+                yield from self._stream.take(data)
+        yield from self._stream.end()
+
+
+def _found(process: int | str) -> Process:
+    return find_process(process) if isinstance(process, int) else find_process(name=process)

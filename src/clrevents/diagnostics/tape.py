@@ -1,0 +1,225 @@
+"""`Tape`: one session that goes into one file, and what is known of that file.
+
+Bytes go to the file first and at once. They are counted from the file, when there is time: a recorder that decodes
+while bytes wait makes the process lose events.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from clrevents.diagnostics.channel import Channel, End
+from clrevents.diagnostics.dotnet_process import Process
+from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
+from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.errors import TraceError
+from clrevents.trace import Decoder, StreamTally
+
+_PIECE: Final = 1 << 20
+_SHARE: Final = 0.1
+"""Of the work of a recording that counting may be, beyond what it does in pauses."""
+_LITTLE: Final = 32 << 20
+"""So many bytes are counted after the last one, however long it takes."""
+
+
+@attrs.frozen
+class Watch:
+    """An event that is waited for: a selector, and what its fields have to be."""
+
+    selector: str
+    fields: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Watch:
+        """From `EVENT[:FIELD=VALUE[,FIELD=VALUE…]]`. Raises ValueError."""
+        selector, _, rest = text.partition(":")
+        fields = []
+        for part in filter(None, rest.split(",")):
+            name, sign, value = part.partition("=")
+            if not sign or not name:
+                raise ValueError(f"{part!r} is no FIELD=VALUE, as in --until GCEnd:Depth=2")
+            fields.append((name, value))
+        if not selector:
+            raise ValueError("an event is needed, as in --until GCEnd:Depth=2")
+        return cls(selector, tuple(fields))
+
+    def meets(self, payload: Any) -> bool:
+        """Whether the fields are as wanted: a value as it is shown, by its name or its number."""
+        return all(value in _shown(getattr(payload, name, None)) for name, value in self.fields)
+
+
+def _shown(value: Any) -> set[str]:
+    shown = {str(value)}
+    if isinstance(value, int):
+        shown |= {str(int(value)), hex(value), str(bool(value)).lower()}
+    name = getattr(value, "name", None)
+    return shown | {name} if isinstance(name, str) else shown
+
+
+@attrs.frozen
+class RecordedFile:
+    """What became of one file."""
+
+    path: Path
+    bytes: int
+    events: int
+    """As far as they were counted."""
+    lost: int
+    counted: bool
+    """Whether all was counted."""
+    end: End | None
+    complete: bool
+    """Whether the runtime wrote the trace's end, before which the rundown stands: only what was lost is missing."""
+    failure: OSError | None = None
+    """Why not everything that came could be written."""
+
+
+class Tape:
+    """A running session and its file. `receive` until `end`, `count` when there is time, then `recorded`."""
+
+    def __init__(
+        self, path: Path, process: Process, settings: SessionSettings, stop_seconds: float, watch: Watch | None = None
+    ) -> None:
+        self.path = path
+        self.failure: OSError | None = None
+        self.bytes = 0
+        self.seen = False
+        """Whether the event that is waited for was there."""
+        self._worked = time.thread_time()
+        self._tally = StreamTally()
+        self._watch = watch
+        self._watcher = None if watch is None else Decoder(watch.selector)
+        self._counted = 0
+        self._spent = 0.0
+        # Before the process is asked: where nothing can be written, nothing needs to be recorded. What the file holds
+        # stays until there is something better.
+        new = not path.exists()
+        self._file = private_file(path)
+        self._reader = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        try:
+            self._channel = Channel(process.endpoint, settings, stop_seconds)
+            make_empty(self._file)
+        except BaseException:
+            self._close_files()
+            if new:
+                path.unlink(missing_ok=True)
+            raise
+
+    @property
+    def end(self) -> End | None:
+        return self._channel.end
+
+    @property
+    def stopping(self) -> bool:
+        return self._channel.stopping
+
+    @property
+    def events(self) -> int:
+        return self._tally.events
+
+    @property
+    def lost(self) -> int:
+        return self._tally.lost
+
+    @property
+    def behind(self) -> int:
+        """Bytes that are recorded and not yet counted."""
+        return self.bytes - self._counted
+
+    def receive(self, seconds: float) -> bool:
+        """Take what has come to the file; whether there was any."""
+        data = self._channel.receive(seconds)
+        if not data:
+            return False
+        if self.failure is None:
+            try:
+                write_all(self._file, data)
+            except OSError as error:
+                # The session is ended in order all the same: the target must not wait for a reader.
+                self.failure = error
+                self.stop()
+        self.bytes = os.fstat(self._file).st_size if self.failure else self.bytes + len(data)
+        return True
+
+    def stop(self) -> None:
+        """Ask for the end."""
+        self._channel.stop()
+
+    def abandon(self) -> None:
+        """Take nothing more."""
+        self._channel.abandon()
+
+    def count(self, seconds: float) -> None:
+        """Count what is in the file, for so long, and at least a piece of it."""
+        began = time.thread_time()
+        while self._counted < self.bytes:
+            piece = self._read(self._counted, min(_PIECE, self.bytes - self._counted))
+            if not piece:
+                break
+            self._counted += len(piece)
+            self._tally.feed(piece)
+            self._look(partial(Decoder.feed, buffer=piece))
+            if time.thread_time() - began >= seconds:
+                break
+        if self._counted == self.bytes:
+            self._look(Decoder.flush)
+        self._spent += time.thread_time() - began
+
+    def count_a_little(self) -> None:
+        """Count although more is waiting, in a small part of the time."""
+        if self._spent < self._allowed:
+            self.count(0.0)
+
+    @property
+    def _allowed(self) -> float:
+        return _SHARE * (time.thread_time() - self._worked)
+
+    def _look(self, step: Callable[[Decoder], Sequence[Any]]) -> None:
+        """Whether the event that is waited for is in what a step brings."""
+        if self._watch is not None and self._watcher is not None and not self.seen:
+            try:
+                found = step(self._watcher)
+            except TraceError:
+                # What cannot be read is recorded all the same.
+                self._watcher = None
+                return
+            self.seen = any(self._watch.meets(event.payload) for batch in found for event in batch)
+
+    def recorded(self) -> RecordedFile:
+        """The end: have the file on disk, count the rest within limits, close it."""
+        try:
+            if self.failure is None:
+                keep(self._file)
+        except OSError as error:
+            self.failure = error
+        self.count(inf if self.behind <= _LITTLE else self._allowed - self._spent)
+        all_counted = self._counted == self.bytes
+        if all_counted:
+            self._tally.close()
+        ended = self._tally.complete if all_counted else self._ends_well()
+        self._close_files()
+        return RecordedFile(
+            *(self.path, self.bytes, self._tally.events, self._tally.lost, all_counted, self.end),
+            complete=ended and self.failure is None,
+            failure=self.failure,
+        )
+
+    def _ends_well(self) -> bool:
+        """Whether the last bytes are the end of an object and the mark after the last one (docs/format.md)."""
+        return self._read(max(self.bytes - 2, 0), 2) == b"\x06\x01"
+
+    def _read(self, place: int, size: int) -> bytes:
+        os.lseek(self._reader, place, os.SEEK_SET)
+        return os.read(self._reader, size)
+
+    def _close_files(self) -> None:
+        os.close(self._file)
+        os.close(self._reader)

@@ -1,0 +1,240 @@
+"""The commands about running processes, with a scripted runtime: what they print, what they leave, how they end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from project_files import fixture, unpacked
+from recorded_files import state_of
+from scripted_runtime import STOP, ScriptedRuntime, ok, pieces, refusal, text
+
+SAMPLE = unpacked(fixture("net8-sample"))
+GARBAGE = unpacked(fixture("net10-garbage"))
+WHO = struct.pack("<IQ", 1, 4711) + bytes(16) + text("dotnet App.dll") + text("Linux") + text("x64")
+WHO += text("App") + text("8.0.4") + text("linux-x64")
+Run = Callable[..., Result]
+
+
+def runtime_at(path: Path, data: bytes, **options: Any) -> ScriptedRuntime:
+    half = len(data) // 2
+    return ScriptedRuntime(
+        path, live=pieces(data[:half], 20_000), rest=[data[half:]], answers={(4, 8): ok(WHO)}, **options
+    )
+
+
+def port(runtime: ScriptedRuntime) -> tuple[str, str]:
+    return "--diagnostic-port", f"{runtime.address},connect"
+
+
+def test_collect_writes_a_file_and_says_what_to_type_next(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "a.nettrace"
+    with runtime_at(tmp_path / "a", SAMPLE) as runtime:
+        done = run("collect", *port(runtime), "--for", "gc,locks", "--duration", "0.5s", "-o", out)
+    assert done.exit_code == 0, done.stderr
+    assert out.read_bytes() == SAMPLE
+    assert done.stderr.splitlines() == [
+        "clrevents: recording process 4711; Ctrl-C stops",
+        f"clrevents: {out}: {len(SAMPLE) / 1e6:.1f} MB, {state_of(out).events:,} events",
+        "clrevents: the recording ended: the time was over",
+        f"clrevents: next: clrevents gc {out}",
+    ]
+    (request,) = (payload for code, payload in runtime.requests if code == (2, 3))
+    assert struct.unpack_from("<IIB", request) == (256, 1, 1)
+    assert text("Microsoft-Windows-DotNETRuntime") in request
+    assert text("Microsoft-DotNETCore-SampleProfiler") in request
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (["--profile", "gc"], [("Microsoft-Windows-DotNETRuntime", 1, 4)]),
+        (
+            ["--clrevents", "gc+exception", "--clreventlevel", "verbose"],
+            [("Microsoft-Windows-DotNETRuntime", 0x8001, 5)],
+        ),
+        (["--providers", "A:1:5,B"], [("A", 1, 5), ("B", (1 << 64) - 1, 4)]),
+        (["--providers", "runtime:4:4", "--clrevents", "gc"], [("Microsoft-Windows-DotNETRuntime", 4, 4)]),
+        (["--providers", "runtime:4:4", "--profile", "gc"], [("Microsoft-Windows-DotNETRuntime", 4, 4)]),
+        (
+            ["--profile", "gc", "--until", "ExceptionThrown"],
+            [("Microsoft-Windows-DotNETRuntime", 0x200008001, 4)],
+        ),
+    ],
+    ids=str,
+)
+def test_options_say_what_is_recorded(run: Run, tmp_path: Path, options: list[str], wanted: list[Any]) -> None:
+    with runtime_at(tmp_path / "a", SAMPLE) as runtime:
+        done = run("collect", *port(runtime), *options, "--duration", "0.1", "-o", tmp_path / "a.nettrace")
+    assert done.exit_code == 0, done.stderr
+    (request,) = (payload for code, payload in runtime.requests if code == (2, 3))
+    expected = struct.pack("<I", len(wanted))
+    for name, keywords, level in wanted:
+        expected += struct.pack("<QI", keywords, level) + text(name) + text(None)
+    assert request[9:] == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "say which process"),
+        (["-p", "1", "-n", "x"], "say which process"),
+        (["-p", "1", "--keep", "3"], "--keep is for"),
+        (["-p", "1", "--for", "nonsense"], "no report 'nonsense'"),
+        (["-p", "1", "--profile", "nonsense"], "there is no profile 'nonsense'"),
+        (["-p", "1", "--providers", "A:x"], "no hexadecimal"),
+        (["-p", "1", "--clrevents", "x"], "no keyword of the runtime"),
+        (["-p", "1", "--duration", "soon"], "is no time"),
+        (["-p", "1", "--until", "GCStart:Depth"], "FIELD=VALUE"),
+        (["-p", "1", "--", "dotnet", "x.dll"], "needs no -p"),
+    ],
+    ids=str,
+)
+def test_bad_options_are_said(run: Run, options: list[str], said: str) -> None:
+    done = run("collect", *options)
+    assert done.exit_code in (1, 2)
+    assert said in done.stderr
+
+
+def test_profiles_are_listed_with_their_cost(run: Run) -> None:
+    done = run("collect", "--list-profiles")
+    assert "gc-collect  (as in dotnet-trace)" in done.stdout
+    assert done.stdout.count("cost: ") == done.stdout.count("reports: ") > 10
+
+
+def test_nobody_there(run: Run, tmp_path: Path) -> None:
+    done = run("collect", "-p", "1", "-o", tmp_path / "a")
+    assert (done.exit_code, list(tmp_path.iterdir())) == (2, [])
+    assert "no .NET process with the number 1" in done.stderr
+
+
+def test_a_refusal_is_a_sentence_and_leaves_no_file(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "a.nettrace"
+    with runtime_at(tmp_path / "a", SAMPLE) as runtime:
+        runtime.answers[2, 3] = refusal(0x80004005)
+        done = run("collect", *port(runtime), "-o", out)
+    assert done.exit_code == 2
+    assert "64 sessions at most" in done.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_in_order(
+    command: list[str], process_environment: dict[str, str], tmp_path: Path, way: signal.Signals
+) -> None:
+    out = tmp_path / "a.nettrace"
+    with runtime_at(tmp_path / "a", SAMPLE) as runtime:
+        started = subprocess.Popen(
+            [*command, "collect", *port(runtime), "-o", out], stderr=subprocess.PIPE, text=True, env=process_environment
+        )
+        assert started.stderr is not None
+        assert "recording" in started.stderr.readline()
+        started.send_signal(way)
+        said = started.stderr.read()
+        assert started.wait(30) == 0, said
+        started.stderr.close()
+    assert out.read_bytes() == SAMPLE
+
+
+def test_a_second_signal_does_not_wait(command: list[str], process_environment: dict[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "a.nettrace"
+    with runtime_at(tmp_path / "a", SAMPLE) as runtime:
+        runtime.answers[STOP] = ok(bytes(8))
+        started = subprocess.Popen(
+            [*command, "collect", *port(runtime), "-o", out], stderr=subprocess.PIPE, text=True, env=process_environment
+        )
+        assert started.stderr is not None
+        started.stderr.readline()
+        until = time.monotonic() + 20
+        while out.stat().st_size < len(SAMPLE) // 2 and time.monotonic() < until:
+            time.sleep(0.02)
+        started.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        assert started.poll() is None, "it waits for the end"
+        started.send_signal(signal.SIGINT)
+        said = started.stderr.read()
+        assert started.wait(30) == 130
+        started.stderr.close()
+    assert "the end was not waited for" in said
+    assert "names of methods that were compiled before are missing" in said
+    assert out.read_bytes() == SAMPLE[: len(SAMPLE) // 2]
+
+
+def test_tail_prints_what_comes(run: Run, tmp_path: Path) -> None:
+    with runtime_at(tmp_path / "a", GARBAGE) as runtime:
+        done = run("tail", *port(runtime), "GCStart", "--duration", "0.5", "--json", "--names")
+    assert done.exit_code == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(events) > 3
+    assert {event["name"] for event in events} == {"GCStart"}
+    times = [event["time_ns"] for event in events]
+    assert times == sorted(times)
+
+
+def test_tail_ends_after_so_many(run: Run, tmp_path: Path) -> None:
+    with runtime_at(tmp_path / "a", GARBAGE) as runtime:
+        done = run("tail", *port(runtime), "GC*", "--limit", 2)
+    assert len(done.stdout.splitlines()) == 2
+    assert "runtime/GC" in done.stdout
+
+
+def test_tail_of_an_unknown_event(run: Run, tmp_path: Path) -> None:
+    with runtime_at(tmp_path / "a", GARBAGE) as runtime:
+        done = run("tail", *port(runtime), "GCStrat")
+    assert done.exit_code == 1
+    assert "GCStart" in done.stderr
+
+
+def test_a_report_on_a_process_is_that_on_its_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "whole.nettrace").write_bytes(GARBAGE)
+    with runtime_at(tmp_path / "a", GARBAGE) as runtime:
+        live = run("gc", *port(runtime), "--duration", "0.5s")
+        table = run("gc", *port(runtime), "--duration", "0.5s", "--csv")
+    whole = run("gc", tmp_path / "whole.nettrace")
+    assert live.exit_code == 0, live.stderr
+    assert live.stdout == whole.stdout
+    assert table.stdout == run("gc", tmp_path / "whole.nettrace", "--csv").stdout
+
+
+def test_conditions_hold_of_a_process_too(run: Run, tmp_path: Path) -> None:
+    with runtime_at(tmp_path / "a", GARBAGE) as runtime:
+        done = run("gc", *port(runtime), "--duration", "0.5s", "--assert", "count<1")
+    assert done.exit_code == 4
+    assert "count" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "name a trace, or a running process"),
+        (["x.nettrace", "-p", "1"], "and not both"),
+        (["x.nettrace", "--duration", "1s"], "are for a running process"),
+        (["-p", "1", "--duration", "1s"], "no .NET process with the number 1"),
+    ],
+    ids=str,
+)
+def test_a_report_says_what_it_needs(run: Run, options: list[str], said: str) -> None:
+    done = run("gc", *options)
+    assert done.exit_code in (1, 2)
+    assert said in done.stderr
+
+
+def test_ps_lists_nothing_or_processes(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with runtime_at(tmp_path / "dotnet-diagnostic-4194305-7-socket", SAMPLE):
+        listed = run("ps")
+        found = json.loads(run("ps", "--json").stdout)
+    assert "4194305" in listed.stdout
+    assert "in another namespace" in listed.stdout
+    assert found["schema"] == "clrevents.ps/1"
+    (one,) = (row for row in found["processes"] if row["pid"] == 4194305)
+    assert (one["name"], one["version"], one["elsewhere"]) == ("App", "8.0.4", True)

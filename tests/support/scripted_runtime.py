@@ -1,0 +1,158 @@
+"""A runtime played by us: a socket that answers requests of the diagnostic protocol as a test tells it to.
+
+Works in threads of its own, which end with it. Its bytes are written out here and owe nothing to the client's code.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import TypeAlias
+
+Answer: TypeAlias = bytes | Callable[[socket.socket, bytes], None]
+
+COLLECT = ((2, 2), (2, 3), (2, 4), (2, 5))
+STOP = (2, 1)
+SESSION = 7
+
+
+def message(code: tuple[int, int], payload: bytes = b"") -> bytes:
+    """A message with its header."""
+    return b"DOTNET_IPC_V1\0" + struct.pack("<HBBH", 20 + len(payload), *code, 0) + payload
+
+
+def ok(payload: bytes = b"") -> bytes:
+    """An answer that it worked."""
+    return message((0xFF, 0), payload)
+
+
+def refusal(hresult: int) -> bytes:
+    """An answer that it did not."""
+    return message((0xFF, 0xFF), struct.pack("<I", hresult))
+
+
+def text(value: str | None) -> bytes:
+    """A text as the protocol has it."""
+    if value is None:
+        return bytes(4)
+    units = f"{value}\0".encode("utf-16-le")
+    return struct.pack("<I", len(units) // 2) + units
+
+
+def pieces(data: bytes, size: int) -> list[bytes]:
+    """The same in pieces of a size."""
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+class ScriptedRuntime:
+    """Answers `answers` by the code of a request, and every other with that it does not know it.
+
+    A session gets `live` at once, then waits to be stopped, unless it `ends` by itself; then come `rest` and the end.
+    `pause` seconds lie between two pieces. `breaks`: the connection is reset instead of closed.
+    """
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        live: Iterable[bytes] = (),
+        rest: Iterable[bytes] = (),
+        ends: bool = False,
+        breaks: bool = False,
+        pause: float = 0.0,
+        answers: dict[tuple[int, int], Answer] | None = None,
+    ) -> None:
+        self.requests: list[tuple[tuple[int, int], bytes]] = []
+        self.answers = {STOP: self._stop, **dict.fromkeys(COLLECT, self._collect), **(answers or {})}
+        self.stopped = threading.Event()
+        self._live, self._rest = live, rest
+        self._ends, self._breaks, self._pause = ends, breaks, pause
+        self._over = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._listener = socket.socket(socket.AF_INET if path is None else socket.AF_UNIX)
+        self._listener.bind(("127.0.0.1", 0) if path is None else str(path))
+        self._listener.listen(16)
+        self._listener.settimeout(0.05)
+        host = self._listener.getsockname()
+        self.address = f"{host[0]}:{host[1]}" if path is None else str(path)
+
+    def __enter__(self) -> ScriptedRuntime:
+        self._start(self._serve)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self.stopped.set()
+        for thread in self._threads:
+            thread.join(10)
+        self._listener.close()
+        assert not any(thread.is_alive() for thread in self._threads)
+
+    def _start(self, what: Callable[..., None], *arguments: object) -> None:
+        thread = threading.Thread(target=what, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _serve(self) -> None:
+        while not self._over.is_set():
+            try:
+                connection, _ = self._listener.accept()
+            except TimeoutError:
+                continue
+            self._start(self._answer, connection)
+
+    def _answer(self, connection: socket.socket) -> None:
+        with connection:
+            connection.settimeout(5)
+            try:
+                header = self._exactly(connection, 20)
+                if not header:
+                    return
+                size, group, command = struct.unpack_from("<HBB", header, 14)
+                payload = self._exactly(connection, size - 20)
+                code = (group, command)
+                self.requests.append((code, payload))
+                answer = self.answers.get(code, refusal(0x80131385))
+                if callable(answer):
+                    answer(connection, payload)
+                else:
+                    connection.sendall(answer)
+            except OSError:
+                # The client has gone: some tests want it to.
+                return
+
+    @staticmethod
+    def _exactly(connection: socket.socket, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            more = connection.recv(size - len(data))
+            if not more:
+                return b""
+            data += more
+        return data
+
+    def _collect(self, connection: socket.socket, payload: bytes) -> None:
+        connection.sendall(ok(struct.pack("<Q", SESSION)))
+        self._send(connection, self._live)
+        if not self._ends:
+            self.stopped.wait(30)
+        self._send(connection, self._rest)
+        if self._breaks:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    def _send(self, connection: socket.socket, data: Iterable[bytes]) -> None:
+        for piece in data:
+            connection.sendall(piece)
+            if self._pause:
+                time.sleep(self._pause)
+
+    def _stop(self, connection: socket.socket, payload: bytes) -> None:
+        self.stopped.set()
+        connection.sendall(ok(payload))
