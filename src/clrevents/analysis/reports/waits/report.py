@@ -206,7 +206,7 @@ REPORT: Final = ReportDeclaration(
     collector=WaitsCollector,
     in_part={
         "waited_total": "unknown",
-        "event_total": "at least",
+        "event_total": "unknown",
         "task_total": "at least",
         "idle_total": "unknown",
         "count": "unknown",
