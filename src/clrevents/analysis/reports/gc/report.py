@@ -291,6 +291,13 @@ REPORT: Final = ReportDeclaration(
     needs=(Need("collections", ("GCStart", "GCEnd", "GCSuspendEEBegin"), 0x1, essential=True),),
     metrics=_METRICS,
     collector=GcCollector,
+    in_part={
+        **dict.fromkeys(("count", "full_blocking", "background", "induced"), "at most"),
+        **dict.fromkeys(("pause_max", "heap_peak", "committed_peak", "promoted_total", "allocated_total"), "at least"),
+        **dict.fromkeys(
+            ("pause_p50", "pause_p95", "pause_p99", "large_share", "pinned_share", "allocation_rate"), "unknown"
+        ),
+    },
     parameters=GcParameters,
     headline="collections",
     # As many as a terminal of 80 columns can show.

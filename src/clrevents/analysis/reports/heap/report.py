@@ -250,6 +250,7 @@ REPORT: Final = ReportDeclaration(
     needs=_NEEDS,
     metrics=_METRICS,
     collector=HeapCollector,
+    in_part={"snapshots": "at most", "*": "unknown"},
     parameters=HeapParameters,
     headline="types",
     shown=("count", "bytes", "retained_bytes", "type"),

@@ -244,13 +244,22 @@ REPORT: Final = ReportDeclaration(
     metrics=_METRICS,
     collector=JitCollector,
     in_part={
-        "compile_total": "at least",
-        "background_total": "at least",
-        "turn_total": "at least",
-        "paused_total": "at least",
-        "lookup_total": "at least",
-        "unfinished": "unknown",
-        "untimed": "unknown",
+        **dict.fromkeys(
+            (
+                "compilations",
+                "methods",
+                "foreground",
+                "native_total",
+                "rejits",
+                "rejected",
+                "never_tiered_up",
+            ),
+            "at most",
+        ),
+        **dict.fromkeys(
+            ("compile_total", "background_total", "turn_total", "paused_total", "lookup_total"), "at least"
+        ),
+        **dict.fromkeys(("background", "unfinished", "untimed"), "unknown"),
     },
     parameters=JitParameters,
     headline="methods",

@@ -308,7 +308,10 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration("elsewhere", "count", "Methods of modules that the trace does not mention.", windows=False),
     ),
     collector=ModuleCollector,
-    in_part={"compile_total": "at least"},
+    in_part={
+        **dict.fromkeys(("compilations", "elsewhere", "jitted", "native_total"), "at most"),
+        "compile_total": "at least",
+    },
     headline="modules",
     parameters=NoParameters,
     shown=("loaded_ns", "unloaded_ns", "jitted", "compile_ns", "native_bytes", "precompiled", "kind", "name"),

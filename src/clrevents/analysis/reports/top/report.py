@@ -103,5 +103,5 @@ REPORT: Final = ReportDeclaration(
         ("Which methods allocate, in bytes?", "clrevents top app.nettrace --by alloc"),
         ("Which modules do?", "clrevents top app.nettrace --by module --weight alloc"),
     ),
-    in_part={"*": "at least"},
+    in_part={"*": "at least", "unsampled_total": "unknown"},
 )
