@@ -49,12 +49,15 @@ def damaged(name: str) -> bytes:
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_obeys(name: str) -> None:
     """On the fixture made for it, on a trace without events, and on a damaged one."""
-    obeys(name, unpacked(fixture(made_for(name))))
+    # The forest of activities takes half a minute to be read without each of a dozen things.
+    dear = [report_laws.what_is_removed_is_never_zero] if name == "activities" else []
+    obeys(name, unpacked(fixture(made_for(name))), [law for law in report_laws.LAWS if law not in dear])
     obeys(name, TraceBuilder().build())
-    # A copy is sound, so that nothing touches a hole in it; and where the begin of a compilation is missing, windows
+    # Copies are sound, so that nothing touches a hole in them; and where the begin of a compilation is missing, windows
     # before its end do not have it.
     besides = {
         report_laws.a_redacted_copy_says_the_same,
+        report_laws.what_is_removed_is_never_zero,
         *([report_laws.adjacent_windows_add_up] if name == "jit" else []),
     }
     obeys(name, damaged(name), [law for law in report_laws.LAWS if law not in besides])

@@ -34,7 +34,9 @@ from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of, windowed_columns
+from clrevents.decode.kinds import EventKey
 from clrevents.rewrite import cut, redact
+from clrevents.schema.registry import RUNTIME
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
 from clrevents.trace import passes_of
@@ -46,6 +48,8 @@ ALL: Final = TimeWindow()
 LINES, COLUMNS, PAGE_BYTES = 25, 100, 50_000
 _PLAIN: Final = (dict, list, str, int, float, bool, type(None))
 _MANY_ROWS: Final = 3000
+KEYWORDS: Final = (1 << 44) - 1
+"""Those bits of a keyword that a provider gives a meaning."""
 
 
 @contextmanager
@@ -390,6 +394,50 @@ def of_a_part(window: Answer[Any], part: Answer[Any]) -> None:
         assert metric.high is None or metric.high >= whole, f"{name}: {metric} of the part, {whole} of the window"
 
 
+def what_is_removed_is_never_zero(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """Without a provider, or a keyword of the runtime, a number may become null but never an exact 0."""
+    whole = whole_answer(declaration, parameters, data)
+    zeros = []
+    for removed, kinds in removable(data).items():
+        with opened(without(data, kinds)) as trace:
+            less = answered(declaration, parameters, trace)
+        for name, metric in less.metrics.items():
+            before, exact = whole.metrics[name].value, metric.low is None and metric.high is None
+            if before and metric.value == 0 and exact and (declaration.name, name) not in OF_WHAT_IS_THERE:
+                zeros.append(f"{name}: {before} became 0 without {removed}")
+    assert not zeros, "\n".join(zeros)
+
+
+OF_WHAT_IS_THERE: Final = {
+    ("activities", "ambiguous"),
+    ("activities", "never_stopped"),
+    ("threads", "unknown_total"),
+}
+"""They count what the recorded events leave open: with fewer events less is open."""
+
+
+@lru_cache(maxsize=6)
+def removable(data: bytes) -> dict[str, frozenset[EventKey]]:
+    """What one might not have recorded: each provider, and of the runtime what a keyword, or those of code, bring."""
+    with opened(data) as trace:
+        rows = {kind.key: kind.row.keywords & KEYWORDS for kind in passes_of(trace).scan(raising=False).kinds}
+    found = {provider: {key for key in rows if key.provider == provider} for provider in {k.provider for k in rows}}
+    runtime = {key: keywords for key, keywords in rows.items() if key.provider == RUNTIME and keywords}
+    for keyword in [*(1 << bit for bit in range(KEYWORDS.bit_length())), 0x38]:
+        found[f"{RUNTIME}:{keyword:#x}"] = {key for key, keywords in runtime.items() if not keywords & ~keyword}
+    kinds = {name: frozenset(keys) for name, keys in found.items()}
+    return {name: keys for name, keys in sorted(kinds.items()) if keys and len(keys) < len(rows)}
+
+
+@lru_cache(maxsize=40)
+def without(data: bytes, kinds: frozenset[EventKey]) -> bytes:
+    """The trace without some kinds of events."""
+    with tempfile.TemporaryDirectory() as folder, opened(data) as trace:
+        path = Path(folder) / "less.nettrace"
+        cut(trace, path, *(key for key in trace.event_counts() if key not in kinds), rundown=False)
+        return path.read_bytes()
+
+
 LAWS: Final[tuple[Law, ...]] = (
     any_cut_gives_the_same,
     the_whole_window_changes_nothing,
@@ -402,6 +450,7 @@ LAWS: Final[tuple[Law, ...]] = (
     marks_what_holes_touch,
     numbers_are_possible,
     a_part_says_what_its_window_says,
+    what_is_removed_is_never_zero,
 )
 """Those that need nothing but a trace."""
 

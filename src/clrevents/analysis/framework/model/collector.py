@@ -20,6 +20,7 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import Need, SeenKinds, coverage, met, missing_notes
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
+    CODE,
     FOREVER,
     MANY_PROCESSES,
     Evidence,
@@ -271,12 +272,17 @@ class Context:
         `left_out` says which part of it the answer is not about.
         """
         needs = [need for need in self.needs if need.what not in seen]
+        unknown = {need.what for need in needs if met(need, self.kinds) == "unknown"}
+        nothing = any(need.essential and need.what in unknown for need in needs)
         return answer_class(
             question=self.question,
             coverage="none" if cannot is not None else "partial" if left_out else coverage(needs, self.kinds),
             notes=(*filter(None, [cannot]), *missing_notes(needs, self.kinds), *self.troubles.notes, *notes, *left_out),
             facts=facts,
-            metrics={declared.name: self._given(metrics[declared.name], declared.name) for declared in self.metrics},
+            metrics={
+                declared.name: self._given(metrics[declared.name], declared, unknown, nothing)
+                for declared in self.metrics
+            },
             **tables,
         )
 
@@ -327,9 +333,18 @@ class Context:
             reason=reason,
         )
 
-    def _given(self, value: int | float | Metric | None, name: str) -> Metric:
-        found = value if isinstance(value, Metric) else self.metric(name, value)
-        return found if self.troubles.part.whole else self._of_part(found, name)
+    def _given(
+        self, value: int | float | Metric | None, declared: MetricDeclaration, unknown: Collection[str], nothing: bool
+    ) -> Metric:
+        """The metric; null instead of a 0 that is one only because `nothing`, or not what it needs, was recorded."""
+        found = value if isinstance(value, Metric) else self.metric(declared.name, value)
+        if found.value == 0 and found.low is None and (nothing or any(self._lacks(w, unknown) for w in declared.needs)):
+            found = attrs.evolve(found, value=None, high=None, reason="not recorded")
+        return found if self.troubles.part.whole else self._of_part(found, declared.name)
+
+    def _lacks(self, what: str, unknown: Collection[str]) -> bool:
+        """Whether this was not recorded."""
+        return not self.methods.complete if what == CODE else what in unknown
 
     def _of_part(self, metric: Metric, name: str) -> Metric:
         """What is known of a metric where what came before or after the part is missing."""

@@ -28,6 +28,9 @@ ALWAYS: Final = int(np.iinfo(np.int64).min)
 FOREVER: Final = int(np.iinfo(np.int64).max)
 """After everything in a trace."""
 
+CODE: Final = "all managed code"
+"""What numbers need that are found by the names of methods, or by the list of modules."""
+
 
 @attrs.frozen
 class MetricDeclaration:
@@ -38,6 +41,9 @@ class MetricDeclaration:
 
     Metrics of several reports with the same `quantity` are the same number of the same thing, and agree. Without one a
     name claims nothing: `count` of two reports counts different things.
+
+    `needs` are those of the report's needs, by `what`, without which a 0 would only say that nothing was recorded: it
+    is null then. `CODE` stands for all managed code being named.
     """
 
     name: str
@@ -48,6 +54,7 @@ class MetricDeclaration:
     windows: bool = True
     evidence: Evidence = "event"
     quantity: str = ""
+    needs: tuple[str, ...] = ()
 
 
 @attrs.frozen

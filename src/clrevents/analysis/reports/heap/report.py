@@ -65,7 +65,7 @@ _NEEDS: Final = (
     Need("collections", ("GCStart",), _KEYWORDS, 5, proof=0x1),
 )
 _METRICS: Final = (
-    MetricDeclaration("snapshots", "count", "Snapshots that begin in the window."),
+    MetricDeclaration("snapshots", "count", "Snapshots that begin in the window.", needs=("collections",)),
     MetricDeclaration("nodes", "count", "Objects on the heap.", better="less", windows=False),
     MetricDeclaration("bytes", "bytes", "The size of all objects.", better="less", windows=False),
     MetricDeclaration("edges", "count", "References between objects.", windows=False),

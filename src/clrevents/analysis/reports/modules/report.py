@@ -17,7 +17,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, TimeWindow
+from clrevents.analysis.framework.vocabulary.answer_values import CODE, MetricDeclaration, TimeWindow
 from clrevents.analysis.framework.vocabulary.cells import (
     Bytes,
     CodeName,
@@ -283,8 +283,8 @@ REPORT: Final = ReportDeclaration(
         Need("the modules of methods with precompiled code", ("MethodDetails",), 0x6000000008, 4, proof=0x4000000000),
     ),
     metrics=(
-        MetricDeclaration("count", "count", "Modules that were there.", windows=False),
-        MetricDeclaration("ready_to_run", "count", "Modules with precompiled code.", windows=False),
+        MetricDeclaration("count", "count", "Modules that were there.", windows=False, needs=(CODE,)),
+        MetricDeclaration("ready_to_run", "count", "Modules with precompiled code.", windows=False, needs=(CODE,)),
         MetricDeclaration("jitted", "count", "Methods that the JIT compiled.", better="less", windows=False),
         MetricDeclaration(
             "compilations", "count", "How often the JIT compiled a method.", better="less", quantity="jit.compilations"
@@ -295,6 +295,7 @@ REPORT: Final = ReportDeclaration(
             "The durations of all compilations added up.",
             better="less",
             quantity="jit.compile_time",
+            needs=("times of compilation",),
         ),
         MetricDeclaration("native_total", "bytes", "Machine code that the JIT made.", quantity="jit.native_bytes"),
         MetricDeclaration(
@@ -305,7 +306,13 @@ REPORT: Final = ReportDeclaration(
             quantity="jit.precompiled_methods",
         ),
         MetricDeclaration("missed", "count", "Methods looked up in vain.", better="less", windows=False),
-        MetricDeclaration("elsewhere", "count", "Methods of modules that the trace does not mention.", windows=False),
+        MetricDeclaration(
+            "elsewhere",
+            "count",
+            "Methods of modules that the trace does not mention.",
+            windows=False,
+            needs=("compiled methods", "methods with precompiled code"),
+        ),
     ),
     collector=ModuleCollector,
     in_part={

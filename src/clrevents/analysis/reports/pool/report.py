@@ -71,9 +71,21 @@ _NEEDS: Final = (
 )
 _METRICS: Final = (
     MetricDeclaration("starved_total", "ns", "How long the pool was starved.", "less", evidence="inferred"),
-    MetricDeclaration("blocked_total", "ns", "How long all workers together were blocked.", "less", evidence="sample"),
     MetricDeclaration(
-        "blocked_workers", "count", "How many workers were blocked at any time.", windows=False, evidence="sample"
+        "blocked_total",
+        "ns",
+        "How long all workers together were blocked.",
+        "less",
+        evidence="sample",
+        needs=(_SIZE, _BLOCKED),
+    ),
+    MetricDeclaration(
+        "blocked_workers",
+        "count",
+        "How many workers were blocked at any time.",
+        windows=False,
+        evidence="sample",
+        needs=(_SIZE, _BLOCKED),
     ),
     MetricDeclaration("adjustments", "count", "How often the pool changed its goal."),
     MetricDeclaration(

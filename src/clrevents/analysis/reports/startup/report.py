@@ -10,20 +10,23 @@ from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclarat
 from clrevents.analysis.reports.startup.startup_answer import StartupCollector, StartupParameters
 from clrevents.analysis.reports.startup.startup_tables import StartupReport as StartupReport
 
+_OVER: Final = "when the start was over"
+
 
 def _moment(name: str, description: str) -> MetricDeclaration:
     return MetricDeclaration(name, "ns", description, "less", "none", windows=False)
 
 
-def _count(name: str, description: str) -> MetricDeclaration:
-    return MetricDeclaration(name, "count", description, "less")
+def _count(name: str, description: str, *needs: str) -> MetricDeclaration:
+    return MetricDeclaration(name, "count", description, "less", needs=needs)
 
 
 def _self(kind: str, what: str) -> tuple[MetricDeclaration, ...]:
+    total = f"The self time of all {what}, until the start was over."
     return (
-        MetricDeclaration(f"{kind}_total", "ns", f"The self time of all {what}, until the start was over.", "less"),
-        MetricDeclaration(f"{kind}_to_main", "ns", "How much of that was before Main.", "less"),
-        _count(f"{kind}_count", f"How many {what} began until the start was over."),
+        MetricDeclaration(f"{kind}_total", "ns", total, "less", needs=(what,)),
+        MetricDeclaration(f"{kind}_to_main", "ns", "How much of that was before Main.", "less", needs=(what,)),
+        _count(f"{kind}_count", f"How many {what} began until the start was over.", what),
     )
 
 
@@ -41,7 +44,7 @@ REPORT: Final = ReportDeclaration(
         Need("look-ups of precompiled code", ("R2RGetEntryPoint",), 0x2000000000, 4),
         Need("modules of precompiled code", ("MethodDetails",), 0x4000000000, 4),
         Need("loads of types", ("TypeLoadStart",), 0x8000000000, 4),
-        Need("when the start was over", ("TieredCompilationResume", "TieredCompilationPause"), 0x1000000000, 4),
+        Need(_OVER, ("TieredCompilationResume", "TieredCompilationPause"), 0x1000000000, 4),
     ),
     metrics=(
         _moment("runtime_to_program", "From the runtime's start to where the program's assembly was asked for."),
@@ -52,8 +55,8 @@ REPORT: Final = ReportDeclaration(
         *_self("assembly_load", "loads of assemblies"),
         *_self("type_load", "loads of types"),
         *_self("lookup", "look-ups of precompiled code"),
-        _count("jit_missed", "Compilations of methods whose precompiled code was looked up in vain."),
-        _count("jit_rejected", "Compilations of methods whose precompiled code could not be used."),
+        _count("jit_missed", "Compilations of methods whose precompiled code was looked up in vain.", _OVER),
+        _count("jit_rejected", "Compilations of methods whose precompiled code could not be used.", _OVER),
         _count("lookups_found", "Look-ups that found code."),
         _count("lookups_missed", "Look-ups that found none."),
         MetricDeclaration("types", "count", "Different types that were loaded.", "less", windows=False),

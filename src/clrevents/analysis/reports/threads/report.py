@@ -15,7 +15,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import CODE, MANY_PROCESSES, Metric, MetricDeclaration, Note
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
 from clrevents.analysis.reports.threads.sampler_stops import SamplerStops
 from clrevents.analysis.reports.threads.suspensions import RESTARTED, SUSPENDING, StopMaker
@@ -275,6 +275,8 @@ _DOES: Final = {
     "gc_suspended": "would have run but for a garbage collection",
     "unknown": "did something that the trace does not tell",
 }
+_FOUND_BY: Final = {**dict.fromkeys(("wait", "sleep", "join"), (CODE,)), "pool_idle": (CODE, _CREATED)}
+"""What a state needs that is found by the names of methods, or by an event of the pool."""
 
 REPORT: Final = ReportDeclaration(
     answer=ThreadsReport,
@@ -300,7 +302,13 @@ REPORT: Final = ReportDeclaration(
     ),
     metrics=(
         *(
-            MetricDeclaration(f"{state}_total", "ns", f"How long all threads together {does}.", evidence="sample")
+            MetricDeclaration(
+                f"{state}_total",
+                "ns",
+                f"How long all threads together {does}.",
+                evidence="sample",
+                needs=_FOUND_BY.get(state, ()),
+            )
             for state, does in _DOES.items()
         ),
         MetricDeclaration("threads", "count", "The number of threads.", windows=False),

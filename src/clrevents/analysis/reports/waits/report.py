@@ -10,7 +10,7 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import Evidence, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.blocking.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, WaitFeed
@@ -24,6 +24,7 @@ _HANDLES: Final = "both ends of waits for handles and monitors"
 _TASKS: Final = "both ends of waits for tasks"
 _LOCKED: Final = "both ends of waits for locks"
 _ANY: Final = "waits"
+_TOLD: Final = (_HANDLES, _TASKS, _LOCKED)
 _NEEDS: Final = (
     Need(
         _ANY,
@@ -43,13 +44,37 @@ _NEEDS: Final = (
     Need(_LOCKED, ("ContentionStart", "ContentionStop"), 0x4000, 4),
 )
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Waits of the program that began.", "less"),
-    MetricDeclaration("waited_total", "ns", "How long all threads together waited in them.", "less"),
-    MetricDeclaration("event_total", "ns", "How much of that events tell.", "less"),
-    MetricDeclaration("sampled_total", "ns", "How much of that only samples show.", "less", evidence="sample"),
+    MetricDeclaration(
+        "count",
+        "count",
+        "Waits of the program that began.",
+        "less",
+        needs=(
+            _SAMPLED,
+            *_TOLD,
+            CODE,
+        ),
+    ),
+    MetricDeclaration(
+        "waited_total",
+        "ns",
+        "How long all threads together waited in them.",
+        "less",
+        needs=(
+            _SAMPLED,
+            *_TOLD,
+            CODE,
+        ),
+    ),
+    MetricDeclaration("event_total", "ns", "How much of that events tell.", "less", needs=_TOLD),
+    MetricDeclaration(
+        "sampled_total", "ns", "How much of that only samples show.", "less", evidence="sample", needs=(_SAMPLED, CODE)
+    ),
     MetricDeclaration("task_count", "count", "Waits for tasks that began.", "less"),
     MetricDeclaration("task_total", "ns", "How long threads waited for tasks.", "less"),
-    MetricDeclaration("idle_total", "ns", "How long threads of the runtime and workers of the pool were idle."),
+    MetricDeclaration(
+        "idle_total", "ns", "How long threads of the runtime and workers of the pool were idle.", needs=(_SAMPLED, CODE)
+    ),
     MetricDeclaration("nested_count", "count", "Waits that began inside others and are not counted."),
     MetricDeclaration("unfinished", "count", "Waits of the program whose end is not in the trace.", "less"),
 )
