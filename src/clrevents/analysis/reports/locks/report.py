@@ -13,7 +13,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import CODE, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.locks.lock_rows import (
     ContendedLock,
@@ -65,16 +65,9 @@ _METRICS: Final = (
     MetricDeclaration("native_count", "count", "Contentions for locks of the runtime itself.", "less"),
     MetricDeclaration("native_waited_total", "ns", "How long all threads together waited for those.", "less"),
     MetricDeclaration(
-        "sampled_total",
-        "ns",
-        "How long samples show threads waiting to enter locks.",
-        "less",
-        evidence="sample",
-        needs=(CODE,),
+        "sampled_total", "ns", "How long samples show threads waiting to enter locks.", "less", evidence="sample"
     ),
-    MetricDeclaration(
-        "unseen_total", "ns", "How much of that lies in no contention.", "less", evidence="sample", needs=(CODE,)
-    ),
+    MetricDeclaration("unseen_total", "ns", "How much of that lies in no contention.", "less", evidence="sample"),
 )
 
 
@@ -274,15 +267,7 @@ def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
     return notes
 
 
-_OF_WHOLE_WAITS: Final = (
-    "count",
-    "waited_total",
-    "waited_median",
-    "waited_p95",
-    "unfinished",
-    "sampled_total",
-    "unseen_total",
-)
+_OF_WHOLE_WAITS: Final = ("count", "waited_median", "waited_p95", "unfinished", "sampled_total", "unseen_total")
 """What a part of a trace may count or measure wrong, where it lacks the begin or the end of a wait."""
 
 REPORT: Final = ReportDeclaration(

@@ -71,21 +71,9 @@ _NEEDS: Final = (
 )
 _METRICS: Final = (
     MetricDeclaration("starved_total", "ns", "How long the pool was starved.", "less", evidence="inferred"),
+    MetricDeclaration("blocked_total", "ns", "How long all workers together were blocked.", "less", evidence="sample"),
     MetricDeclaration(
-        "blocked_total",
-        "ns",
-        "How long all workers together were blocked.",
-        "less",
-        evidence="sample",
-        needs=(_SIZE, _BLOCKED),
-    ),
-    MetricDeclaration(
-        "blocked_workers",
-        "count",
-        "How many workers were blocked at any time.",
-        windows=False,
-        evidence="sample",
-        needs=(_SIZE, _BLOCKED),
+        "blocked_workers", "count", "How many workers were blocked at any time.", windows=False, evidence="sample"
     ),
     MetricDeclaration("adjustments", "count", "How often the pool changed its goal."),
     MetricDeclaration(
@@ -288,10 +276,13 @@ REPORT: Final = ReportDeclaration(
     metrics=_METRICS,
     collector=PoolCollector,
     in_part={
-        **dict.fromkeys(("blocked_total", "starved_total", "raises", "blocked_workers", "items"), "at least"),
-        **dict.fromkeys(
-            ("workers_max", "items_before", "items_never", "latency_p50", "latency_p99", "latency_max"), "unknown"
-        ),
+        "blocked_total": "at least",
+        "starved_total": "at least",
+        "raises": "at least",
+        "blocked_workers": "at least",
+        "workers_max": "unknown",
+        "items_before": "unknown",
+        "items_never": "unknown",
     },
     parameters=PoolParameters,
     headline="blockers",

@@ -10,8 +10,6 @@ from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclarat
 from clrevents.analysis.reports.startup.startup_answer import StartupCollector, StartupParameters
 from clrevents.analysis.reports.startup.startup_tables import StartupReport as StartupReport
 
-_OVER: Final = "when the start was over"
-
 
 def _moment(name: str, description: str) -> MetricDeclaration:
     return MetricDeclaration(name, "ns", description, "less", "none", windows=False)
@@ -44,7 +42,7 @@ REPORT: Final = ReportDeclaration(
         Need("look-ups of precompiled code", ("R2RGetEntryPoint",), 0x2000000000, 4),
         Need("modules of precompiled code", ("MethodDetails",), 0x4000000000, 4),
         Need("loads of types", ("TypeLoadStart",), 0x8000000000, 4),
-        Need(_OVER, ("TieredCompilationResume", "TieredCompilationPause"), 0x1000000000, 4),
+        Need("when the start was over", ("TieredCompilationResume", "TieredCompilationPause"), 0x1000000000, 4),
     ),
     metrics=(
         _moment("runtime_to_program", "From the runtime's start to where the program's assembly was asked for."),
@@ -55,8 +53,8 @@ REPORT: Final = ReportDeclaration(
         *_self("assembly_load", "loads of assemblies"),
         *_self("type_load", "loads of types"),
         *_self("lookup", "look-ups of precompiled code"),
-        _count("jit_missed", "Compilations of methods whose precompiled code was looked up in vain.", _OVER),
-        _count("jit_rejected", "Compilations of methods whose precompiled code could not be used.", _OVER),
+        _count("jit_missed", "Compilations of methods whose precompiled code was looked up in vain."),
+        _count("jit_rejected", "Compilations of methods whose precompiled code could not be used."),
         _count("lookups_found", "Look-ups that found code."),
         _count("lookups_missed", "Look-ups that found none."),
         MetricDeclaration("types", "count", "Different types that were loaded.", "less", windows=False),

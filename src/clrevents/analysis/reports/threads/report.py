@@ -5,7 +5,7 @@ Keeps runs of samples and the events of waits; names of code tell at the end in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Final
 
 import attrs
@@ -15,7 +15,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import CODE, MANY_PROCESSES, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric, MetricDeclaration, Note
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
 from clrevents.analysis.reports.threads.sampler_stops import SamplerStops
 from clrevents.analysis.reports.threads.suspensions import RESTARTED, SUSPENDING, StopMaker
@@ -52,6 +52,7 @@ from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
 from clrevents.analysis.shared.samples.sample_states import UNTELLABLE
 from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, VERSION_EVENTS, tells_running, versions_of
+from clrevents.analysis.shared.samples.sampled_states import unseen
 from clrevents.analysis.shared.samples.samples import SAMPLES
 from clrevents.analysis.shared.weights.weighing import SAMPLE_TYPE
 from clrevents.schema.registry import SAMPLE, TPL
@@ -124,7 +125,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
             Stops([*stopped, *runs.sampling.late()]),
             BETWEEN if told else UNKNOWN,
         )
-        lives = Lives(tiler, context.stopped_ns if trails else 0, terminations(events))
+        lives = Lives(tiler, context.stopped_ns if trails else 0, terminations(events), _unseen(runs))
         found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
         found.sort(key=lambda life: (life.start, life.thread_id))
         # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
@@ -153,6 +154,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
         # Where .NET 8 waits for a lock, its caller is the innermost frame: no lock seen is then no proof.
         seen = {piece.doing.state for life in lives for piece in life.pieces}
         told = _told(context) - (set() if _LOCKS not in context.unknown else {"lock"} - seen)
+        # Neither is it where the methods are not named that these waits are found by.
+        told -= set() if context.methods.complete else _BY_NAME - seen
         metrics: dict[str, int | Metric | None] = {
             f"{state}_total": totals.get(state, 0) if state in told else None for state in STATES
         }
@@ -245,6 +248,13 @@ class ThreadsCollector(Collector[ThreadsReport]):
         return found
 
 
+def _unseen(runs: SampleRuns) -> Callable[[int, int], bool]:
+    def of(thread: int, since: int) -> bool:
+        return bool(unseen(runs, np.array([thread], dtype=np.uint64), np.array([since]))[0])
+
+    return of
+
+
 def _untold(context: Context, totals: Mapping[str, int]) -> dict[str, Metric]:
     """The metrics where samples do not tell whether a thread ran: of waits, only some are seen."""
     found = {f"{state}_total": context.metric(f"{state}_total", None, reason=UNTOLD) for state in UNTELLABLE}
@@ -263,6 +273,9 @@ def _told(context: Context) -> frozenset[str]:
     return frozenset(found if _ANYTHING in context.unknown else {*found, "unknown"})
 
 
+_BY_NAME: Final = {"wait", "sleep", "join"}
+"""The states that samples show by the names of methods."""
+
 _DOES: Final = {
     "running": "ran managed code",
     "native": "were out of managed code, computing or waiting",
@@ -275,8 +288,6 @@ _DOES: Final = {
     "gc_suspended": "would have run but for a garbage collection",
     "unknown": "did something that the trace does not tell",
 }
-_FOUND_BY: Final = {**dict.fromkeys(("wait", "sleep", "join"), (CODE,)), "pool_idle": (CODE, _CREATED)}
-"""What a state needs that is found by the names of methods, or by an event of the pool."""
 
 REPORT: Final = ReportDeclaration(
     answer=ThreadsReport,
@@ -302,13 +313,7 @@ REPORT: Final = ReportDeclaration(
     ),
     metrics=(
         *(
-            MetricDeclaration(
-                f"{state}_total",
-                "ns",
-                f"How long all threads together {does}.",
-                evidence="sample",
-                needs=_FOUND_BY.get(state, ()),
-            )
+            MetricDeclaration(f"{state}_total", "ns", f"How long all threads together {does}.", evidence="sample")
             for state, does in _DOES.items()
         ),
         MetricDeclaration("threads", "count", "The number of threads.", windows=False),

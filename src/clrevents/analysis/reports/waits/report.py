@@ -10,7 +10,7 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import Evidence, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.blocking.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, WaitFeed
@@ -24,7 +24,6 @@ _HANDLES: Final = "both ends of waits for handles and monitors"
 _TASKS: Final = "both ends of waits for tasks"
 _LOCKED: Final = "both ends of waits for locks"
 _ANY: Final = "waits"
-_TOLD: Final = (_HANDLES, _TASKS, _LOCKED)
 _NEEDS: Final = (
     Need(
         _ANY,
@@ -44,37 +43,13 @@ _NEEDS: Final = (
     Need(_LOCKED, ("ContentionStart", "ContentionStop"), 0x4000, 4),
 )
 _METRICS: Final = (
-    MetricDeclaration(
-        "count",
-        "count",
-        "Waits of the program that began.",
-        "less",
-        needs=(
-            _SAMPLED,
-            *_TOLD,
-            CODE,
-        ),
-    ),
-    MetricDeclaration(
-        "waited_total",
-        "ns",
-        "How long all threads together waited in them.",
-        "less",
-        needs=(
-            _SAMPLED,
-            *_TOLD,
-            CODE,
-        ),
-    ),
-    MetricDeclaration("event_total", "ns", "How much of that events tell.", "less", needs=_TOLD),
-    MetricDeclaration(
-        "sampled_total", "ns", "How much of that only samples show.", "less", evidence="sample", needs=(_SAMPLED, CODE)
-    ),
+    MetricDeclaration("count", "count", "Waits of the program that began.", "less"),
+    MetricDeclaration("waited_total", "ns", "How long all threads together waited in them.", "less"),
+    MetricDeclaration("event_total", "ns", "How much of that events tell.", "less"),
+    MetricDeclaration("sampled_total", "ns", "How much of that only samples show.", "less", evidence="sample"),
     MetricDeclaration("task_count", "count", "Waits for tasks that began.", "less"),
     MetricDeclaration("task_total", "ns", "How long threads waited for tasks.", "less"),
-    MetricDeclaration(
-        "idle_total", "ns", "How long threads of the runtime and workers of the pool were idle.", needs=(_SAMPLED, CODE)
-    ),
+    MetricDeclaration("idle_total", "ns", "How long threads of the runtime and workers of the pool were idle."),
     MetricDeclaration("nested_count", "count", "Waits that began inside others and are not counted."),
     MetricDeclaration("unfinished", "count", "Waits of the program whose end is not in the trace.", "less"),
 )
@@ -107,10 +82,10 @@ class WaitsReport(Answer[WaitsFacts]):
     task is done, with `Task.Wait`, `Task.Result` or an awaiter's `GetResult`: asynchronous code would not hold a thread
     meanwhile. The fact `sync_over_async` names the one that did it longest.
 
-    Lengths are from event to event. A wait that went on when tracing stopped lasted at least until then: it counts so
-    long in sums, shares and order, rows say how many of their waits are `open`, and metrics are bounds from below.
-    Which lock a thread waited for, and who held it, is told by the report `locks`. Waiting for devices and networks is
-    not in this report.
+    Lengths are from event to event, of waits for locks what the runtime measured. A wait that went on when tracing
+    stopped lasted at least until then: it counts so long in sums, shares and order, rows say how many of their waits
+    are `open`, and metrics are bounds from below. Which lock a thread waited for, and who held it, is told by the
+    report `locks`. Waiting for devices and networks is not in this report.
 
     In a window a wait counts where it began, and its time as far as it lies in the window. A wait is lossy if events of
     its thread were lost meanwhile; sums of a thread if any were lost in the window, others if any events were.
@@ -167,15 +142,17 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
     def evidence(waits: list[KnownWait]) -> Evidence:
         return "sample" if any(wait.evidence == "sample" for wait in waits) else "event"
 
+    def evidence_of(name: str, waits: list[KnownWait]) -> Evidence:
+        return "sample" if name.startswith("task") and _TASKS in context.unknown else evidence(waits)
+
     def metric(name: str, value: int, waits: list[KnownWait]) -> Metric:
-        unrecorded = name.startswith("task") and _TASKS in context.unknown
         least = name.endswith("total") and any(wait.goes_on for wait in waits)
-        return context.metric(name, value, "sample" if unrecorded else evidence(waits), least=least)
+        return context.metric(name, value, evidence_of(name, waits), least=least)
 
     def count(name: str, waits: list[KnownWait]) -> Metric:
         sampled = evidence(waits) == "sample"
         reason = "samples show how long threads waited, not how often" if sampled else None
-        return context.metric(name, None if sampled else tables.count(waits), evidence(waits), reason)
+        return context.metric(name, None if sampled else tables.count(waits), evidence_of(name, waits), reason)
 
     tasks_known = samples or _TASKS not in context.unknown or bool(tasks)
     return {
@@ -231,9 +208,9 @@ REPORT: Final = ReportDeclaration(
     collector=WaitsCollector,
     in_part={
         "waited_total": "unknown",
-        "event_total": "unknown",
+        "event_total": "at least",
         "task_total": "at least",
-        "idle_total": "unknown",
+        "idle_total": "at least",
         "count": "unknown",
         "task_count": "unknown",
         "nested_count": "unknown",
