@@ -118,7 +118,7 @@ def test_a_report_has_its_metrics_and_a_line_for_each_trace(run: Run, night: Pat
         [str(night / NAMES[1]), "none", "-", "-", "-", "-", "-"],
     ]
     assert "pause_p99" in hints
-    assert "collections, totals" in hints
+    assert "for the collections of all traces in one table: --table collections (or totals, " in hints
     assert result.exit_code == 2
     assert f"{night / 'letter.nettrace'}: this is not a .NET trace" in result.stderr
     assert "not recorded in 1 of 2 traces: collections (no GCStart events); to record it: " in result.stderr

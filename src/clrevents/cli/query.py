@@ -73,7 +73,7 @@ def command(
 
     \b
     Of many traces (files, folders, patterns, URLs), with a column trace in every table: which had the longest pauses?
-        clrevents query night/ 'select trace, max(HeapCountValue) from GCHeapStats group by 1 order by 2 desc'
+        clrevents query night/ 'select trace, max(GenerationSize2) from GCHeapStats group by 1 order by 2 desc'
 
     Long values are truncated, except with --json and --csv. Requires duckdb: pip install 'clrevents[query]'.
     """

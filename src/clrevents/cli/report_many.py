@@ -106,7 +106,7 @@ def write_many(
     fail_on: FailOn,
 ) -> int:
     """Ask all traces and write the answer; returns the exit code."""
-    known = _known(declared, wanted.table)
+    known = known_columns(declared, wanted.table)
     chosen = None if wanted.columns is None else chosen_columns(known, wanted.columns)
     order = order_of(known, wanted.sort)
     check_conditions(wanted.conditions, declared)
@@ -153,7 +153,7 @@ def _write_objects(
             unmet += [f"{path}: {reason}" for reason in reasons]
 
 
-def _known(declared: ReportDeclaration[Any, Any], table: str | None) -> list[ColumnDeclaration]:
+def known_columns(declared: ReportDeclaration[Any, Any], table: str | None) -> list[ColumnDeclaration]:
     """The columns that there are."""
     if table is None:
         return [_TRACE, _COVERAGE, *map(_metric_column, declared.metrics)]
@@ -204,7 +204,11 @@ def _write(
             if wanted.table is None and chosen is None:
                 out.line()
                 out.text(f"metrics, for --columns and --sort: {', '.join(m.name for m in declared.metrics)}", 2)
-                out.text(f"tables, for --table: {', '.join(t.name for t in declared.answer.tables())}", 2)
+                others = [t.name for t in declared.answer.tables() if t.name != declared.headline]
+                also = f" (or {', '.join(others)})" if others else ""
+                out.text(
+                    f"for the {declared.headline} of all traces in one table: --table {declared.headline}{also}", 2
+                )
 
 
 def _totals(declared: ReportDeclaration[Any, Any], found: FleetAnswer, raw: bool) -> list[tuple[str, str]]:

@@ -56,10 +56,11 @@ def order_of(known: Sequence[ColumnDeclaration], order: str | None) -> tuple[str
 
 def check_conditions(conditions: Sequence[str], declared: ReportDeclaration[Any, Any]) -> None:
     """At once, and not only when traces were read. Raises UsageError for a condition that cannot be understood."""
-    names = [metric.name for metric in declared.metrics]
+    units = {metric.name: metric.unit for metric in declared.metrics}
     try:
-        for condition in conditions:
-            Condition.parse(condition, names)
+        for text in conditions:
+            condition = Condition.parse(text, units)
+            condition.limit(units[condition.metric])
     except ValueError as error:
         raise usage_error(error) from None
 

@@ -50,11 +50,18 @@ def test_every_comparison_is_exact(value: int, limit: int) -> None:
         "<=": value <= limit,
         ">": value > limit,
         ">=": value >= limit,
+        "=": value == limit,
         "==": value == limit,
         "!=": value != limit,
     }
     metric = Metric(value, "count")
     assert {form: why(f"count{form}{limit}", metric) is None for form in held} == held
+
+
+@pytest.mark.parametrize("unit", ["ns", "bytes", "ratio", "count", "bytes/s"])
+def test_zero_needs_no_unit(unit: str) -> None:
+    assert why("count=0", Metric(0, unit)) is None
+    assert why("count<=0", Metric(1, unit)) is not None
 
 
 def test_an_estimate_meets_a_condition_with_all_of_its_interval() -> None:
@@ -74,7 +81,7 @@ def test_what_is_not_known_meets_nothing() -> None:
     ("text", "message"),
     [
         ("pause_max", "'pause_max' is not a condition such as 'count<100' or 'pause_max<50ms'"),
-        ("pause_max=3ms", "is not a condition"),
+        ("pause_max=<3ms", "is not a condition"),
         ("pause_max<", "is not a condition"),
         ("pause_max<1e3ms", "is measured in ns, so the limit takes ns, us, µs, ms, s, min"),
         ("pause_max<50", "is measured in ns, so the limit takes ns, us, µs, ms, s, min"),

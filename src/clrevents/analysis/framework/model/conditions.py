@@ -17,13 +17,14 @@ import attrs
 from clrevents.analysis.framework.render.show import metric_text
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 
-_FORM: Final = re.compile(r"\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(-?[\d_]+(?:\.\d+)?)\s*(\S*)\s*")
+_FORM: Final = re.compile(r"\s*(\w+)\s*(<=|>=|==|=|!=|<|>)\s*(-?[\d_]+(?:\.\d+)?)\s*(\S*)\s*")
 _COMPARED: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "<": lt,
     "<=": le,
     ">": gt,
     ">=": ge,
     "==": eq,
+    "=": eq,
     "!=": ne,
 }
 _UNITS: Final[Mapping[str, Mapping[str, Fraction]]] = {
@@ -57,6 +58,16 @@ class Condition:
             raise ValueError(f"no metric {name!r}; there are {', '.join(metrics)}")
         return cls(name, comparison, Fraction(number), unit, text.strip())
 
+    def limit(self, unit: str) -> Fraction:
+        """The number in this unit of the metric. Zero needs no unit. ValueError for one of something else."""
+        units = _UNITS.get(unit, {"": Fraction(1), unit: Fraction(1)})
+        if self.unit in units:
+            return self.number * units[self.unit]
+        if not self.number and not self.unit:
+            return Fraction(0)
+        known = ", ".join(filter(None, units))
+        raise ValueError(f"{self.text!r}: {self.metric} is measured in {unit}, so the limit takes {known}")
+
     def unmet(self, metric: Metric) -> str | None:
         """Why the metric does not meet the condition, in a sentence; None where it does.
 
@@ -64,13 +75,9 @@ class Condition:
         what is at least so much may be any amount more. ValueError for a limit in a unit that the metric is not
         measured in.
         """
-        units = _UNITS.get(metric.unit, {"": Fraction(1), metric.unit: Fraction(1)})
-        if self.unit not in units:
-            known = ", ".join(filter(None, units))
-            raise ValueError(f"{self.text!r}: {self.metric} is measured in {metric.unit}, so the limit takes {known}")
+        limit = self.limit(metric.unit)
         if metric.value is None:
             return f"{self.text} is unknown: {metric.reason}"
-        limit = self.number * units[self.unit]
         low, high = metric.low, metric.high
         if (low is None) != (high is None):
             low, high = (low, math.inf) if high is None else (-math.inf, high)
