@@ -5,7 +5,7 @@ Keeps runs of samples and the events of waits; names of code tell at the end in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Final
 
 import attrs
@@ -52,6 +52,7 @@ from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
 from clrevents.analysis.shared.samples.sample_states import UNTELLABLE
 from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, VERSION_EVENTS, tells_running, versions_of
+from clrevents.analysis.shared.samples.sampled_states import unseen
 from clrevents.analysis.shared.samples.samples import SAMPLES
 from clrevents.analysis.shared.weights.weighing import SAMPLE_TYPE
 from clrevents.schema.registry import SAMPLE, TPL
@@ -124,7 +125,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
             Stops([*stopped, *runs.sampling.late()]),
             BETWEEN if told else UNKNOWN,
         )
-        lives = Lives(tiler, context.stopped_ns if trails else 0, terminations(events))
+        lives = Lives(tiler, context.stopped_ns if trails else 0, terminations(events), _unseen(runs))
         found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
         found.sort(key=lambda life: (life.start, life.thread_id))
         # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
@@ -243,6 +244,13 @@ class ThreadsCollector(Collector[ThreadsReport]):
         for mine in found.values():
             mine.idle.sort()
         return found
+
+
+def _unseen(runs: SampleRuns) -> Callable[[int, int], bool]:
+    def of(thread: int, since: int) -> bool:
+        return bool(unseen(runs, np.array([thread], dtype=np.uint64), np.array([since]))[0])
+
+    return of
 
 
 def _untold(context: Context, totals: Mapping[str, int]) -> dict[str, Metric]:
