@@ -6,7 +6,7 @@ Joins what events and samples say of one thread, and decides how far what is ope
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -51,12 +51,14 @@ class ThreadLife:
 class Lives:
     """Makes lives of trails.
 
-    `stopped` is when tracing stopped, `ended` when threads ended, by the runtime's pointer.
+    `stopped` is when tracing stopped, `ended` when threads ended, by the runtime's pointer; `unseen` says whether
+    samples show that a thread ended after a moment.
     """
 
     tiler: Tiler
     stopped: int
     ended: Mapping[int, Sequence[int]]
+    unseen: Callable[[int, int], bool]
 
     def of(self, thread_id: int, trail: ThreadTrail) -> list[ThreadLife]:
         """The threads that had this id, one after the other."""
@@ -91,7 +93,9 @@ class Lives:
         start = creation.time if creation is not None else min([*exact, *sampled])
         limit = min(high, max(self.stopped, *exact, *(one.last for one in trail.seen)))
         gone = None if creation is None else self._ended(creation, limit)
-        blocked, reached, began = self._bounded(trail, start, limit if gone is None else gone, creation is not None)
+        blocked, reached, began = self._bounded(
+            thread_id, trail, start, limit if gone is None else gone, creation is not None
+        )
         start = min(start, began)
         last = max([*exact, *reached, *(min(one.last + held, limit) for one in trail.seen), start])
         end = gone if gone is not None else min(last, limit)
@@ -104,7 +108,7 @@ class Lives:
         return next((time for time in self.ended.get(creation.managed_id, ()) if creation.time < time <= limit), None)
 
     def _bounded(
-        self, trail: ThreadTrail, start: int, limit: int, created: bool
+        self, thread_id: int, trail: ThreadTrail, start: int, limit: int, created: bool
     ) -> tuple[list[tuple[int, Piece]], list[int], int]:
         """Waits with both ends, how far open ones reach, and where the first may have begun."""
         running = sorted(one.first for one in trail.seen if one.doing.state == "running")
@@ -126,6 +130,9 @@ class Lives:
             if high is None:
                 other = [*(waits if one.rank == 1 else []), *trail.idle]
                 stops = [time for time in (_after(running, low), *(t for t in other if t > low)) if time is not None]
+                if not stops and trail.seen and self.unseen(thread_id, low):
+                    # It lasted as long as samples show, and nobody saw how it ended.
+                    stops = [max(low, min(trail.seen[-1].last + HELD * self.tiler.period // 2, limit))]
                 high, evidence, open = (min(stops) if stops else limit), "inferred", not stops
                 reached.append(high)
             if high > low:

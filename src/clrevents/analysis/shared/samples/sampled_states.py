@@ -12,10 +12,12 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
 from clrevents.analysis.shared.samples.samples import SAMPLES
+from clrevents.analysis.shared.weights.sample_holding import TOLERATED
 from clrevents.analysis.shared.weights.weighing import SAMPLE_TYPE
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -30,6 +32,28 @@ def stretches(runs: SampleRuns, duration_ns: int) -> tuple[Ints, Ints]:
     starts[1:][near] = middle[near]
     ends[:-1][near] = middle[near]
     return np.maximum(starts, 0), np.maximum(np.minimum(ends, duration_ns), 0)
+
+
+def unseen(runs: SampleRuns, thread: NDArray[np.uint64], since: Ints) -> NDArray[np.bool_]:
+    """Whether each thread, which had samples about some moment, has none after it while others had them for long.
+
+    The sampler takes one of every thread that lives, so that this one has ended, even where no event tells of it.
+    """
+    if not len(runs) or not runs.period_ns:
+        return np.zeros(len(thread), dtype=np.bool_)
+    lows, highs = stretches(runs, FOREVER)
+    order = np.argsort(lows)
+    low, reach = lows[order], np.maximum.accumulate(highs[order])
+    sampled = np.cumsum(np.maximum(reach - np.maximum(low, np.concatenate((low[:1], reach[:-1]))), 0))
+    place = np.searchsorted(runs.thread, thread, side="right") - 1
+    seen = (place >= 0) & (runs.thread[place] == thread)
+    last = runs.last[place]
+    moment = np.maximum(last, since)
+    before = np.maximum(np.searchsorted(low, moment, side="right") - 1, 0)
+    after = sampled[-1] - sampled[before] + np.maximum(reach[before] - moment, 0)
+    long = TOLERATED * runs.period_ns
+    found: NDArray[np.bool_] = seen & (since - last <= long) & (after > long)
+    return found
 
 
 SAMPLER_EVENTS: Final = (SAMPLES, SUSPENDING)

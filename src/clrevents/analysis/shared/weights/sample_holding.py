@@ -22,7 +22,7 @@ FIRST: Final = 1 << 14
 """So many samples tell the period, so that it does not matter how many follow."""
 _LATE: Final = 2
 """A sampler that stays away for more periods is late,"""
-_TOLERATED: Final = 10
+TOLERATED: Final = 10
 """and for so many a thread is taken to have gone on meanwhile with what it did."""
 _NONE: Final = np.zeros(0, dtype=np.int64)
 
@@ -39,7 +39,7 @@ def period_of(thread: NDArray[np.uint64] | Ints, time: Ints) -> int:
 def late_spans(stops: Ints, period_ns: int) -> tuple[Ints, Ints]:
     """From when to when the sampler was late, by the times of its stops in order."""
     gaps = np.diff(stops)
-    late = (gaps > _LATE * period_ns) & (gaps <= _TOLERATED * period_ns)
+    late = (gaps > _LATE * period_ns) & (gaps <= TOLERATED * period_ns)
     return stops[:-1][late], stops[1:][late]
 
 
