@@ -271,7 +271,7 @@ def test_what_is_refused(options: dict[str, Any], error: type[Exception], text: 
 
 def test_a_trace_without_samples_says_what_to_record() -> None:
     report = traced(shop()).report("top")
-    assert (report.coverage, len(report.methods), report.metrics["samples"].value) == ("none", 0, 0)
+    assert (report.coverage, len(report.methods), report.metrics["samples"].value) == ("none", 0, None)
     total = report.metrics["total"]
     assert (total.value, total.reason) == (None, "the trace has no such event")
     (note,) = report.notes

@@ -267,7 +267,15 @@ def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
     return notes
 
 
-_OF_WHOLE_WAITS: Final = ("count", "waited_median", "waited_p95", "unfinished", "sampled_total", "unseen_total")
+_OF_WHOLE_WAITS: Final = (
+    "count",
+    "waited_total",
+    "waited_median",
+    "waited_p95",
+    "unfinished",
+    "sampled_total",
+    "unseen_total",
+)
 """What a part of a trace may count or measure wrong, where it lacks the begin or the end of a wait."""
 
 REPORT: Final = ReportDeclaration(

@@ -311,7 +311,6 @@ REPORT: Final = ReportDeclaration(
             "count",
             "Methods of modules that the trace does not mention.",
             windows=False,
-            needs=("compiled methods", "methods with precompiled code"),
         ),
     ),
     collector=ModuleCollector,

@@ -276,13 +276,10 @@ REPORT: Final = ReportDeclaration(
     metrics=_METRICS,
     collector=PoolCollector,
     in_part={
-        "blocked_total": "at least",
-        "starved_total": "at least",
-        "raises": "at least",
-        "blocked_workers": "at least",
-        "workers_max": "unknown",
-        "items_before": "unknown",
-        "items_never": "unknown",
+        **dict.fromkeys(("blocked_total", "starved_total", "raises", "blocked_workers", "items"), "at least"),
+        **dict.fromkeys(
+            ("workers_max", "items_before", "items_never", "latency_p50", "latency_p99", "latency_max"), "unknown"
+        ),
     },
     parameters=PoolParameters,
     headline="blockers",

@@ -155,7 +155,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
         seen = {piece.doing.state for life in lives for piece in life.pieces}
         told = _told(context) - (set() if _LOCKS not in context.unknown else {"lock"} - seen)
         # Neither is it where the methods are not named that these waits are found by.
-        told -= set() if context.methods.complete else _BY_NAME - seen
+        by_name = {"sleep", "join"} if _HANDLES not in context.unknown else {"wait", "sleep", "join"}
+        told -= set() if context.methods.complete else by_name - seen
         metrics: dict[str, int | Metric | None] = {
             f"{state}_total": totals.get(state, 0) if state in told else None for state in STATES
         }
@@ -272,9 +273,6 @@ def _told(context: Context) -> frozenset[str]:
     found = {state for need, state in ((_LOCKS, "lock"), (_TASKS, "task_wait")) if need not in context.unknown}
     return frozenset(found if _ANYTHING in context.unknown else {*found, "unknown"})
 
-
-_BY_NAME: Final = {"wait", "sleep", "join"}
-"""The states that samples show by the names of methods."""
 
 _DOES: Final = {
     "running": "ran managed code",

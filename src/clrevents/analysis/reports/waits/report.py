@@ -208,9 +208,9 @@ REPORT: Final = ReportDeclaration(
     collector=WaitsCollector,
     in_part={
         "waited_total": "unknown",
-        "event_total": "at least",
+        "event_total": "unknown",
         "task_total": "at least",
-        "idle_total": "at least",
+        "idle_total": "unknown",
         "count": "unknown",
         "task_count": "unknown",
         "nested_count": "unknown",
