@@ -270,9 +270,11 @@ def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
 _OF_WHOLE_WAITS: Final = (
     "count",
     "waited_total",
+    "waited_max",
     "waited_median",
     "waited_p95",
     "unfinished",
+    "native_waited_total",
     "sampled_total",
     "unseen_total",
 )
