@@ -225,3 +225,11 @@ def test_a_wait_for_a_lock_is_as_long_as_the_report_on_locks_says(name: str) -> 
                 row.waited_ns for row in answers["waits"].methods if row.kind == "lock" and row.evidence == "event"
             )
             assert mine == answers["locks"].metrics["waited_total"].value, window
+
+
+def test_no_task_that_samples_show_is_no_event_of_none() -> None:
+    builder = methods().thread(7)
+    for at in range(1000, 5000, 1000):
+        builder.at(at).sample(SLEEP, USER, kind=1)
+    counted = told(builder.rundown()).metrics["task_count"]
+    assert (counted.value, counted.evidence) == (0, "sample")

@@ -82,10 +82,10 @@ class WaitsReport(Answer[WaitsFacts]):
     task is done, with `Task.Wait`, `Task.Result` or an awaiter's `GetResult`: asynchronous code would not hold a thread
     meanwhile. The fact `sync_over_async` names the one that did it longest.
 
-    Lengths are from event to event. A wait that went on when tracing stopped lasted at least until then: it counts so
-    long in sums, shares and order, rows say how many of their waits are `open`, and metrics are bounds from below.
-    Which lock a thread waited for, and who held it, is told by the report `locks`. Waiting for devices and networks is
-    not in this report.
+    Lengths are from event to event, of waits for locks what the runtime measured. A wait that went on when tracing
+    stopped lasted at least until then: it counts so long in sums, shares and order, rows say how many of their waits
+    are `open`, and metrics are bounds from below. Which lock a thread waited for, and who held it, is told by the
+    report `locks`. Waiting for devices and networks is not in this report.
 
     In a window a wait counts where it began, and its time as far as it lies in the window. A wait is lossy if events of
     its thread were lost meanwhile; sums of a thread if any were lost in the window, others if any events were.
@@ -142,15 +142,17 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
     def evidence(waits: list[KnownWait]) -> Evidence:
         return "sample" if any(wait.evidence == "sample" for wait in waits) else "event"
 
+    def evidence_of(name: str, waits: list[KnownWait]) -> Evidence:
+        return "sample" if name.startswith("task") and _TASKS in context.unknown else evidence(waits)
+
     def metric(name: str, value: int, waits: list[KnownWait]) -> Metric:
-        unrecorded = name.startswith("task") and _TASKS in context.unknown
         least = name.endswith("total") and any(wait.goes_on for wait in waits)
-        return context.metric(name, value, "sample" if unrecorded else evidence(waits), least=least)
+        return context.metric(name, value, evidence_of(name, waits), least=least)
 
     def count(name: str, waits: list[KnownWait]) -> Metric:
         sampled = evidence(waits) == "sample"
         reason = "samples show how long threads waited, not how often" if sampled else None
-        return context.metric(name, None if sampled else tables.count(waits), evidence(waits), reason)
+        return context.metric(name, None if sampled else tables.count(waits), evidence_of(name, waits), reason)
 
     tasks_known = samples or _TASKS not in context.unknown or bool(tasks)
     return {
