@@ -22,10 +22,11 @@ from clrevents import AmbiguousEventError, Trace, Traces, TraceWarning, UnknownE
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
+from clrevents.analysis.framework.vocabulary.answer_values import metric_text
 from clrevents.export.files.facts import problem_object
 from clrevents.fleet import side_by_side
 from clrevents.table.table import Table
-from project_files import FIXTURES, SOURCE
+from project_files import FIXTURES, SOURCE, fixture
 
 T = TypeVar("T")
 EVENTS = ("MethodLoadVerbose", "sample/ThreadSample", "runtime/MethodUnloadVerbose")
@@ -528,3 +529,23 @@ if __name__ == "__main__":
     assert before == dict(os.environ)
 """
     assert run_script(code, tmp_path) == (0, "{(True, '1')}\n", "")
+
+
+def test_a_first_look_reads_nothing(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number:02}<b>.nettrace" for number in range(23)]
+    for path in paths:
+        path.touch()
+    with clrevents.open_many(paths) as traces:
+        assert repr(traces) == "<23 traces>"
+        page = traces._repr_html_()
+    assert page.count("&lt;b&gt;.nettrace") == 20
+    assert "<b>23 traces</b>" in page
+    assert "and 3 more traces" in page
+
+
+def test_an_answer_about_many_shows_units_and_has_one_table() -> None:
+    with clrevents.open_many([fixture("net10-convoy"), fixture("net8-netperf3")], jobs=1) as traces:
+        found = traces.report("top", tables=["methods"])
+    assert f"  total: {metric_text(found.metrics['total'])}\n" in repr(found)
+    assert " s\n" in repr(found)
+    assert found.table() is found.table("methods")

@@ -56,6 +56,7 @@ SECTIONS: Final = (
             "EventKey",
             "__version__",
             "engine",
+            "sample_trace",
             "tune_process",
             "asdict",
         ),

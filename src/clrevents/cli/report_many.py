@@ -16,13 +16,12 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, Wi
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.render.show import (
     column_texts,
-    metric_text,
     people_columns,
     text_last,
     told_columns,
 )
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
-from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, metric_text
 from clrevents.analysis.framework.vocabulary.cells import (
     CELLS,
     Cell,

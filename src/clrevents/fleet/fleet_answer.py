@@ -10,11 +10,12 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents.analysis.framework.model.answer import only_table
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.processes import merged_metric
-from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, metric_text
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.fleet.joined import Joined, rows_of_traces
@@ -77,8 +78,12 @@ class FleetAnswer:
     """The report's tables by name, with a column `trace`."""
     _metrics_of: Mapping[str, Mapping[str, Metric]]
 
-    def table(self, name: str) -> Table:
-        """The table called `name`. Raises KeyError for one that the report does not have or that was not asked for."""
+    def table(self, name: str | None = None) -> Table:
+        """The table called `name`, which may be left out where there is only one.
+
+        Raises KeyError for one that the report does not have or that was not asked for.
+        """
+        name = only_table(name, self.tables)
         if name not in self.tables:
             raise KeyError(f"no table {name!r}; there are {', '.join(self.tables)}; ask for others with tables=")
         return self.tables[name]
@@ -101,8 +106,7 @@ class FleetAnswer:
     def __repr__(self) -> str:
         lines = [f"<{self.name} of {len(self.traces):,} traces, coverage {self.coverage}>"]
         for name, metric in self.metrics.items():
-            value = "-" if metric.value is None else f"{metric.value:,}"
-            lines.append(f"  {name}: {value} {metric.unit}".rstrip() + (f" ({metric.reason})" if metric.reason else ""))
+            lines.append(f"  {name}: {metric_text(metric)}")
         lines += [f"  {name}: {len(table):,} rows" for name, table in self.tables.items()]
         return "\n".join(line if len(line) <= 100 else f"{line[:99]}…" for line in lines[:25])
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, TypeAlias, TypeVar, Unpack
+from typing import Any, Final, TypeAlias, TypeVar, Unpack
 
 import attrs
 
+from clrevents._util.words import counted
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
@@ -37,11 +38,15 @@ from clrevents.fleet.sql_files import SqlFiles
 from clrevents.fleet.trace_paths import Places, trace_paths
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.table.build import row_table
+from clrevents.table.display import framed_html, html_table
 from clrevents.table.query import ask
 from clrevents.table.table import Table
 from clrevents.trace import Moment, Order
 
 T = TypeVar("T")
+
+_SHOWN: Final = 20
+"""Traces that a notebook lists."""
 
 TraceProgress: TypeAlias = Callable[[int, int], Any]
 """Called with the numbers of traces done and of all."""
@@ -121,7 +126,13 @@ class Traces:
         self._held.clear()
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} traces>"
+        return f"<{counted(len(self), 'trace')}>"
+
+    def _repr_html_(self) -> str:
+        shown = [(path,) for path in self._paths[:_SHOWN]]
+        more = "" if len(shown) == len(self) else f"<p>and {counted(len(self) - len(shown), 'more trace')}</p>"
+        table = html_table(("trace",), shown)
+        return framed_html(f"<div><b>{counted(len(self), 'trace')}</b>{table}{more}</div>", lambda: repr(self))
 
     @property
     def problems(self) -> Table:

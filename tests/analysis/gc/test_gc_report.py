@@ -13,7 +13,7 @@ import report_laws
 from built_collections import BACKGROUND, FOR_PREPARATION, GcTrace, collections, with_background
 from built_pauses import FORMATS
 from clrevents.analysis.framework.model.declaration import WindowOptions
-from clrevents.analysis.framework.render.show import metric_text
+from clrevents.analysis.framework.vocabulary.answer_values import metric_text
 from clrevents.analysis.reports.gc import GcReport
 from clrevents.analysis.reports.gc.gc_words import compact_words, condemned_words, expand_words, mechanism_words
 from clrevents.analysis.reports.gc.report import REPORT, GcParameters

@@ -14,8 +14,7 @@ from typing import Any, Final, Self
 
 import attrs
 
-from clrevents.analysis.framework.render.show import metric_text
-from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, metric_text
 
 _FORM: Final = re.compile(r"\s*(\w+)\s*(<=|>=|==|=|!=|<|>)\s*(-?[\d_]+(?:\.\d+)?)\s*(\S*)\s*")
 _COMPARED: Final[Mapping[str, Callable[[Any, Any], bool]]] = {

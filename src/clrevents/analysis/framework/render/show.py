@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from clrevents._util.fitting import TextColumn, fitted_table, shortened
-from clrevents._util.units import amount_text, moment_text, raw_text
+from clrevents._util.units import moment_text
 from clrevents._util.words import counted, safe
 from clrevents.analysis.framework.render.charts import Chart
-from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question, metric_text
 from clrevents.analysis.framework.vocabulary.cells import (
     ColumnDeclaration,
     cell_text,
@@ -50,19 +50,6 @@ class Shown(Protocol):
     def tables(self) -> tuple[TableDeclaration, ...]: ...
     def table(self, name: str) -> ReportTable[Any]: ...
     def charts(self) -> tuple[Chart, ...]: ...
-
-
-def metric_text(metric: Metric, raw: bool = False) -> str:
-    """A metric with its unit: `9.32 ms`, `1.0 kB`; why there is none. `raw` has every digit in base units."""
-    if metric.value is None:
-        return f"unknown: {metric.reason}"
-    write = raw_text if raw else amount_text
-    text = write(metric.value, metric.unit)
-    if metric.low is not None and metric.high is not None:
-        text += f" (between {write(metric.low, metric.unit)} and {write(metric.high, metric.unit)})"
-    elif metric.low is not None or metric.high is not None:
-        text = f"at {'most' if metric.low is None else 'least'} {text}"
-    return text
 
 
 def question_text(question: Question) -> str:

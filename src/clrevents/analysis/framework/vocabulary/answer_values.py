@@ -12,6 +12,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.units import amount_text, raw_text
+from clrevents.table.display import html_text
+
 Ints: TypeAlias = NDArray[np.int64]
 Merge: TypeAlias = Literal["sum", "max", "min", "none"]
 Better: TypeAlias = Literal["less", "more", "neither"]
@@ -50,7 +53,7 @@ class MetricDeclaration:
     quantity: str = ""
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Metric:
     """A number with its unit; null has a `reason`, an estimate lies between `low` and `high`.
 
@@ -65,6 +68,25 @@ class Metric:
     high: int | float | None = None
     evidence: Evidence = "event"
     reason: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Metric {metric_text(self)}>"
+
+    def _repr_html_(self) -> str:
+        return html_text(metric_text(self))
+
+
+def metric_text(metric: Metric, raw: bool = False) -> str:
+    """A metric with its unit: `9.32 ms`, `1.0 kB`; why there is none. `raw` has every digit in base units."""
+    if metric.value is None:
+        return f"unknown: {metric.reason}"
+    write = raw_text if raw else amount_text
+    text = write(metric.value, metric.unit)
+    if metric.low is not None and metric.high is not None:
+        text += f" (between {write(metric.low, metric.unit)} and {write(metric.high, metric.unit)})"
+    elif metric.low is not None or metric.high is not None:
+        text = f"at {'most' if metric.low is None else 'least'} {text}"
+    return text
 
 
 @attrs.frozen
