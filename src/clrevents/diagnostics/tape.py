@@ -213,7 +213,7 @@ class Tape:
         )
 
     def _ends_well(self) -> bool:
-        """Whether the last bytes are the end of an object and the mark after the last one (docs/format.md)."""
+        """Whether the last bytes end an object and are the mark after the last one (docs/format.md, "Objects")."""
         return self._read(max(self.bytes - 2, 0), 2) == b"\x06\x01"
 
     def _read(self, place: int, size: int) -> bytes:
