@@ -233,3 +233,22 @@ def test_no_task_that_samples_show_is_no_event_of_none() -> None:
         builder.at(at).sample(SLEEP, USER, kind=1)
     counted = told(builder.rundown()).metrics["task_count"]
     assert (counted.value, counted.evidence) == (0, "sample")
+
+
+def test_what_is_inside_a_contention_whose_begin_is_lost_counts_once() -> None:
+    builder = methods().thread(7)
+    builder.at(2000).event(waiting(), (ENTER, USER)).at(2900).event(signaled()).at(5000).event(stop(4000.0))
+    found = told(builder.rundown())
+    assert [(row.kind, row.duration_ns, row.inside) for row in found.waits] == [
+        ("lock", 900, "lock"),
+        ("lock", 4000, None),
+    ]
+    assert numbers_of(found, "waited_total", "nested_count") == (4000, 1)
+
+
+def test_samples_inside_a_contention_whose_begin_is_lost_count_once() -> None:
+    builder = methods().thread(7)
+    for at in range(2000, 5000, 1000):
+        builder.at(at).sample(ENTER, USER, kind=1)
+    found = told(builder.at(5000).event(stop(4000.0)).rundown())
+    assert numbers_of(found, "waited_total", "event_total", "sampled_total") == (4000, 4000, 0)

@@ -63,6 +63,13 @@ class KnownWait:
     a wait is as long here as in the report on locks."""
 
     @property
+    def since(self) -> int | None:
+        """When it began; by what the runtime measured, where the trace has only its end."""
+        if self.start is None and self.lasted is not None and self.until is not None:
+            return max(self.until - self.lasted, 0)
+        return self.start
+
+    @property
     def held(self) -> int | None:
         """How long it lasted, at least if it goes on."""
         if self.lasted is not None:
@@ -71,9 +78,9 @@ class KnownWait:
 
     def within(self, low: int, high: int) -> int:
         """How much of that lies between two moments; what was measured is spread evenly from event to event."""
-        if self.until is None or (self.start is None and self.lasted is None):
+        start = self.since
+        if self.until is None or start is None:
             return 0
-        start = self.start if self.start is not None else max(self.until - (self.lasted or 0), 0)
         whole = self.until - start
         if self.lasted is None or not whole:
             return max(0, min(self.until, high) - max(start, low))
@@ -277,17 +284,18 @@ class _Covered:
 
     @classmethod
     def of(cls, waits: Sequence[KnownWait]) -> _Covered:
-        """Those of the waits of one thread. What has only an end, or lost its end, covers nothing."""
+        """Those of the waits of one thread. What lost one end, and no measure tells where it was, covers nothing."""
         starts: list[int] = []
         ends: list[int] = []
         for wait in waits:
-            if wait.start is None or wait.until is None:
+            since = wait.since
+            if since is None or wait.until is None:
                 continue
             high = FOREVER if wait.goes_on else wait.until
-            if starts and wait.start <= ends[-1]:
+            if starts and since <= ends[-1]:
                 ends[-1] = max(ends[-1], high)
             else:
-                starts.append(wait.start)
+                starts.append(since)
                 ends.append(high)
         return cls(starts, ends)
 
@@ -308,18 +316,21 @@ class _Covered:
 
 def _order(wait: KnownWait) -> tuple[int, int]:
     """Waits around others come first."""
-    start = ALWAYS if wait.start is None else wait.start
-    return start, {"lock": 1, "task": 0}.get(wait.kind, 2) if wait.evidence == "event" else 3
+    since = wait.since
+    return ALWAYS if since is None else since, {"lock": 1, "task": 0}.get(
+        wait.kind, 2
+    ) if wait.evidence == "event" else 3
 
 
 def _nest(waits: Sequence[KnownWait]) -> None:
     """Mark the waits of a thread, in order of their begins, that lie in another one."""
     around: KnownWait | None = None
     for wait in waits:
-        if around is not None and wait.start is not None:
+        since = wait.since
+        if around is not None and since is not None:
             limit = FOREVER if around.goes_on else around.end
-            if limit is not None and wait.start < limit:
+            if limit is not None and since < limit:
                 wait.inside = around.kind
                 continue
-        if wait.kind in ("lock", "task") and wait.start is not None:
+        if wait.kind in ("lock", "task") and since is not None:
             around = wait
