@@ -68,6 +68,15 @@ def test_what_was_compiled_and_looked_up() -> None:
     assert pickle.loads(pickle.dumps(found)) == found
 
 
+def test_look_ups_of_unknown_modules_are_in_no_row() -> None:
+    """Without MethodDetails nothing says which module a method was looked up in: null, and not 0."""
+    builder = TraceBuilder().event(module("/app/App.dll")[0])
+    builder.event(R2RGetEntryPoint_V0(11, "N", "A", "", 1, 0)).event(R2RGetEntryPoint_V0(12, "N", "B", "", 0, 0))
+    found = report(builder)
+    assert [(row.precompiled, row.missed) for row in found.modules] == [(None, None)]
+    assert [number(found, name) for name in ("precompiled", "missed", "elsewhere")] == [1, 1, 2]
+
+
 def test_an_id_that_is_used_again() -> None:
     builder = TraceBuilder()
     for name, methods in (("One", (1,)), ("Two", (2, 3))):

@@ -154,7 +154,8 @@ class LocksCollector(Collector[LocksReport]):
         unlocked = known and bool(managed.any()) and not bool(found.lock[managed].any())
 
         def sum_of(name: str, which: Mask, value: int) -> Metric:
-            return context.metric(name, value, least=bool((which & found.spans.open).any()))
+            # Of a wait that goes on, and of one whose end is lost, nobody knows how long it was.
+            return context.metric(name, value, least=bool((which & ~found.spans.ended).any()))
 
         numbers: dict[str, int | Metric | None] = {
             "deadlocks": len(set(deadlocks.column("deadlock").tolist())),

@@ -70,8 +70,10 @@ class LoadedModule(SpanRow):
     compile_ns: DurationNs | None = declared("How long that took; a compilation inside another counts in both.")
     il_bytes: Bytes | None = declared("The IL of what was compiled.", hidden=True)
     native_bytes: Bytes | None = declared("The machine code that was made of it.")
-    precompiled: Count | None = declared("Methods whose precompiled code was looked up and found.")
-    missed: Count | None = declared("Methods whose precompiled code was looked up in vain.")
+    precompiled: Count | None = declared(
+        "Methods whose precompiled code was looked up and found; null if the trace does not say in which module."
+    )
+    missed: Count | None = declared("Methods whose precompiled code was looked up in vain; null likewise.")
     pdb_signature: Guid | None = declared("The GUID of its managed PDB.", hidden=True)
     pdb_age: Ordinal | None = declared("The age of its managed PDB.", hidden=True)
     pdb_path: FilePath | None = declared("Where the compiler wrote its managed PDB.", hidden=True)
@@ -145,6 +147,8 @@ class ModuleCollector(Collector[ModulesReport]):
         places = [place for place, module in enumerate(known) if module.process_id in (process, None)]
         jitted, looked, hit = _jitted(rows), *_looked_up(rows)
         tells_jit, tells_r2r = len(jitted.time) > 0, len(looked.time) > 0
+        # Only these say which module a method was looked up in: without them, no module has known look-ups.
+        tells_where = tells_r2r and len(rows["runtime/MethodDetails"]) > 0
         jitted_of, looked_of = _owners(known, jitted, process), _owners(known, looked, process)
         begun, took, asked = jitted.begun(window), jitted.took(window), looked.begun(window)
         whole = jitted.took(TimeWindow())
@@ -159,8 +163,8 @@ class ModuleCollector(Collector[ModulesReport]):
                 "compile_ns": int(whole[of].sum()) if tells_jit else None,
                 "il_bytes": int(jitted.il_size[of].sum()) if tells_jit else None,
                 "native_bytes": int(jitted.native_size[of].sum()) if tells_jit else None,
-                "precompiled": _distinct(looked.method[looked_up & hit]) if tells_r2r else None,
-                "missed": _distinct(looked.method[looked_up & ~hit]) if tells_r2r else None,
+                "precompiled": _distinct(looked.method[looked_up & hit]) if tells_where else None,
+                "missed": _distinct(looked.method[looked_up & ~hit]) if tells_where else None,
             }
             listed.append(made)
         unknown = jitted.method[(jitted_of == NONE) & begun], looked.method[(looked_of == NONE) & asked]
