@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -30,7 +31,9 @@ def test_version_and_help(run: Run, process: Callable[..., Any]) -> None:
         assert f"\n  {name} " in text
         help_text = run(name, "--help")
         assert help_text.exit_code == 0
-        assert f"clrevents {name} " in help_text.stdout.partition("Usage:")[2].partition("\n")[2], "an example"
+        assert re.search(rf"clrevents {name}\b", help_text.stdout.partition("Usage:")[2].partition("\n")[2]), (
+            "an example"
+        )
     assert run("unknown").exit_code == 1
 
 

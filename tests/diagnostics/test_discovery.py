@@ -6,6 +6,8 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,13 @@ from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.transports import SocketEndpoint
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="what is looked at is in Linux's /proc")
+
+
+@pytest.fixture
+def sockets() -> Iterator[Path]:
+    """A folder with a short path: a socket's may have 107 bytes."""
+    with tempfile.TemporaryDirectory(prefix="clr") as folder:
+        yield Path(folder)
 
 
 def listening(folder: Path, pid: int, key: int) -> socket.socket:
@@ -29,11 +38,11 @@ def found(folder: Path) -> list[tuple[int, bool]]:
 
 
 @linux
-def test_a_living_process_is_found(tmp_path: Path) -> None:
+def test_a_living_process_is_found(sockets: Path) -> None:
     key = start_key(os.getpid())
     assert key is not None
-    with listening(tmp_path, os.getpid(), key):
-        (one,) = find_runtimes(str(tmp_path))
+    with listening(sockets, os.getpid(), key):
+        (one,) = find_runtimes(str(sockets))
     assert one.pid == os.getpid()
     assert Path(one.command_line[0]).name.startswith("python")
     assert not one.closed
@@ -41,50 +50,50 @@ def test_a_living_process_is_found(tmp_path: Path) -> None:
 
 
 @linux
-def test_the_dead_leave_sockets_that_are_passed_over(tmp_path: Path) -> None:
+def test_the_dead_leave_sockets_that_are_passed_over(sockets: Path) -> None:
     """Also where the number now is another process's."""
     child = subprocess.Popen(["sleep", "60"])
     key = start_key(child.pid)
     assert key is not None
-    listening(tmp_path, child.pid, key).close()
-    listening(tmp_path, os.getpid(), 1).close()
-    assert found(tmp_path) == [(child.pid, False)]
+    listening(sockets, child.pid, key).close()
+    listening(sockets, os.getpid(), 1).close()
+    assert found(sockets) == [(child.pid, False)]
     child.kill()
     child.wait()
-    assert found(tmp_path) == []
+    assert found(sockets) == []
 
 
 @linux
-def test_one_that_listens_and_is_no_process_of_ours_is_elsewhere(tmp_path: Path) -> None:
+def test_one_that_listens_and_is_no_process_of_ours_is_elsewhere(sockets: Path) -> None:
     """A container that shares this folder and has numbers of its own, which may be in use here too."""
-    with listening(tmp_path, 2**22 + 1, 77), listening(tmp_path, os.getpid(), 78):
-        assert found(tmp_path) == [(os.getpid(), True), (2**22 + 1, True)]
+    with listening(sockets, 2**22 + 1, 77), listening(sockets, os.getpid(), 78):
+        assert found(sockets) == [(os.getpid(), True), (2**22 + 1, True)]
 
 
 @linux
-def test_what_only_has_the_name_is_no_socket(tmp_path: Path) -> None:
+def test_what_only_has_the_name_is_no_socket(sockets: Path) -> None:
     key = start_key(os.getpid())
     name = f"dotnet-diagnostic-{os.getpid()}-{key}-socket"
-    real = tmp_path / "real"
+    real = sockets / "real"
     real.mkdir()
     assert key is not None
     with listening(real, os.getpid(), key):
-        (tmp_path / name).symlink_to(real / name)
-        (tmp_path / f"dotnet-diagnostic-1-{start_key(1)}-socket").write_text("a file")
-        (tmp_path / f"dotnet-diagnostic-x-{key}-socket").write_text("")
-        assert found(tmp_path) == []
+        (sockets / name).symlink_to(real / name)
+        (sockets / f"dotnet-diagnostic-1-{start_key(1)}-socket").write_text("a file")
+        (sockets / f"dotnet-diagnostic-x-{key}-socket").write_text("")
+        assert found(sockets) == []
 
 
 @linux
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root, who may be another user")
-def test_another_users_process_is_named(tmp_path: Path) -> None:
+def test_another_users_process_is_named(sockets: Path) -> None:
     child = subprocess.Popen(["sleep", "60"], user=65534)
     try:
         key = start_key(child.pid)
         assert key is not None
-        with listening(tmp_path, child.pid, key) as made:
+        with listening(sockets, child.pid, key) as made:
             os.chown(made.getsockname(), 65534, -1)
-            (one,) = find_runtimes(str(tmp_path))
+            (one,) = find_runtimes(str(sockets))
         assert one.user in ("nobody", "user 65534")
         assert not one.closed, "root may ask anybody"
     finally:

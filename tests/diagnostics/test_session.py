@@ -228,6 +228,10 @@ def test_a_file_that_cannot_be_written_ends_the_session(tmp_path: Path) -> None:
             live(runtime, record=tmp_path / "no" / "folder")
         with pytest.raises(OSError, match="No space left"):
             live(runtime, record=Path("/dev/full"))
+        # It is told to stop, and nobody waits for its answer.
+        deadline = time.monotonic() + 10
+        while runtime.requests[-1][0] != STOP and time.monotonic() < deadline:
+            time.sleep(0.01)
         assert runtime.requests[-1][0] == STOP
 
 

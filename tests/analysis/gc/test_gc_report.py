@@ -326,7 +326,7 @@ def test_allocated_during_a_background_collection_is_not_known() -> None:
     ]
     total = found.metrics["allocated_total"]
     assert (total.value, total.low, total.high) == (2220, 2220, None)
-    assert metric_text(total) == "at least 2,220 bytes"
+    assert metric_text(total) == "at least 2.2 kB"
     assert [(note.id, dict(note.numbers)) for note in found.notes] == [("allocated-in-background", {"collections": 1})]
     # In a window without it the number is exact.
     assert asked(made.build(), end="1ms").metrics["allocated_total"].low is None
