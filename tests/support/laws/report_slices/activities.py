@@ -194,4 +194,5 @@ REPORT: Final = ReportDeclaration(
     Activities,
     "kinds",
     ActivityParameters,
+    in_part={"*": "unknown"},
 )

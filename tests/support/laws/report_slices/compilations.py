@@ -208,4 +208,5 @@ REPORT: Final = ReportDeclaration(
     Compilations,
     "compilations",
     CompilationParameters,
+    in_part={"*": "unknown"},
 )

@@ -106,4 +106,5 @@ REPORT: Final = ReportDeclaration(
     Pauses,
     "pauses",
     NoParameters,
+    in_part={"*": "unknown"},
 )

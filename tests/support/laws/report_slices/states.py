@@ -231,4 +231,5 @@ REPORT: Final = ReportDeclaration(
     States,
     "threads",
     NoParameters,
+    in_part={"*": "unknown"},
 )
