@@ -85,6 +85,7 @@ def referred_from_outside(snapshot: HeapSnapshot) -> bool:
 
 
 @needs_chromium
+@pytest.mark.full
 def test_chrome_reads_the_same(tmp_path: Path) -> None:
     """Names and sizes, and what each object retains by Chrome's own dominators."""
     rng = Random(4)

@@ -80,6 +80,7 @@ def mix(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(sizes)[order], np.concatenate(types)[order]
 
 
+@pytest.mark.full
 def test_a_mix_of_types_is_estimated_without_bias_and_covered() -> None:
     sizes, types = mix(7)
     truth = np.bincount(types, sizes).astype(np.int64)
