@@ -116,7 +116,9 @@ def test_a_page_of_two_traces_in_a_browser(browser: Any, tmp_path: Path) -> None
         path.write_bytes(report_page(trace, against(built_page())))
     with opened(browser, path) as page:
         page.tab.select_option("#flame-what", label="time, compared with trace in memory")
-        note = "22 samples on 2 threads, compared with 22 samples on 2 threads of trace in memory, 20 ms now and 20 ms"
+        note = (
+            "22 samples on 2 threads, compared with 22 samples on 2 threads of trace in memory, 20.0 ms now and 20.0 ms"
+        )
         assert page.tab.inner_text("#flame-note").startswith(f"{note} before in all.")
         boxes = page.tab.evaluate(SHARES)
         assert [text for text, _ in boxes[1:]] == [f"▲ Shop.{safe(name)}()" for name in HOSTILE]
@@ -124,16 +126,16 @@ def test_a_page_of_two_traces_in_a_browser(browser: Any, tmp_path: Path) -> None
         assert [text.strip() for text in page.texts("#flame-legend span")] == [
             "▼ 5 or more", "▼ 1 to 5", "▼ 0.1 to 1", "about the same", "▲ 0.1 to 1", "▲ 1 to 5", "▲ 5 or more",
         ]  # fmt: skip
-        gone = "Gone: 1 call of trace in memory without any weight now: 20 ms, 100.00 % of all before"
+        gone = "Gone: 1 call of trace in memory without any weight now: 20.0 ms, 100.00 % of all before"
         assert page.tab.inner_text("#flame-gone summary") == gone
         page.tab.click("#flame-gone summary")
-        assert page.texts("#flame-gone li") == ["Shop.Main(): 20 ms, 100.00 % of all before"]
+        assert page.texts("#flame-gone li") == ["Shop.Main(): 20.0 ms, 100.00 % of all before"]
         page.tab.focus("#flame-graph")
         page.tab.keyboard.press("ArrowDown")
-        told = "+20 ms: 0 ns → 20 ms, 0.00 % → 100.00 % of all · new · 0 ns in it alone"
+        told = "+20.0 ms: 0 ns → 20.0 ms, 0.00 % → 100.00 % of all · new · 0 ns in it alone"
         assert page.tab.inner_text("#flame-weight").startswith(told)
         page.tab.fill("#flame-search", "/./")
-        assert page.tab.inner_text("#flame-matched") == "100.00 % found, 20 ms; before 100.00 %, 20 ms"
+        assert page.tab.inner_text("#flame-matched") == "100.00 % found, 20.0 ms; before 100.00 %, 20.0 ms"
         assert page.serious("tbody tr:nth-child(n + 3)", "svg g") == []
         page.tab.click("#theme")
         assert {fill for _, fill in page.tab.evaluate(SHARES)[1:]} == {"#9c500d"}

@@ -177,7 +177,7 @@ def test_zoom_and_search_in_a_browser(browser: Browser) -> None:
         ["thread 8", 1, 300, 300, False],
     ]
     assert found["title"] == "app.nettrace · flame graph"
-    assert found["about"] == "4 samples on 2 threads, 1 µs in all"
+    assert found["about"] == "4 samples on 2 threads, 1.00 µs in all"
     assert found["all"] == found["back"] == everything
     assert found["matched"] == "50.00 % found, 500 ns"
     assert found["zoomed"] == [

@@ -20,6 +20,7 @@ import attrs
 import pytest
 
 import clrevents
+from clrevents._util.units import duration_text
 from clrevents.analysis import ReportTable, read_samples
 from clrevents.analysis.reports.threads import ThreadsReport
 from clrevents.analysis.shared.samples.calltree import call_tree
@@ -235,7 +236,7 @@ def test_tables_of_an_answer_are_sorted_and_searched_inside_of_the_frame(tmp_pat
         longest = max(thread.life_ns for thread in found.threads)
         place = table.locator("th").all_inner_texts().index("life")
         first = table.locator("tbody tr").first.locator("td").nth(place)
-        assert first.inner_text() == f"{longest / 1e6:,.3f}"
+        assert first.inner_text() == duration_text(longest)
         table.get_by_role("searchbox").fill("finalizer")
         assert table.locator("tbody tr").count() == sum(thread.role == "finalizer" for thread in found.threads) == 1
         browser.close()
