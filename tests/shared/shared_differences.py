@@ -412,8 +412,9 @@ DIFFERENCES: Final[dict[tuple[str, int], Difference]] = {
     ),
     (RUNTIME, 203): Difference(
         "JoinID is called ID",
-        _with(lambda ours, version: {"ID": ours["JoinID"]}, "JoinID"),
-        lambda data, version: {"JoinID": struct.unpack("<IIIHI", data)[4]},
+        # And it takes -1, which is no join of a heap's, for 4294967295.
+        _with(lambda ours, version: {"ID": ours["JoinID"] & 0xFFFFFFFF}, "JoinID"),
+        lambda data, version: {"JoinID": struct.unpack("<IIIHi", data)[4]},
     ),
     (RUNTIME, 204): Difference(
         "the groups are left out, mechanisms show as the place of their bit", _with(_mechanisms, "Values"), _HEAP

@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any, Final
 
+import attrs
 import pytest
 from shared_files import SHARED, needs_shared
 
@@ -29,7 +30,16 @@ _ADDED: Final = re.compile(r"Process\d* |\(Non-Activities\)$|Threads$|Thread \(|
 
 def samples_of(name: str) -> Samples:
     # The official tools show all frames.
-    return read_samples(clrevents.open(SHARED / f"traces/own/{name}.nettrace.gz"), artefacts=True)
+    return held(read_samples(clrevents.open(SHARED / f"traces/own/{name}.nettrace.gz"), artefacts=True))
+
+
+def held(samples: Samples) -> Samples:
+    """As the official tools have it: the time that no sample covers is that of the sample before it."""
+    stacks, last = samples.stack.copy(), {}
+    for row, (thread, unsampled) in enumerate(zip(samples.thread.tolist(), samples.unsampled.tolist(), strict=True)):
+        stacks[row] = last.get(thread, stacks[row]) if unsampled else stacks[row]
+        last[thread] = stacks[row]
+    return attrs.evolve(samples, stack=stacks)
 
 
 def shortened(raw: str) -> str:
