@@ -170,7 +170,7 @@ def test_logical_stacks_of_a_starved_program() -> None:
     """What its tasks do is under what started them, and nothing but stacks changes."""
     with clrevents.open(SCENARIOS / "net10-starvation-11.nettrace.gz") as trace:
         physical, logical = read_samples(trace), read_samples(trace, logical=True)
-    for name in ("time", "weight", "thread", "state"):
+    for name in ("time_ns", "weight", "thread", "state"):
         assert (getattr(physical, name) == getattr(logical, name)).all()
     frames = [frame.name.partition("(")[0] for frame in logical.frames]
     waited = Counter[str]()

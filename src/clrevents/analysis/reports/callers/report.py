@@ -235,7 +235,8 @@ REPORT: Final = ReportDeclaration(
     needs=SAMPLE_NEEDS,
     metrics=_METRICS,
     collector=CallersCollector,
-    in_part={"*": "at least", "unsampled_total": "unknown"},
+    # Whether a late sampler covered a gap is judged by the samples around it, of which a part has fewer.
+    in_part={"samples": "at least", "*": "unknown"},
     headline="callers",
     beside=("callees",),
     parameters=CallersParameters,
