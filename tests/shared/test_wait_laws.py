@@ -107,7 +107,8 @@ def test_two_threads_in_a_deadlock_are_told_first_and_waited_until_tracing_stopp
     assert found.metrics["deadlocks"].value == 1
     assert found.metrics["waited_total"].low == found.metrics["waited_total"].value == sum(waiting.values())
     with clrevents.open(path.with_name("net8-deadlock-healthy-44.nettrace.gz")) as trace:
-        assert trace.report("locks").metrics["deadlocks"].value == 0
+        # No contention at all: nothing proves that they were recorded.
+        assert trace.report("locks").metrics["deadlocks"].value is None
 
 
 def test_a_cut_counts_open_waits_until_its_end(tmp_path: Path) -> None:
@@ -115,7 +116,7 @@ def test_a_cut_counts_open_waits_until_its_end(tmp_path: Path) -> None:
     with clrevents.open(SHARED / "scenarios" / "net10-starvation-11.nettrace.gz") as trace:
         cut(trace, part, end="1.8s")
     with clrevents.open(part) as trace:
-        until = stopped(trace)
+        until = min(stopped(trace), 1_800_000_000)
         answers = trace.reports("waits", "tasks", "pool", "threads")
         begun: dict[tuple[int | None, int], int] = {}
         for event in trace.events("tpl/TaskWaitBegin", "tpl/TaskWaitEnd"):
@@ -125,8 +126,7 @@ def test_a_cut_counts_open_waits_until_its_end(tmp_path: Path) -> None:
             elif int(event.payload.Behavior) == 1:
                 begun[key] = event.time_ns
     waited = sum(until - start for start in begun.values())
-    # 0.3 ms before the cut nothing was written any more.
-    assert (len(begun), round(waited / 1e6)) == (15, 11_600)
+    assert (len(begun), round(waited / 1e6)) == (15, 11_604)
     assert answers["waits"].facts.sync_over_async == "Scenarios.SyncOverAsync(int)"
     (first, *_) = answers["waits"].methods
     assert (first.method, first.waited_ns, first.open) == ("Scenarios.SyncOverAsync(int)", waited, 15)
