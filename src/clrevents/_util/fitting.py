@@ -117,8 +117,8 @@ def _short_name(name: str, width: int) -> str:
         head, tail = head, "(…)" if rest != ")" else "()"
     else:
         tail = ""
+    parts = _PARTS.split(head)
     for ending in dict.fromkeys((bracket + rest, tail)):
-        parts = _PARTS.split(head)
         for first in (1, 0):
             # At least the last part stays.
             for skipped in range(1, len(parts) - first):
@@ -127,7 +127,7 @@ def _short_name(name: str, width: int) -> str:
                     return short
         if text_width(f"{indent}{head}{ending}") <= width:
             return f"{indent}{head}{ending}"
-    return _cut(f"{indent}…{_PARTS.split(head)[-1]}{tail}" if len(_PARTS.split(head)) > 1 else name, width)
+    return _cut(f"{indent}…{parts[-1]}{tail}" if len(parts) > 1 else name, width)
 
 
 def _cut(text: str, width: int) -> str:

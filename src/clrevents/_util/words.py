@@ -28,10 +28,9 @@ def lost_events(number: int) -> str:
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """The sentence for a name that is not known: `no column 'tpye'; did you mean 'type'?`, or all there are."""
     names = list(known)
-    near = difflib.get_close_matches(name.lower(), {n.lower(): n for n in names}, n=1, cutoff=0.6)
-    if near:
-        meant = next(n for n in names if n.lower() == near[0])
-        return f"no {what} {name!r}; did you mean {meant!r}?"
+    lower = {known_name.lower(): known_name for known_name in names}
+    for near in difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6):
+        return f"no {what} {name!r}; did you mean {lower[near]!r}?"
     return f"no {what} {name!r}; there are {', '.join(names)}"
 
 
