@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import ast
 import gzip
-import os
 import re
 import struct
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -31,9 +29,9 @@ from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool, without_shared
 from tiers import few
 
 PAGES: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE: Final = re.compile(
-    r"^(?P<indent> *)```(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL
-)
+EXAMPLES: Final = tool("refresh_examples")
+"""Runs the same blocks in the same way, and writes what they print."""
+FENCE: Final = EXAMPLES.FENCE
 
 
 @attrs.frozen
@@ -58,7 +56,7 @@ def _blocks(page: Path) -> Iterator[Block]:
     last = 0
     for match in FENCE.finditer(text):
         between = text[last : match.start()]
-        mark = re.search(r"<!-- ([^\n]*) -->\s*\Z", between)
+        mark = EXAMPLES.MARK.search(between)
         yield Block(
             page,
             text.count("\n", 0, match.start()) + 1,
@@ -83,12 +81,8 @@ FAST: Final = ("docs/testing.md", "docs/cutting.md")
 
 @pytest.fixture
 def workplace(tmp_path: Path) -> Path:
-    """A folder as the examples expect it: `fixtures/`, and the command on the path."""
-    (tmp_path / "fixtures").symlink_to(FIXTURES)
-    command = tmp_path / "bin" / "clrevents"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m clrevents "$@"\n')
-    command.chmod(0o755)
+    """A folder as the examples expect it."""
+    EXAMPLES.prepare(tmp_path)
     return tmp_path
 
 
@@ -96,8 +90,6 @@ def workplace(tmp_path: Path) -> Path:
     "page", few((pytest.param(p, id=_page_name(p)) for p in PAGES), lambda page: _page_name(page) in FAST)
 )
 def test_examples_run_and_print_what_the_page_says(page: Path, workplace: Path) -> None:
-    path = os.pathsep.join((str(workplace / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment = os.environ | {"PATH": path, "PYTHONUTF8": "1", "COLUMNS": "200"}
     printed: str | None = None
     for block in _blocks(page):
         if block.info == "text" and block.follows:
@@ -106,16 +98,14 @@ def test_examples_run_and_print_what_the_page_says(page: Path, workplace: Path) 
         printed = None
         if not _runs(block):
             continue
-        command = [sys.executable, "-c"] if block.info == "python" else ["bash", "-eu", "-c"]
-        done = subprocess.run(
-            [*command, block.body], cwd=workplace, env=environment, capture_output=True, encoding="utf-8", timeout=120
-        )
+        done = EXAMPLES.run(block.info, block.body, workplace)
         assert done.returncode == 0, f"{block.where}\n{done.stdout}{done.stderr}"
         printed = done.stdout
 
 
 def _runs(block: Block) -> bool:
-    return block.info in ("python", "sh") and not block.mark.startswith(("not run: ", "run by .ci/run: "))
+    runs: bool = EXAMPLES.runs(block.info, block.mark)
+    return runs
 
 
 # Links
