@@ -54,7 +54,7 @@ def installed() -> Path:
 def files(folder: Path) -> None:
     """What an installation holds besides modules, and what it must not hold."""
     package = resources.files(clrevents)
-    for name in ("py.typed", "export/flame.html", *(f"{k}.{e}" for k in KERNELS for e in ("py", "pxd"))):
+    for name in ("py.typed", "export/flame/flame.html", "export/page/page.html", *(f"{k}.{e}" for k in KERNELS for e in ("py", "pxd"))):
         same(f"whether {name} is installed", package.joinpath(name).is_file(), True)
     same("what was left of compiling", sorted(p.name for p in folder.rglob("*.c")), [])
     held = {str(path).partition("/")[0] for path in metadata.files("clrevents") or () if path.parts[0] != ".."}

@@ -153,6 +153,16 @@ def test_cut_of_any_trace(out: Path, made: MadeTrace, data: st.DataObject) -> No
     assert done.lost == sum(loss.count for loss in lost)
 
 
+def test_moments_that_64_bits_do_not_hold(out: Path) -> None:
+    """A damaged clock gives such moments for 10 % and 90 %."""
+    with clrevents.open(lossy().build()) as trace:
+        whole, part = cut(trace, out, rundown=False), cut(trace, out, start=-(10**30), end=10**30, rundown=False)
+    assert part.events == whole.events
+    with clrevents.open(out) as trace:
+        (mark,) = trace.events("clrevents/Cut")
+    assert (mark.payload.StartNs, mark.payload.EndNs) == (-(1 << 63), (1 << 63) - 1)
+
+
 # -- losses ------------------------------------------------------------------------------------------------------
 
 

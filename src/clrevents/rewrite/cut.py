@@ -51,7 +51,9 @@ def cut(
     with whole_file(out) as file:
         copier = Copier(file, trace.info, losses)
         if low is not None or high is not None:
-            copier.part(_ALWAYS if low is None else low, _FOREVER if high is None else high)
+            # Damaged clocks give moments that 64 bits do not hold.
+            edges = (_ALWAYS if low is None else low, _FOREVER if high is None else high)
+            copier.part(*(min(max(edge, _ALWAYS), _FOREVER) for edge in edges))
         for found in rows:
             copier.add(found)
         return copier.finish()
