@@ -27,7 +27,7 @@ SAMPLE: Final = ROOT / "fixtures" / "net8-sample.nettrace.gz"
 STUBS: Final = ROOT / "fixtures" / "net8-method-interop.nettrace.gz"
 HEAP: Final = ROOT / "fixtures" / "net8-heap.nettrace.gz"
 SAMPLES: Final = ROOT / "fixtures" / "net8-netperf3.netperf.gz"
-KERNELS: Final = ("decode/kernels/scan", "decode/kernels/walk", "decode/kernels/fill", "analysis/heap/dominate")
+KERNELS: Final = ("decode/kernels/scan", "decode/kernels/walk", "decode/kernels/fill", "analysis/reports/heap/dominate")
 
 ALL_TYPES: Final = (
     "AllTypes_V0(b=True, u8=1, i8=-2, i16=-3, u16=4, i32=-5, u32=6, i64=-7, u64=8, f=1.25, d=-2.5, c='Z', "
@@ -54,7 +54,8 @@ def installed() -> Path:
 def files(folder: Path) -> None:
     """What an installation holds besides modules, and what it must not hold."""
     package = resources.files(clrevents)
-    for name in ("py.typed", "export/flame/flame.html", "export/page/page.html", *(f"{k}.{e}" for k in KERNELS for e in ("py", "pxd"))):
+    pages = ("export/flame/flame.html", "export/page/page.html")
+    for name in ("py.typed", *pages, *(f"{k}.{e}" for k in KERNELS for e in ("py", "pxd"))):
         same(f"whether {name} is installed", package.joinpath(name).is_file(), True)
     same("what was left of compiling", sorted(p.name for p in folder.rglob("*.c")), [])
     held = {str(path).partition("/")[0] for path in metadata.files("clrevents") or () if path.parts[0] != ".."}
