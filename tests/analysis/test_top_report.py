@@ -69,7 +69,7 @@ def test_every_value_of_a_row() -> None:
     total = report.metrics["total"]
     assert (total.value, total.unit, total.evidence, report.metrics["samples"].value) == (15 * MS, "ns", "sample", 5)
     assert [(note.id, note.severity, note.message) for note in report.notes] == [("clock-time", "info", CAVEAT)]
-    assert (report.coverage, report.question.text) == ("full", "Where is the time?")
+    assert (report.coverage, report.question.text) == ("full", "Where is the time spent?")
 
 
 @pytest.fixture(scope="module")

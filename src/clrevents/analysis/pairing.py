@@ -130,7 +130,7 @@ def activity_keys(keys: Iterable[str]) -> tuple[str, ...]:
 
 
 def _by_activity(begins: Gathered, ends: Gathered, pairs: tuple[Ints, Ints], keys: tuple[str, ...]) -> int:
-    """How many of the ends without a begin would have one by the activity."""
+    """How many of the ends without a start would have one by the activity."""
     if "activity_id" in keys:
         return 0
     wanted = activity_keys(keys)

@@ -319,7 +319,7 @@ def _told(outcome: Any, fail_on: FailOn) -> int:
 
 
 def _say_left_out(out: Path, left_out: Mapping[tuple[str, str], int]) -> None:
-    """Reports the events that are in no table, the most frequent first."""
+    """Reports the events that are in no table, most frequent first."""
     if not left_out:
         return
     ranked = sorted(left_out.items(), key=lambda item: (-item[1], item[0]))

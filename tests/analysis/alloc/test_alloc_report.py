@@ -191,7 +191,7 @@ def test_types_without_a_name() -> None:
     # A name that comes after is a name.
     assert types(report) == [("Shop.Order", 60, 1, 1), (None, 40, 1, 1)]
     (note,) = (note for note in report.notes if note.id == "unnamed-types")
-    assert note.message == "1 object has a type that the trace does not name"
+    assert note.message == "1 object has a type whose name was not recorded"
     assert note.record == "Microsoft-Windows-DotNETRuntime:0x280000:4"
 
 

@@ -194,8 +194,8 @@ class Context:
     def table(self, row_class: type[R], values: Mapping[str, Any]) -> ReportTable[R]:
         """Rows of the whole trace → those of the window, marked where they touch a hole.
 
-        `values` are the columns but `process_id`, `lossy` and `clipped`, which are filled here by the class's shape.
-        A row without a begin or an end is taken to reach to that of the trace.
+        `values` are the columns but `process_id`, `lossy` and `clipped`, which are filled here by the class's shape. A
+        row without a start or an end is taken to reach to that of the trace.
 
         Rows with neither span nor time all stay: they are made of rows that were cut before. Where they bring a
         `lossy` of their own it counts alone; on other rows it counts besides.
@@ -240,7 +240,7 @@ class Context:
         return found
 
     def overlap(self, rows: ReportTable[Any]) -> NDArray[np.int64]:
-        """How much of each row's span lies in the window, in ns; 0 for one without a begin or an end."""
+        """How much of each row's span lies in the window, in ns; 0 for one without a start or an end."""
         shape = shape_of(rows.row_class)
         assert shape.span is not None
         starts, ends = (rows.column(name) for name in shape.span)
@@ -373,7 +373,7 @@ class Collector(ABC, Generic[A_co]):
 
     @abstractmethod
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
 
     @abstractmethod
     def finish(self, context: Context) -> A_co:

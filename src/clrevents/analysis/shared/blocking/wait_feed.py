@@ -53,7 +53,7 @@ class WaitFeed:
         self._runs = RunMaker()
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         keep_samples(self._runs, chunk.events)
         self._kept.take(narrowed(chunk, _KEPT))
 

@@ -23,12 +23,12 @@ class Wait(SpanRow):
 
     thread_id: ThreadId = column("The thread that waited.")
     kind: Word = column("What it waited for: `lock`, `handle`, `monitor`, `task`, `join`, `sleep` or `idle`.")
-    start_ns: Ns | None = column("When the wait began; null if the trace does not tell.")
-    end_ns: Ns | None = column("When it ended; null if the trace does not tell.")
+    start_ns: Ns | None = column("When the wait began; null if unknown.")
+    end_ns: Ns | None = column("When it ended; null if unknown.")
     duration_ns: DurationNs | None = column(
-        "How long it lasted; null if the trace does not tell. Of samples, several short waits may be one row."
+        "How long it lasted; null if unknown. Of samples, several short waits may be one row."
     )
-    open: Flag = column("It went on when tracing stopped: it lasted at least so long.")
+    open: Flag = column("It was still going on when tracing stopped: its duration is a lower bound.")
     evidence: Word = column("`event` if events tell it, `sample` if samples show that it waited.")
     task_wait: Flag = column("The thread blocks until a task is done.")
     task_id: Ordinal | None = column("The task's number; null if unknown.", hidden=True)
@@ -49,7 +49,7 @@ class WaitKind(Row):
     count: Count | None = column("How many began; null for samples, which do not tell waits apart.")
     waited_ns: DurationNs = column("How long all threads together waited.")
     max_ns: DurationNs | None = column("The longest wait; null if no event tells its length.")
-    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
+    open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
     threads: Count = column("How many threads waited.")
 
 
@@ -65,7 +65,7 @@ class BlockingMethod(Row):
     waited_ns: DurationNs = column("How long it waited, on all threads.")
     share: Ratio | None = column("Its share of all waiting in this report but `idle`; null for that.")
     max_ns: DurationNs | None = column("The longest wait; null if no event tells its length.")
-    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
+    open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
     threads: Count = column("How many threads waited in it.")
     waiting_in: CodeName | None = column("The method that it waits in, of one of its stacks.", hidden=True)
     stack_id: StackId = column("One of its call stacks.", hidden=True)
@@ -76,17 +76,17 @@ class BlockedThread(Row):
     """A thread that waited."""
 
     thread_id: ThreadId = column("The thread.")
-    thread_name: Word | None = column("Its name; null where the trace has none.", hidden=True)
+    thread_name: Word | None = column("Its name; null if unknown.", hidden=True)
     count: Count | None = column("How many waits of the program began; null if only samples show some of them.")
     waited_ns: DurationNs = column("How long it waited.")
     max_ns: DurationNs | None = column("The longest wait; null if no event tells its length.")
-    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
+    open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
     method: CodeName | None = column("The method that waited longest on it; null if unknown.")
 
 
 @row
 class WaitsFacts:
-    """The circumstances of a report on waits."""
+    """The facts of a report on waits."""
 
     sync_over_async: Word | None = column("The method that blocked on tasks longest; null if none did.")
     sampling_period_ns: DurationNs | None = column("The median time between two samples of a thread; null if none.")

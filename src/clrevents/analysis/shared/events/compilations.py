@@ -24,8 +24,8 @@ Array: TypeAlias = NDArray[Any]
 class Compilations:
     """One value for each compilation, in order of time; `precompiled` counts loads of code that was there before.
 
-    `begin` and `load` are rows of the events of that side (all loads concatenated), -1 without one. Places
-    count all events gathered; a compilation without a begin or an end spans nothing.
+    `begin` and `load` are rows of the events of that side (all loads concatenated), -1 without one. Places count all
+    events gathered; a compilation without a start or an end spans nothing.
     """
 
     begin: Ints

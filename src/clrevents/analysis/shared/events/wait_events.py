@@ -110,7 +110,7 @@ class WaitSpans:
         return either(field_numbers(self.begins, name), self.begin, field_numbers(self.ends, name), self.end)
 
     def bounds(self) -> tuple[Ints, Ints]:
-        """From when to when each certainly lasted: without a begin, only its end; what is open, until tracing stopped;
+        """From when to when each certainly lasted: without a start, only its end; what is open, until tracing stopped;
         others without an end, only their begin."""
         starts = np.where(self.begun, self.start_ns, self.end_ns)
         ends = np.where(self.ended, self.end_ns, np.where(self.open, np.maximum(self.stopped_ns, starts), starts))
@@ -135,7 +135,7 @@ class WaitSpans:
 
 
 def wait_spans(begins: Gathered, ends: Gathered, keys: Sequence[str], orphans: bool = True) -> WaitSpans:
-    """The spans of two events. `keys` are the columns in which both agree; `orphans` keeps ends without a begin."""
+    """The spans of two events. `keys` are the columns in which both agree; `orphans` keeps ends without a start."""
     count = len(begins)
     columns = [np.concatenate([field_numbers(side, key).astype(np.uint64) for side in (begins, ends)]) for key in keys]
     places = np.concatenate((begins.places, ends.places))

@@ -45,7 +45,7 @@ class _Holders:
 class ActivityForest:
     """Grows with each signal. Rows are numbered in order of their begins, from 0.
 
-    At most `most` activities, and as many ends without a begin, are kept; of the others there is only the number.
+    At most `most` activities, and as many ends without a start, are kept; of the others there is only the number.
     """
 
     def __init__(self, most: int) -> None:

@@ -195,7 +195,7 @@ class SampleCollector(Collector[A_co]):
         """Make the answer of all samples."""
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         for selector, found in chunk.events.items():
             if self._allocations is not None:
                 self._allocations.take(selector, found.table, _NOBODY)
