@@ -297,7 +297,7 @@ class LineMap:
             self.spent |= found["spent"]
             for name, lines in found["lines"].items():
                 for line, tests in lines.items():
-                    self._lines[name][line] |= {test for test in tests if test}
+                    self._lines[name][line] |= {sys.intern(test) for test in tests if test}
 
     def tests(self, fault: Fault) -> list[str]:
         """Those that come by the line, quick ones first; of a line that import runs those that come by the module."""
