@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents._util.words import safe
+from clrevents._util.words import counted, safe
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.short_repr import record_text
@@ -262,7 +262,7 @@ def drift(declared: Layout, described: Iterable[Field]) -> str:
     """
     mine, theirs = list(declared.fields), list(described)
     if len(mine) != len(theirs):
-        return f"the registry has {len(mine)} fields, the trace describes {len(theirs)}"
+        return f"the registry has {counted(len(mine), 'field')}, the trace describes {len(theirs)}"
     for ours, own in zip(mine, theirs, strict=True):
         if _shape(ours.type) != _shape(own.type):
             return f"field {ours.name}: the registry has {ours.type.name}, the trace describes {own.type.name}"

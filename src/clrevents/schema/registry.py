@@ -69,6 +69,11 @@ class EventInfo:
     """The class of payloads that do not fit `record` exactly but this one; None if there is only one layout."""
 
     @property
+    def own(self) -> bool:
+        """Whether a user declared it. Such a layout is obeyed even if the trace describes the event differently."""
+        return not self.record.__module__.startswith("clrevents.schema.events.")
+
+    @property
     def layouts(self) -> tuple[Layout, ...]:
         """`layout`, and that of `otherwise`."""
         other: Any = self.otherwise
