@@ -84,8 +84,8 @@ def test_commands_for_one_trace_say_what_reads_many(
         result = run(command, place, *options)
         assert result.exit_code == 2
         assert result.stderr == (
-            f"clrevents: {place}: is a {what}, and this reads one trace; 'clrevents info', 'query', 'export' and the "
-            "reports read many, and so does clrevents.open_many\n"
+            f"clrevents: {place}: is a {what}, and this command reads one trace; 'clrevents info', 'query', 'export' "
+            "and the reports read many, as does clrevents.open_many\n"
         )
         assert result.stdout == ""
     assert list(tmp_path.iterdir()) == []

@@ -129,7 +129,7 @@ def test_losses_are_marked_and_said(run: Run, tmp_path: Path) -> None:
     assert result.stdout.splitlines()[-3:] == [
         " 1.00 ms  !  1.000 ms       7  /1\\x1b",
         "",
-        "5 events were lost while recording; ! marks rows that this may have spoilt",
+        "5 events were lost while recording; ! marks rows that may be affected",
     ]
     assert "5 events were lost" in result.stderr
     assert run("spans", path, "Ask", "Answer", "--fail-on", "loss").exit_code == 3

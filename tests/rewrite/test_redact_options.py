@@ -216,7 +216,7 @@ def test_command(run: Callable[..., Result], out: Path) -> None:
     result = run("redact", path, "-o", out, "--report", report, "--keep", "Nothing", "--check", "bob")
     assert result.exit_code == 0
     assert "3 events; 4 texts replaced; payloads blanked: 0" in result.stderr
-    assert "--keep Nothing: the trace has no text field of this name" in result.stderr
+    assert "--keep Nothing: the trace has no text field with this name" in result.stderr
     assert json.loads(report.read_text()) == {
         "schema": "clrevents.redaction/1",
         "replaced": [

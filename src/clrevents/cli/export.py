@@ -60,7 +60,7 @@ _TRACES: Final = (".nettrace", ".netperf")
     "--snapshot",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Of several heap snapshots, this one. [default: the last]",
+    help="Which heap snapshot to export, if there are several. [default: the last]",
 )
 @spreadsheet_option
 @errors_option

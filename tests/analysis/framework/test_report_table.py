@@ -128,7 +128,7 @@ def test_columns_may_be_lists_arrays_or_columns() -> None:
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"odd": []}, "Item: these columns are missing or too many: odd"),
+        ({"odd": []}, "Item: missing or unexpected columns: odd"),
         ({"share": [0.5]}, "Item: columns of different lengths: .*share 1"),
         ({"time_ns": [1, None]}, r"time_ns has nulls, and was not declared with `\| None`"),
         ({"time_ns": from_values(ColumnType("int64"), [1, None])}, "time_ns has nulls"),

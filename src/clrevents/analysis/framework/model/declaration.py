@@ -27,14 +27,14 @@ _TYPES = (bool, int, str)
 
 
 class WindowOptions(TypedDict, total=False):
-    """Which part of a trace a report is about."""
+    """Which part of a trace a report covers."""
 
     start: Moment | None
     """The first moment of the window. TypeError or ValueError unless a `Moment`."""
     end: Moment | None
     """The moment before which the window ends. TypeError or ValueError unless a `Moment`."""
     process_id: int | None
-    """The process that the report is about; None for all."""
+    """The process that the report covers; None for all."""
 
 
 def parameter(
@@ -48,8 +48,8 @@ def parameter(
 ) -> Any:
     """Declare a parameter of a report, which becomes an option of its sub-command.
 
-    An option that may be repeated is a text of all its values, `joined` by this; an `argument` is no option, and stands
-    behind the trace; a `selector` selects the events of one name, or raises what `Trace.table` raises.
+    A repeatable option is a text of all its values, `joined` by this; an `argument` follows the trace instead of being
+    an option; a `selector` selects the events of one name, or raises what `Trace.table` raises.
     """
     metadata = {
         "description": description,
@@ -110,12 +110,11 @@ def parameters_of(parameters_class: type[Any]) -> tuple[ParameterDeclaration, ..
 class ReportDeclaration(Generic[P, A]):
     """One report. Its name is that of its answer's class, its description that class's docstring.
 
-    `question` is put as a user would, and pages list it under `topic`; the line on the report in other lists is its
-    folder's docstring. `headline` names the table that is shown, with `shown` its columns for people, in order (all
-    that are not hidden, when empty); below it come the tables `beside`, which have the same class of rows. Where the
-    table `urgent` has rows, it comes before all. `sparklines`
-    draws a line beside each of some of its rows: it takes the answer, the rows, the width, and the characters of which
-    the bars are made, lowest first.
+    `question` is phrased as a user would ask it, and pages list it under `topic`; in other lists, the report's line is
+    its folder's docstring. `headline` names the table to show, with `shown` its columns for people, in order (if empty,
+    all that are not hidden); below it come the tables `beside`, which have the same class of rows. If the table
+    `urgent` has rows, it comes first. `sparklines` draws a line beside some of its rows: it takes the answer, the rows,
+    the width, and the characters that bars are made of, lowest first.
     """
 
     answer: type[A]
@@ -134,7 +133,7 @@ class ReportDeclaration(Generic[P, A]):
     """Questions and the command lines that answer them, for the help."""
     sparklines: Callable[[A, ReportTable[Any], int, str], list[str]] | None = None
     in_part: Mapping[str, InPart] = attrs.field(factory=dict, hash=False)
-    """Metrics that are not the same in a part of a trace; `*` stands for all that are not named."""
+    """Metrics that differ in a part of a trace; `*` stands for all that are not named."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""How an answer shows itself: in a terminal at most 25 lines of 100 columns, in a notebook at most 50 KB.
+"""How an answer shows itself: in a terminal with at most 25 lines of 100 columns, in a notebook with at most 50 KB.
 
 A pure function of the answer; the same for every report. Everything that came from a file is escaped by one function
 for each target. Says what it leaves out.
@@ -29,7 +29,7 @@ _CELL: Final = 60
 _ROWS: Final = 20
 _NOTES: Final = 4
 _DEEPEST: Final = 30
-"""How far names of a tree are indented at most."""
+"""The deepest indentation of names in a tree."""
 
 
 class Shown(Protocol):
@@ -100,7 +100,7 @@ def shown_table(answer: Shown) -> TableDeclaration | None:
 
 
 def people_columns(rows: ReportTable[Any]) -> list[ColumnDeclaration]:
-    """The columns that people see: not hidden ones, nor those that say nothing in these rows."""
+    """The columns that people see: no hidden ones, and none without information in these rows."""
     hidden = hidden_columns(rows.row_class)
     found = []
     for column in columns_of(rows.row_class):
@@ -183,7 +183,7 @@ def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
 def told_columns(
     columns: Sequence[ColumnDeclaration], texts: Sequence[Sequence[str]], raw: bool = False
 ) -> list[TextColumn]:
-    """Columns for a table that fits, but those of dashes. The first name, which says what a row is about, stays."""
+    """Columns for a table that fits, except those of dashes. The first name, which says what a row is about, stays."""
     named = next((c for c in columns if text_kind(c.cell) in ("name", "text")), None)
     return [
         TextColumn(
@@ -198,7 +198,7 @@ def told_columns(
 
 
 def answer_html(answer: Shown) -> str:
-    """The notebook view: the same as the text, with more rows and with the charts that there is room for."""
+    """The notebook view: the same as the text, with more rows and as many charts as fit."""
     parts = [f"<b>{html_text(answer.question.text)}</b>", f"<p>{html_text(question_text(answer.question))}"]
     parts.append(f"; coverage: {html_text(answer.coverage)}</p>")
     parts.append(html_table((), fact_lines(answer)))

@@ -1,6 +1,6 @@
 """Answers about several processes → one: rows of all of them, metrics merged as they declare it.
 
-A fact that differs between processes is null. Nothing is computed anew.
+A fact that differs between processes is null. Nothing is recomputed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 
-_SEVERAL: Final = "there are several processes, and this cannot be said of all of them together"
+_SEVERAL: Final = "there are several processes, and there is no common value for them"
 
 
 def merged(answers: Sequence[Answer[Any]]) -> Answer[Any]:
@@ -70,9 +70,9 @@ def _facts(found: Sequence[Any]) -> Any:
 
 
 def merged_metric(found: Sequence[Metric], several: str = _SEVERAL) -> Metric:
-    """One metric of several of the same name, null where one of them is, by which reason.
+    """One metric from several of the same name; null, with the reason, if one of them is.
 
-    Also null, with the reason `several`, where its declaration says `none`.
+    Also null, with the reason `several`, if its declaration says `none`.
     """
     first = found[0]
     if first.merge == "none":
