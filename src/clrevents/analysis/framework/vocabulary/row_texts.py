@@ -107,8 +107,9 @@ def row_lines(rows: PeopleRows, room: int, name: str) -> list[str]:
     count = min(len(rows), room - 3)
     if count < 1:
         return []
-    columns = sorted(people_columns(rows), key=text_last)
-    fitted = fitted_table(told_columns(columns, column_texts(rows.head(count), columns)), WIDTH - 4)
+    head = rows.head(count)
+    columns = sorted(people_columns(head), key=text_last)
+    fitted = fitted_table(told_columns(columns, column_texts(head, columns)), WIDTH - 4)
     lines = [f"    {line}" for line in fitted.lines]
     if fitted.dropped:
         lines.append(f"    not shown: {', '.join(fitted.dropped)}")
@@ -121,8 +122,8 @@ def rows_html(rows: PeopleRows, count: int) -> str:
     """The first rows as a table of a page, and how many there are where they are more."""
     if not len(rows):
         return html_table([heading(c.name, c.cell) for c in columns_of(rows.row_class)], ()) + "<p>0 rows</p>"
-    columns = people_columns(rows)
     head = rows.head(count)
+    columns = people_columns(head)
     texts = column_texts(head, columns, short_cell, "\u00a0\u00a0")
     more = f"<p>{len(head)} of {counted(len(rows), 'row')}</p>" if len(head) < len(rows) else ""
     names = tuple(heading(c.name, c.cell) for c in columns)
