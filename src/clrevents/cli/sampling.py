@@ -15,6 +15,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
 from clrevents.analysis.shared.samples.sample_states import chosen_states
+from clrevents.analysis.shared.samples.sample_parameters import KINDS
 from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE, certainty
@@ -23,7 +24,6 @@ from clrevents.analysis.shared.weights.event_weights import ALONE, event_and_wei
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading
 from clrevents.export.look import summary
-from clrevents.symbols.native import KINDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
