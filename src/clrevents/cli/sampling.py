@@ -14,8 +14,8 @@ from clrevents._util.units import amount_text
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
-from clrevents.analysis.shared.samples.sample_states import chosen_states
 from clrevents.analysis.shared.samples.sample_parameters import KINDS
+from clrevents.analysis.shared.samples.sample_states import chosen_states
 from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE, certainty
