@@ -411,5 +411,6 @@ def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclarat
     found = [c for c in people_columns(rows) if c.name != "lossy"]
     if wanted:
         by_name = {c.name: c for c in found}
-        return [by_name[name] for name in wanted if name in by_name]
+        # A process is there only where there are several.
+        return [by_name[name] for name in dict.fromkeys(("process_id", *wanted)) if name in by_name]
     return sorted(found, key=text_last)

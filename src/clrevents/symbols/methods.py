@@ -129,6 +129,11 @@ class Methods(Summary):
         """What to record so that all managed addresses can be resolved; None if nothing is missing."""
         return None if self.complete or len(self.native.mappings) else ADVICE
 
+    @property
+    def tells_kinds(self) -> bool:
+        """Whether the trace tells managed code from native code and the kernel's: it has mapped files."""
+        return len(self.native.mappings) > 0
+
     @cached_property
     def native(self) -> Native:
         """Mapped files and their symbols, which only NetTrace 6 has."""

@@ -43,11 +43,14 @@ class HotMethod(Value):
     inclusive_samples: int
     running: int | float | None = None
     waiting: int | float | None = None
+    kind: str | None = None
 
 
 def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     """All of them, most exclusive weight first, then most inclusive; equal ones by name."""
-    labels = [(f.name, f.raw, f.module) if by == "method" else _module(f.module, f.reason) for f in samples.frames]
+    labels = [
+        ((f.name, f.raw, f.module) if by == "method" else _module(f.module, f.reason), f.kind) for f in samples.frames
+    ]
     of, groups = numbered(labels)
     sums = stack_sums(samples, merge_threads=True)
     leaf = of[samples.values[samples.offsets[sums.stack]]] if len(sums) else sums.stack
@@ -80,8 +83,9 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
             *(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i]),
             running=ran[i] if state is not None and samples.running_told else None,
             waiting=None if state is None else waited[i],
+            kind=kind,
         )
-        for i, label in enumerate(groups)
+        for i, (label, kind) in enumerate(groups)
     ]
     return Listed(sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.raw)))
 
