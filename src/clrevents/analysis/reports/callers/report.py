@@ -38,7 +38,10 @@ class CallNode(Row):
     node: RowNumber = column("The row's number in its tree, 0 for the method itself.", hidden=True)
     parent_node: RowNumber | None = column("The parent row; null for the method itself.", hidden=True)
     depth: Count = column("How many calls away from the method it is.", hidden=True)
-    share: Ratio | None = column("The inclusive weight as a share of the method's; null if the method's is 0.")
+    share: Ratio | None = column(
+        "The inclusive weight as a share of the method's; null if the method's is 0.",
+        share_of=("inclusive_ns", "inclusive_bytes", "inclusive"),
+    )
     inclusive_ns: DurationNs | None = column(
         "Among callers, the method's time on this path; among callees, the callee's own time and that of everything "
         "it called. Null if the weights are not times."
@@ -111,8 +114,8 @@ class CallersReport(Answer[CallersFacts]):
     unless that is `*`.
     """
 
-    callers: ReportTable[CallNode] = table("What called the method, and the callers of those, heaviest first.")
-    callees: ReportTable[CallNode] = table("What the method called, and the callees of those, heaviest first.")
+    callers: ReportTable[CallNode] = table("What called the method, and what called that, heaviest first.")
+    callees: ReportTable[CallNode] = table("What the method called, and what that called, heaviest first.")
     methods: ReportTable[CalledMethod] = table("The methods that match, heaviest first.")
 
 
@@ -245,7 +248,6 @@ REPORT: Final = ReportDeclaration(
     collector=CallersCollector,
     # Whether a late sampler covered a gap is judged by the samples around it, of which a part has fewer.
     in_part={"samples": "at least", "*": "unknown"},
-    headline="callers",
     beside=("callees",),
     parameters=CallersParameters,
     shown=(

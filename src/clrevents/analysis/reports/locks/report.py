@@ -110,8 +110,8 @@ class LocksReport(Answer[LocksFacts]):
     events of that thread were lost in the window; other sums, if any were.
     """
 
-    deadlocks: ReportTable[DeadlockedThread] = table("The threads in deadlocks, and whom each waited for.")
     locks: ReportTable[ContendedLock] = table("Each lock, longest wait first; native ones last.")
+    deadlocks: ReportTable[DeadlockedThread] = table("The threads in deadlocks, and whom each waited for.")
     convoys: ReportTable[Convoy] = table("Periods in which threads waited for one lock in turn, most of the time.")
     methods: ReportTable[WaitingMethod] = table("Each method that waited for a lock of the program.")
     holders: ReportTable[LockHolder] = table("What was done while a lock was held and others waited, from samples.")
@@ -289,7 +289,6 @@ REPORT: Final = ReportDeclaration(
     collector=LocksCollector,
     in_part={"*": "at least", **dict.fromkeys(_OF_WHOLE_WAITS, "unknown")},
     parameters=LocksParameters,
-    headline="locks",
     urgent="deadlocks",
     shown=("lock_id", "native", "count", "waited_ns", "max_ns", "open", "method", "holder"),
     examples=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import parameter, parameters
-from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio
+from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, Word
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 from clrevents.analysis.shared.samples.sample_collector import SampleFacts
@@ -17,6 +17,7 @@ class HotRow(Row):
 
     name: CodeName = column("The method as in C#, or the module; if it has no name, the reason in brackets.")
     module: CodeName | None = column("The module; null if unknown.")
+    kind: Word | None = column("Whose code it is: `kernel`, `native` or `managed`; null unless the trace maps files.")
     samples: Count = column("How many samples or events were taken in it.")
     inclusive_samples: Count = column("How many were taken in it or in methods it called.", hidden=True)
     exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
@@ -31,7 +32,10 @@ class HotRow(Row):
     inclusive: Number | None = column(
         "Its weight, including everything it called; null unless the weight is a field without a unit."
     )
-    share: Ratio | None = column("The exclusive weight as a share of the total; null if that is 0.")
+    share: Ratio | None = column(
+        "The exclusive weight as a share of the total; null if that is 0.",
+        share_of=("exclusive_ns", "exclusive_bytes", "exclusive"),
+    )
     running_ns: DurationNs | None = column(
         "How much of the exclusive time threads spent running managed code; null except for the sample profiler."
     )
