@@ -244,7 +244,7 @@ def test_processes_have_rows_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"weight": "Size"}, ValueError, "weight needs event: samples of the profiler weigh the time"),
+        ({"weight": "Size"}, ValueError, "weight needs event: profiler samples are weighted by time"),
         ({"event": "Sold", "weight": "What"}, ValueError, "'What' is not a number, so it cannot be a weight"),
         ({"event": "Sold", "weight": "Less"}, ValueError, "'Less' is negative in some events"),
         ({"event": "Sold", "weight": "Sise"}, KeyError, r"Sold has no column 'Sise'; .*Size, What"),

@@ -167,7 +167,7 @@ def test_names_of_values(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("Ask", "Ask"), "begin and end are both Shop/Ask"),
+        (("Ask", "Ask"), "begin and end are the same event, Shop/Ask"),
         (("Ask", "Answer", "--on", "Url"), "Shop/Answer has no column 'Url'; it has time_ns"),
         (("Ask", "Answer", "--columns", "Nix"), "no column 'Nix'; there are start_ns"),
         (("Ask", "Nix"), "no event 'Nix'"),

@@ -298,7 +298,7 @@ def test_flames_and_lists_of_methods_weigh_the_same_bytes() -> None:
     assert read_samples(trace, weight="alloc", start=15 * MS).total == 900_000
     assert trace.report("top", by="alloc", start=15 * MS).metrics["total"].value == 900_000
     (note,) = (note for note in trace.report("top", by="alloc").notes if note.id == "estimated")
-    assert "crossed the line" in note.message
+    assert "crossed the threshold" in note.message
     assert "estimated" not in {note.id for note in traced(every()).report("top", by="alloc").notes}
 
 

@@ -207,7 +207,7 @@ def test_a_figure_is_as_small_as_it_must_be_and_says_so(most: int) -> None:
     figure = chart.figure(most)
     assert figure.startswith("<figure")
     assert len(figure.encode()) <= most
-    assert ("Drawn coarsely to fit here" in figure) == (most < 300_000)
+    assert ("Drawn with less detail to fit here" in figure) == (most < 300_000)
     # The highest of all is still the highest that is drawn.
     assert max(point["y"] for point in panels(chart)[1]) == max(row[2] for row in rows) / 1e6
 

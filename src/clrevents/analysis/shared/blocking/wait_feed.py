@@ -1,4 +1,4 @@
-"""What tells of waits, read once for any report: events of locks, handles and tasks, and samples.
+"""The sources of waits, read once for any report: events of locks, handles and tasks, and samples.
 
 Keeps a few columns of each, and finds the waits of a process at the end. Adds up nothing and knows no window.
 """

@@ -26,29 +26,29 @@ class Wait(SpanRow):
     start_ns: Ns | None = column("When the wait began; null if unknown.")
     end_ns: Ns | None = column("When it ended; null if unknown.")
     duration_ns: DurationNs | None = column(
-        "How long it lasted; null if unknown. Of samples, several short waits may be one row."
+        "How long it lasted; null if unknown. From samples, several short waits may be one row."
     )
     open: Flag = column("It was still going on when tracing stopped: its duration is a lower bound.")
-    evidence: Word = column("`event` if events tell it, `sample` if samples show that it waited.")
-    task_wait: Flag = column("The thread blocks until a task is done.")
+    evidence: Word = column("`event` if recorded, `sample` if seen in samples.")
+    task_wait: Flag = column("Whether the thread blocks until a task is done.")
     task_id: Ordinal | None = column("The task's number; null if unknown.", hidden=True)
     inside: Word | None = column(
-        "What the wait is a part of, and so is not counted again: `lock` or `task`; null for most."
+        "What the wait is part of, and so is not counted again: `lock` or `task`; usually null."
     )
-    method: CodeName | None = column("The method that blocks: the first one outside System.Threading; null if unknown.")
-    waiting_in: CodeName | None = column("The method that waits for it; null if none is known.", hidden=True)
+    method: CodeName | None = column("The blocking method: the first one outside System.Threading; null if unknown.")
+    waiting_in: CodeName | None = column("The method that does the waiting for it; null if unknown.", hidden=True)
     stack_id: StackId = column("The call stack that waited, 0 for none.", hidden=True)
 
 
 @row
 class WaitKind(Row):
-    """All waits of one kind, but for those inside others."""
+    """All waits of one kind, except those inside others."""
 
     kind: Word = column("What threads waited for.")
     evidence: Word = column("`event` or `sample`.")
-    count: Count | None = column("How many began; null for samples, which do not tell waits apart.")
+    count: Count | None = column("How many began; null for samples, which do not separate waits.")
     waited_ns: DurationNs = column("How long all threads together waited.")
-    max_ns: DurationNs | None = column("The longest wait; null if no event tells its length.")
+    max_ns: DurationNs | None = column("The longest wait; null if no length was recorded.")
     open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
     threads: Count = column("How many threads waited.")
 
@@ -59,15 +59,15 @@ class BlockingMethod(Row):
 
     method: CodeName | None = column("The method; null for stacks without names.")
     kind: Word = column("What it waits for.")
-    task_wait: Flag = column("It blocks until a task is done, which asynchronous code need not do.")
+    task_wait: Flag = column("Whether it blocks until a task is done, which asynchronous code need not do.")
     evidence: Word = column("`event` or `sample`.")
-    count: Count | None = column("How many waits began; null for samples, which do not tell waits apart.")
+    count: Count | None = column("How many waits began; null for samples, which do not separate waits.")
     waited_ns: DurationNs = column("How long it waited, on all threads.")
-    share: Ratio | None = column("Its share of all waiting in this report but `idle`; null for that.")
-    max_ns: DurationNs | None = column("The longest wait; null if no event tells its length.")
+    share: Ratio | None = column("Its share of all waiting in this report except `idle`; null for `idle`.")
+    max_ns: DurationNs | None = column("The longest wait; null if no length was recorded.")
     open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
     threads: Count = column("How many threads waited in it.")
-    waiting_in: CodeName | None = column("The method that it waits in, of one of its stacks.", hidden=True)
+    waiting_in: CodeName | None = column("The method that does the waiting, from one of its stacks.", hidden=True)
     stack_id: StackId = column("One of its call stacks.", hidden=True)
 
 
@@ -77,9 +77,9 @@ class BlockedThread(Row):
 
     thread_id: ThreadId = column("The thread.")
     thread_name: Word | None = column("Its name; null if unknown.", hidden=True)
-    count: Count | None = column("How many waits of the program began; null if only samples show some of them.")
+    count: Count | None = column("How many waits of the program began; null if some were seen only in samples.")
     waited_ns: DurationNs = column("How long it waited.")
-    max_ns: DurationNs | None = column("The longest wait; null if no event tells its length.")
+    max_ns: DurationNs | None = column("The longest wait; null if no length was recorded.")
     open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
     method: CodeName | None = column("The method that waited longest on it; null if unknown.")
 
@@ -89,4 +89,6 @@ class WaitsFacts:
     """The facts of a report on waits."""
 
     sync_over_async: Word | None = column("The method that blocked on tasks longest; null if none did.")
-    sampling_period_ns: DurationNs | None = column("The median time between two samples of a thread; null if none.")
+    sampling_period_ns: DurationNs | None = column(
+        "The median time between two samples of a thread; null without samples."
+    )

@@ -1,6 +1,7 @@
 """Compilations of methods: from where the JIT began to where the code was loaded, as arrays, one value each.
 
-Knows the events of methods being compiled and loaded, and what happens inside of them; names and sums are for who asks.
+Knows the events of methods being compiled and loaded, and what happens inside of them; names and sums are up to the
+caller.
 """
 
 from __future__ import annotations

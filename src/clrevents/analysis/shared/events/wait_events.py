@@ -1,4 +1,4 @@
-"""Begins and ends of waits → spans: each begin with the next event of its thread, where that is an end.
+"""Starts and ends of waits → spans: each start with the next event of its thread, if that is an end.
 
 Waits of one kind do not nest on a thread, so a begin that another one follows has lost its end. The last one without
 an end is open: it lasted at least until tracing stopped. Knows what a row of an event is, and nothing of locks, handles
@@ -71,7 +71,7 @@ class WaitSpans:
 
     @property
     def open(self) -> Mask:
-        """Which went on when tracing stopped, as far as the trace tells; others without an end have lost it."""
+        """Which were still going on when tracing stopped, as far as known; others without an end have lost it."""
         return np.asarray(~self.ended & self.last)
 
     @property

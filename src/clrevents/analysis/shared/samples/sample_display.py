@@ -1,4 +1,4 @@
-"""How samples show themselves in a terminal and in a notebook: what they weigh, and the heaviest innermost frames.
+"""How samples are shown in a terminal and in a notebook: their weights, and the heaviest innermost frames.
 
 Text out; escapes everything that came from a file.
 """

@@ -1,8 +1,8 @@
 """How long a sample of the profiler holds: the one rule for states, weights and pictures.
 
-A sample holds until the next one of its thread. Where none follows within three periods, the two together hold for
-three, and the time between is nobody's. Where the stops that the sampler makes show that it was late, that separates no
-samples; after ten periods that is no delay any more. Knows threads and times, no stacks.
+A sample holds until the next one of its thread. If none follows within three periods, the two together hold for three,
+and the time between is unsampled. If the sampler's stops show that it was late, that does not separate samples; after
+ten periods it no longer counts as a delay. Knows threads and times, no stacks.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 Ints: TypeAlias = NDArray[np.int64]
 
 HELD: Final = 3
-"""For how many periods of the profiler a sample may be followed by none, before nobody knows what its thread did."""
+"""For how many periods of the profiler a sample may be followed by none before it is unknown what its thread did."""
 FIRST: Final = 1 << 14
 """So many samples tell the period, so that it does not matter how many follow."""
 _LATE: Final = 2
 """A sampler that stays away for more periods is late,"""
 TOLERATED: Final = 10
-"""and for so many a thread is taken to have gone on meanwhile with what it did."""
+"""and for this many, a thread is assumed to have kept doing the same."""
 _NONE: Final = np.zeros(0, dtype=np.int64)
 
 
