@@ -9,6 +9,7 @@ from typing import Protocol
 
 import attrs
 
+from clrevents._util.words import safe
 from clrevents.schema.method_flags import OptimizationTier
 
 NAMELESS = "no names"
@@ -46,11 +47,16 @@ class Frame:
         """Whether the address has a name."""
         return self.reason is None
 
-    def __str__(self) -> str:
+    @property
+    def label(self) -> str:
+        """What stands for the frame, as it is in the trace; `str` escapes what a terminal would obey."""
         if self.reason is None:
             return self.display or self.name or f"[{self.address:#x}]"
         inside = f" in {self.module}" if self.module else ""
         return f"[unresolved {self.address:#x}{inside}]"
+
+    def __str__(self) -> str:
+        return safe(self.label)
 
 
 class FrameSource(Protocol):

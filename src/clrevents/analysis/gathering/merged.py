@@ -90,7 +90,7 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
     place[known] = frames.of(_with_modules([_method(methods, index) for index in indexes.tolist()]))[of]
     for row in np.flatnonzero(~known).tolist():
         frame = table.frame(row)
-        place[row] = frames[StackFrame(str(frame), str(frame), frame.module, frame.reason)]
+        place[row] = frames[StackFrame(frame.label, frame.label, frame.module, frame.reason)]
     return place
 
 
