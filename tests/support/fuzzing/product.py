@@ -32,7 +32,7 @@ from clrevents import Trace, TraceError, TraceWarning
 from clrevents._util.words import safe
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.catalogue import feed_reports, find_report, report_names
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.export.files.directory import Options, export_directory
 from clrevents.export.files.formats import FORMATS, Format
@@ -78,6 +78,9 @@ def in_range(answer: Answer[Any]) -> None:
     """No cell leaves the range of its type, and no metric that of its unit."""
     for declared in answer.tables():
         table = answer.table(declared.name)
+        if (span := shape_of(declared.row_class).span) is not None:
+            for start, end in zip(*(table.column(name).tolist() for name in span), strict=True):
+                assert start is None or end is None or start <= end, f"{declared.name}: a span ends before it begins"
         for column in columns_of(declared.row_class):
             _in_cell_range(column, table.column(column.name).tolist(), declared.name)
     for column in columns_of(type(answer.facts)):

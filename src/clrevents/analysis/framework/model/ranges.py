@@ -1,6 +1,6 @@
 """No cell of an answer leaves the range of its type: what does is null where it may be, else the nearest that fits.
 
-Sizes of 2^63 bytes or spans that end before they begin come from damaged or made-up traces. Knows cells, no report;
+Sizes of 2^63 bytes and spans that end before they begin come from damaged or made-up traces. Knows cells, no report;
 collectors need not look.
 """
 
@@ -15,7 +15,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
 from clrevents.analysis.framework.vocabulary.cells import CELLS, Cell
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
 from clrevents.table.build import Column
 
 _CELLS = {"ns": CELLS["duration"], "bytes": CELLS["bytes"], "count": CELLS["count"], "ratio": CELLS["ratio"]}
@@ -48,7 +48,22 @@ class Ranges:
             else:
                 fits = attrs.evolve(inner, values=np.clip(inner.values, declared.cell.low, declared.cell.high))
                 changed[declared.name] = attrs.evolve(column, children=(fits,)) if declared.many else fits
-        return rows.replaced(**changed) if changed else rows
+        made = rows.replaced(**changed) if changed else rows
+        return self._in_order(name, made)
+
+    def _in_order(self, name: str, rows: ReportTable[Any]) -> ReportTable[Any]:
+        """Spans that do not end before they begin: such an end is none, or the begin where there must be one."""
+        shape = shape_of(rows.row_class)
+        if shape.span is None or not len(rows.table):
+            return rows
+        start, end = map(rows.column, shape.span)
+        wrong = start.known & end.known & (end.values < start.values)
+        if not wrong.any():
+            return rows
+        self.odd[name] = self.odd.get(name, 0) + int(wrong.sum())
+        if next(column for column in columns_of(rows.row_class) if column.name == shape.span[1]).nullable:
+            return rows.replaced(**{shape.span[1]: attrs.evolve(end, valid=end.known & ~wrong)})
+        return rows.replaced(**{shape.span[1]: attrs.evolve(end, values=np.where(wrong, start.values, end.values))})
 
     def facts(self, facts: F) -> F:
         """The facts with values that fit."""
