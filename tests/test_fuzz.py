@@ -1,4 +1,4 @@
-"""The fuzzer for as long as CI has: everything that is made of a trace, of traces that mean no good, by a fixed seed."""
+"""The fuzzer, as long as CI has time: all that is made of a trace, made of damaged and hostile ones by a fixed seed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ CONTENTION: Final = 81
 
 @pytest.mark.full
 def test_nothing_is_found() -> None:
-    campaign = fuzz_runs.Campaign(
-        list(fuzz_runs.seeds([FIXTURES])), random.Random(SEED), [data for _, data in cases()]
-    )
+    campaign = fuzz_runs.Campaign(list(fuzz_runs.seeds([FIXTURES])), random.Random(SEED), [data for _, data in cases()])
     until = time.monotonic() + SECONDS
     found = []
     while time.monotonic() < until:

@@ -63,7 +63,9 @@ def test_the_door_of_terminals_escapes(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.fixture(scope="module")
 def trace() -> Iterator[clrevents.Trace]:
     data = TraceBuilder().method_load(f"N{HOSTILE}", f"M{HOSTILE}", address=0x1000)
-    data.sample(0x1000).wait(1_000_000).sample(0x1000).raw(f"P{HOSTILE}", 7, payload=b"abc", name=f"E{HOSTILE}").rundown()
+    data.sample(0x1000).wait(1_000_000).sample(0x1000).raw(
+        f"P{HOSTILE}", 7, payload=b"abc", name=f"E{HOSTILE}"
+    ).rundown()
     with clrevents.open(data.build(), errors="salvage") as trace:
         yield trace
 

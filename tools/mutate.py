@@ -297,14 +297,15 @@ class LineMap:
             self.spent |= found["spent"]
             for name, lines in found["lines"].items():
                 for line, tests in lines.items():
-                    self._lines[name][line] |= {test for test in tests if test}
+                    self._lines[name][line] |= {sys.intern(test) for test in tests if test}
 
     def tests(self, fault: Fault) -> list[str]:
         """Those that come by the line, quick ones first; of a line that import runs those that come by the module."""
-        if not self._lines:
-            return about(self.copy, fault)
         lines = self._lines.get(fault.path, {})
         here = set(lines.get(str(fault.line), ())) or {test for tests in lines.values() for test in tests}
+        if not here:
+            # Nothing but declarations, or no map.
+            return about(self.copy, fault)
         return sorted(here, key=lambda t: (not t.startswith(tuple(ROOMS[fault.room])), self.spent.get(t, 0)))
 
 

@@ -10,7 +10,7 @@ import pytest
 import clrevents
 from clrevents.reference import codec
 from clrevents.schema.describe import class_body, register
-from clrevents.schema.registry import Registry
+from clrevents.schema.registry import RUNTIME, Registry
 from clrevents.testing.builder import TraceBuilder
 
 ORDER: dict[str, Any] = {
@@ -125,19 +125,18 @@ def test_hostile_names_stay_out_of_the_class_body() -> None:
     assert pasted.__event__.provider == 'P"\n'
 
 
-def test_a_trace_that_disagrees_with_the_registry_is_reported() -> None:
-    registry = Registry()
-    register({"provider": "P", "id": 1, "name": "E", "fields": {"A": "UInt32", "B": "UInt32"}}, registry=registry)
+def test_a_trace_that_disagrees_with_a_built_in_event_is_reported() -> None:
     data = (
         TraceBuilder()
-        .described("P", "E", {"A": (9, 1), "B": (11, 2)})
-        .described("P", "E", {"A": (9, 1), "B": (11, 3)})
+        .described(RUNTIME, "GCEnd", {"Count": (9, 1), "Depth": (11, 2)}, id=2)
+        .described(RUNTIME, "GCEnd", {"Count": (9, 1), "Depth": (11, 3)}, id=2)
         .build()
     )
-    with clrevents.open(data, registry=registry) as trace:
+    with clrevents.open(data) as trace:
         events = list(trace.events())
-        (drift,) = [p for p in trace.problems if p.kind == "schema-drift"]
-    assert "registry has UInt32, the trace describes Int64" in drift.message
+        (drift,) = trace.problems
+    assert drift.kind == "schema-drift"
+    assert "field Depth: the registry has UInt16, the trace describes Int64" in drift.message
     # The trace's own description uses up the payload where the registry's does not.
-    assert [event.payload["B"] for event in events] == [2, 3]
+    assert [event.payload["Depth"] for event in events] == [2, 3]
     assert not any(event.payload_tail for event in events)

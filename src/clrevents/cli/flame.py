@@ -59,6 +59,7 @@ def command(
     running: bool,
     waiting: bool,
     state: str | None,
+    kind: str | None,
     group: tuple[str, ...],
     include: tuple[str, ...],
     exclude: tuple[str, ...],
@@ -92,7 +93,7 @@ def command(
     if format is None:
         raise click.UsageError(f"cannot tell the format of {out} by its suffix; use -f {'|'.join(FLAME_FORMATS)}")
     refuse_overwriting(out, file)
-    chosen = Chosen(running, waiting, state, group, include, exclude, fold, my_code, artefacts, logical)
+    chosen = Chosen(running, waiting, state, kind, group, include, exclude, fold, my_code, artefacts, logical)
     before, before_name, worst = None, "", 0
     if against is not None:
         if format != "html":

@@ -22,19 +22,13 @@ from clrevents.analysis.framework.model.declaration import (
     parameters_of,
 )
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
-from clrevents.analysis.framework.render.show import (
-    column_texts,
-    fact_lines,
-    note_text,
-    people_columns,
-    text_last,
-    told_columns,
-)
+from clrevents.analysis.framework.render.show import fact_lines, note_text
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.run.listing import report_summaries
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last, told_columns
 from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many, spreadsheet_option
@@ -417,5 +411,6 @@ def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclarat
     found = [c for c in people_columns(rows) if c.name != "lossy"]
     if wanted:
         by_name = {c.name: c for c in found}
-        return [by_name[name] for name in wanted if name in by_name]
+        # A process is there only where there are several.
+        return [by_name[name] for name in dict.fromkeys(("process_id", *wanted)) if name in by_name]
     return sorted(found, key=text_last)

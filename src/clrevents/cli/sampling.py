@@ -14,10 +14,12 @@ from clrevents._util.units import amount_text
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
+from clrevents.analysis.shared.samples.sample_parameters import KINDS
 from clrevents.analysis.shared.samples.sample_states import chosen_states
 from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE, certainty
+from clrevents.analysis.shared.weights.cpu_samples import ON_PROCESSOR
 from clrevents.analysis.shared.weights.event_weights import ALONE, event_and_weight
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading
@@ -34,8 +36,8 @@ def _pattern(name: str, help: str) -> Callable[[F], F]:
 
 
 def sampling_options(command: F) -> F:
-    """Which samples: `event`, `weight`, `threads`, `start`, `end`, `running`, `waiting`, `state`, `include`, `exclude`;
-    and `raw`, `group`, `fold`, `my_code` and `artefacts`, how their stacks are shown."""
+    """Which samples: `event`, `weight`, `threads`, `start`, `end`, `running`, `waiting`, `state`, `kind`, `include`,
+    `exclude`; and `raw`, `group`, `fold`, `my_code` and `artefacts`, how their stacks are shown."""
     for option in (
         click.option("--artefacts", is_flag=True, help="With frames of how the runtime stops threads and throws."),
         click.option("--my-code", is_flag=True, help="Without frames of the runtime and the framework."),
@@ -43,6 +45,11 @@ def sampling_options(command: F) -> F:
         _pattern("exclude", "Only samples whose stack holds no method that matches."),
         _pattern("include", "Only samples whose stack holds a method that matches."),
         _pattern("group", "Show methods that match as one: PATTERN->NAME or PATTERN=>NAME."),
+        click.option(
+            "--kind",
+            type=click.Choice(KINDS),
+            help="Only samples whose innermost frame is this kind of code; only recordings of machines tell.",
+        ),
         click.option("--state", metavar="STATE", help="Only threads in this state, such as lock or native."),
         click.option("--waiting", is_flag=True, help="Only threads that waited, in a method that is known to wait."),
         click.option("--running", is_flag=True, help="Only threads that ran managed code."),
@@ -73,6 +80,7 @@ class Chosen(NamedTuple):
     running: bool
     waiting: bool
     state: str | None
+    kind: str | None
     group: tuple[str, ...]
     include: tuple[str, ...]
     exclude: tuple[str, ...]
@@ -114,8 +122,12 @@ def samples_of(
             artefacts=chosen.artefacts,
             logical=chosen.logical,
         )
+        if states is not None and samples.on_processor:
+            raise click.UsageError(ON_PROCESSOR)
         if states is not None and len(samples):
             samples = samples.in_states(*states)
+        if chosen.kind is not None:
+            samples = samples.of_kind(chosen.kind)
         samples = samples.in_shape(shape)
     except (KeyError, TypeError, ValueError) as error:
         raise click.UsageError(safe(str(error.args[0]))) from None

@@ -62,6 +62,8 @@ def _runs(samples: Samples, rows: Ints) -> Iterator[tuple[list[int], int, int]]:
     """Stacks, the outermost frame first, from when to when each was there; those of no length are left out."""
     stack, start = samples.stack[rows], samples.time_ns[rows]
     end = start + samples.weight[rows].astype(np.int64)
+    # CPU samples come a little early at times: then one ends with the next.
+    end[:-1] = np.minimum(end[:-1], start[1:])
     new = changes(stack)
     new[1:] |= end[:-1] != start[1:]
     begins = np.flatnonzero(new)

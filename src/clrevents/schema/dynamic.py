@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents._util.words import safe
+from clrevents._util.notebook_views import Value
+from clrevents._util.words import counted, safe
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.short_repr import record_text
@@ -90,7 +91,7 @@ class _LearnedType(type):
     """Learned classes pickle by their layout, because nested records refer to them."""
 
 
-class Learned(metaclass=_LearnedType):
+class Learned(Value, metaclass=_LearnedType):
     """Base of learned records: fields by wire name, and a pickle that needs no module."""
 
     __slots__ = ()
@@ -262,7 +263,7 @@ def drift(declared: Layout, described: Iterable[Field]) -> str:
     """
     mine, theirs = list(declared.fields), list(described)
     if len(mine) != len(theirs):
-        return f"the registry has {len(mine)} fields, the trace describes {len(theirs)}"
+        return f"the registry has {counted(len(mine), 'field')}, the trace describes {len(theirs)}"
     for ours, own in zip(mine, theirs, strict=True):
         if _shape(ours.type) != _shape(own.type):
             return f"field {ours.name}: the registry has {ours.type.name}, the trace describes {own.type.name}"

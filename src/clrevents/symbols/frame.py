@@ -9,6 +9,7 @@ from typing import Protocol
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents._util.words import safe
 from clrevents.schema.method_flags import OptimizationTier
 
@@ -17,7 +18,7 @@ NAMELESS = "no names"
 
 
 @attrs.frozen
-class Frame:
+class Frame(Value):
     """One line of a call stack: the method at an address, or the reason why it has no name.
 
     `str(frame)` is the method as C# would write it. Unknown texts are empty.

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Summary
 from clrevents.errors import Limits
 from clrevents.schema.method_flags import MethodFlags
 from clrevents.symbols.feed import ENTRY, Feed, with_entries
@@ -54,7 +55,7 @@ _CACHED: Final = 1 << 16
 _NO_PROCESS: Final = -1
 
 
-class Methods:
+class Methods(Summary):
     """All code that a trace reports, a sequence of `Method`: managed code first, then native symbols.
 
     Use `at` or `frames` to resolve addresses. `complete` tells whether the trace lists all managed code, and `modules`
@@ -127,6 +128,11 @@ class Methods:
     def advice(self) -> str | None:
         """What to record so that all managed addresses can be resolved; None if nothing is missing."""
         return None if self.complete or len(self.native.mappings) else ADVICE
+
+    @property
+    def tells_kinds(self) -> bool:
+        """Whether the trace tells managed code from native code and the kernel's: it has mapped files."""
+        return len(self.native.mappings) > 0
 
     @cached_property
     def native(self) -> Native:

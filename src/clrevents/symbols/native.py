@@ -8,11 +8,13 @@ Reads no ELF file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import attrs
 import numpy as np
 
+from clrevents._util.notebook_views import Summary
+from clrevents._util.words import counted
 from clrevents.schema.method_flags import OptimizationTier
 from clrevents.symbols.feed import Feed
 from clrevents.symbols.lifetimes import LISTED, Sightings, lifetimes
@@ -25,6 +27,32 @@ _COPIES_PER_EVENT: Final = 16
 """How often symbols may be repeated, all together, because their mapping is shared by processes: so often, and more
 for each mapping and symbol. Beyond, they belong to the first of these processes."""
 _JITTED: Final = "/memfd:doublemapper"
+_KERNEL: Final = 1 << 63
+"""Addresses from here on are the kernel's."""
+_MANAGED_FILES: Final = (".dll", ".exe")
+
+CodeKind: TypeAlias = Literal["kernel", "native", "managed"]
+KINDS: Final[tuple[CodeKind, ...]] = get_args(CodeKind)
+
+
+def check_kind(kind: str | None) -> None:
+    """ValueError for what is no kind of code; None is all."""
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"no kind {kind!r}; there are {', '.join(KINDS)}")
+
+
+def code_kind(address: int, file: str, managed: bool | None) -> CodeKind | None:
+    """Whose code is at an address, in a mapped file if it has a name; `managed` is None where it has no name itself.
+
+    None where nothing tells: no mapping holds the address.
+    """
+    if address >= _KERNEL:
+        return "kernel"
+    if managed is None:
+        if not file:
+            return None
+        managed = file.lower().endswith(_MANAGED_FILES) or f"/{file}".startswith(_JITTED)
+    return "managed" if managed else "native"
 
 
 @attrs.frozen
@@ -47,8 +75,11 @@ class _Piece:
     value: Any
 
 
-class Native:
+class Native(Summary):
     """Mappings (by file name) and symbols, each with an index by address."""
+
+    def __repr__(self) -> str:
+        return f"<{counted(len(self.names), 'native symbol')}, {counted(len(self.mappings), 'mapping')}>"
 
     def __init__(self, feed: Feed) -> None:
         mappings: list[_Piece] = []

@@ -32,8 +32,8 @@ def ask(
     `table` returns a Table, or an Arrow data set, which stays on disk, and None for an unknown name, which then raises
     the result of `unknown`; the table `tables` answers SHOW TABLES. Returns duckdb's relation, the last one for several
     statements; it may be None if there are no rows to return. Unless `files` is true, access to disk or network,
-    settings, some of which name files, secrets and extensions raise PermissionError. Raises ImportError without duckdb and pyarrow, and
-    duckdb's own exceptions for invalid SQL. What a relation needs to stay usable is put into `held`.
+    settings, some of which name files, secrets and extensions raise PermissionError. Raises ImportError without duckdb
+    and pyarrow, and duckdb's own exceptions for invalid SQL. What a relation needs to stay usable is put into `held`.
     """
     duckdb = needed("duckdb", "query", "SQL")
     needed("pyarrow", "query", "SQL")

@@ -15,7 +15,18 @@ from clrevents.encode.values import NO_GUID, EventRecord
 from plain_trace import GENERATIONS, PlainTrace, changed
 
 INTERESTING: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 19, 20, 22, 24, 25, 48, 64, 127, 128, 129, 255)
-NUMBERS: Final = (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFF, 1 << 63, (1 << 64) - 1, 1 << 24, 1 << 16)
+NUMBERS: Final = (
+    0,
+    1,
+    0x7FFFFFFF,
+    0x80000000,
+    0xFFFFFFFF,
+    0x7FFFFFFFFFFFFFFF,
+    1 << 63,
+    (1 << 64) - 1,
+    1 << 24,
+    1 << 16,
+)
 
 
 def mutate(data: bytearray, others: list[bytes], rng: random.Random, largest: int) -> bytearray:

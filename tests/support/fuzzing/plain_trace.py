@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents import Limits
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.rows import Rows
 from clrevents.decode.stream.stream import Stream
@@ -34,7 +33,7 @@ _LOAD: Final = struct.Struct("<16xQI")
 
 @attrs.define
 class PlainTrace:
-    """Kinds by number; events with the bytes of their stacks; the process of each thread; the events' count by region."""
+    """Kinds by number; events with the bytes of their stacks; the process of each thread."""
 
     header: TraceHeader
     kinds: dict[int, MetadataRecord]
@@ -115,7 +114,9 @@ class PlainTrace:
                 writer.stacks(1, list(stacks))
             if isinstance(writer, NetTrace6Writer):
                 writer.threads(ThreadRow(t, t, self.processes.get(t, 1), f"thread {t % 97}") for t in sorted(fresh))
-                labels = _numbers(pair for e in part if (pair := (e.activity_id, e.related_activity_id)) != (NO_GUID, NO_GUID))
+                labels = _numbers(
+                    pair for e in part if (pair := (e.activity_id, e.related_activity_id)) != (NO_GUID, NO_GUID)
+                )
                 part = [changed(e, label_id=labels.get((e.activity_id, e.related_activity_id), 0)) for e in part]
                 part = [changed(e, activity_id=NO_GUID, related_activity_id=NO_GUID) for e in part]
                 if labels:

@@ -319,7 +319,7 @@ def _command(data: bytes) -> None:
                 main()
             except SystemExit as end:
                 code = end.code or 0
-        nothing = words[0] == "flame" and "has no ThreadSample event" in err.getvalue()
+        nothing = words[0] == "flame" and "no ThreadSample event" in err.getvalue()
         assert code in (0, 2, 3) or (nothing and code == 1), f"exit {code} of {words}: {err.getvalue()[-300:]}"
         text_out = out.buffer.getvalue().decode()  # type: ignore[attr-defined]
         text = (text_out + err.getvalue()).replace("\n", "")
@@ -352,7 +352,7 @@ class Interpreted:
     """A process that reads the same bytes with the interpreted engine, and says what it saw."""
 
     def __init__(self) -> None:
-            self._process = subprocess.Popen(
+        self._process = subprocess.Popen(
             [sys.executable, __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

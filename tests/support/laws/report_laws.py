@@ -33,7 +33,7 @@ from clrevents.analysis.framework.run.asking import ReportFeed, ask
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of, windowed_columns
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of, shares_of, windowed_columns
 from clrevents.decode.kinds import EventKey
 from clrevents.rewrite import cut, redact
 from clrevents.schema.registry import RUNTIME
@@ -177,8 +177,8 @@ def processes_do_not_disturb(
     for table in both.tables():
         wanted: Counter[str] = Counter()
         for one in single:
-            wanted += _counted(one.table(table.name), _no_stacks)
-        _same_rows(wanted, _counted(both.table(table.name), _no_stacks), f"{table.name} of both")
+            wanted += _counted(one.table(table.name), _no_shares)
+        _same_rows(wanted, _counted(both.table(table.name), _no_shares), f"{table.name} of both")
 
 
 def a_decoder_gives_the_same(declaration: Declaration, parameters: Any, data: bytes, seed: int = 1) -> None:
@@ -601,6 +601,11 @@ def _no_stacks(table: ReportTable[Any], row: dict[str, Any]) -> dict[str, Any]:
     """Numbers of stacks are those of a trace."""
     stacks = [column.name for column in columns_of(table.row_class) if column.cell.name == "stack"]
     return {name: bool(value) if name in stacks else value for name, value in row.items()}
+
+
+def _no_shares(table: ReportTable[Any], row: dict[str, Any]) -> dict[str, Any]:
+    """Shares that are of all processes together differ from those of one."""
+    return {name: value for name, value in _no_stacks(table, row).items() if name not in shares_of(table.row_class)}
 
 
 def _told(table: ReportTable[Any], row: dict[str, Any]) -> dict[str, Any]:

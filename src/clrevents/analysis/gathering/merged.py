@@ -11,9 +11,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Value
 from clrevents.analysis.gathering.groups import Interned, offsets
+from clrevents.symbols.method import NATIVE
 from clrevents.symbols.method_names import raw_name
 from clrevents.symbols.methods import Methods
+from clrevents.symbols.native import CodeKind, code_kind
 from clrevents.symbols.stacks import ResolvedStacks
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -31,17 +34,18 @@ FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Int
 
 
 @attrs.frozen
-class StackFrame:
+class StackFrame(Value):
     """One method as a line of stacks; its code of several tiers and addresses is one line.
 
     `name` is as C# would write it, `raw` as the runtime does, after its module and `!`. `reason` says why an address
-    has no name; None when it has one.
+    has no name; None when it has one. `kind` is None where the trace does not tell managed code from other code.
     """
 
     name: str
     raw: str
     module: str = ""
     reason: str | None = None
+    kind: CodeKind | None = None
 
 
 def is_own(frame: StackFrame) -> bool:
@@ -90,7 +94,10 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
     place[known] = frames.of(_with_modules([_method(methods, index) for index in indexes.tolist()]))[of]
     for row in np.flatnonzero(~known).tolist():
         frame = table.frame(row)
-        place[row] = frames[StackFrame(frame.label, frame.label, frame.module, frame.reason)]
+        kind = code_kind(frame.address, frame.module, None) if methods.tells_kinds else None
+        # What a mapped file has no name for is one line of each file.
+        text = f"[unresolved in {frame.module}]" if table.reason[row] == NATIVE and frame.module else frame.label
+        place[row] = frames[StackFrame(text, text, frame.module, frame.reason, kind)]
     return place
 
 
@@ -113,4 +120,5 @@ def _with_modules(frames: list[StackFrame]) -> list[StackFrame]:
 def _method(methods: Methods, index: int) -> StackFrame:
     method = methods[index]
     raw = raw_name(method.namespace, method.name, method.signature) if method.name else f"{method.token:#010x}"
-    return StackFrame(method.display, f"{method.module}!{raw}" if method.module else raw, method.module)
+    kind = code_kind(method.address, method.module, not method.native) if methods.tells_kinds else None
+    return StackFrame(method.display, f"{method.module}!{raw}" if method.module else raw, method.module, kind=kind)

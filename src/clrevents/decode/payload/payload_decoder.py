@@ -12,19 +12,21 @@ from typing import Any
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.records.misfit import Misfit
 from clrevents.decode.payload.records.record_decoder import Decode, record_decoder
 from clrevents.decode.payload.records.record_text import TextCache
 from clrevents.errors import Limits, Problem
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
+from clrevents.schema.event import asdict
 from clrevents.schema.layout import BoundLayout, Layout
 from clrevents.schema.registry import EventInfo
 from clrevents.schema.short_repr import value_text
 
 
 @attrs.frozen
-class RawPayload:
+class RawPayload(Value):
     """A payload whose fields could not be read."""
 
     data: bytes = attrs.field(repr=value_text)
@@ -63,12 +65,17 @@ class _LayoutReading:
 
 @attrs.define
 class _KindReadings:
-    """The ways to read one kind, in the order they are tried; `reason` says why there are none."""
+    """The ways to read one kind, in the order they are tried; `reason` says why there are none.
+
+    `exact` if a payload with bytes left over does not fit, though there is no other way to read it.
+    """
 
     readings: list[_LayoutReading] = attrs.field(factory=list)
     reason: str = UNKNOWN
     without_fields: bool = False
+    exact: bool = False
     drift: str = ""
+    drift_reported: bool = False
 
 
 class PayloadDecoder:
@@ -104,6 +111,8 @@ class PayloadDecoder:
                 exact = _exact(reading, data)
                 if exact is not None:
                     return exact, b"", _drift(kind, known, offset)
+            if known.exact:
+                return _too_long(kind, known, payload, data, end, offset)
         return payload, data[end:], _tail(kind, data, end, offset)
 
     def layouts(self, kind: EventKind) -> list[tuple[BoundLayout, Layout]]:
@@ -120,7 +129,13 @@ class PayloadDecoder:
 
     def drifted(self, kind: EventKind) -> bool:
         """Whether a disagreement between the trace's description and the registry still has to be reported."""
-        return bool(self._known(kind).drift)
+        known = self._known(kind)
+        return bool(known.drift) and not known.drift_reported
+
+    def leaves_tails(self, kind: EventKind) -> bool:
+        """Whether payloads that fit the first of `layouts` may have bytes left over."""
+        known = self._known(kind)
+        return kind.newer or (len(known.readings) == 1 and not known.exact)
 
     def _known(self, kind: EventKind) -> _KindReadings:
         known = self._readings.get(kind.index)
@@ -137,8 +152,11 @@ class PayloadDecoder:
         return known
 
     def fits(self, kind: EventKind, data: bytes) -> bool:
-        """Whether a payload fits a known layout exactly; kinds without one always fit."""
-        if kind.info is None and not kind.row.fields:
+        """Whether a payload fits a known layout exactly; kinds without one always fit.
+
+        So do those for which a user's layout overrides the trace's: it may be wrong, and proves no damage.
+        """
+        if (kind.info is None and not kind.row.fields) or self._known(kind).exact:
             return True
         payload, tail, _ = self.read(kind, data, 0)
         return kind.newer or not (tail or isinstance(payload, RawPayload))
@@ -154,7 +172,7 @@ class PayloadDecoder:
         label = event_label(kind)
         text = (
             f"{label}: {misfit.why} at field {misfit.field!r}: "
-            f"needs {misfit.needed} bytes, {misfit.available} available"
+            f"needs {misfit.needed} bytes, {misfit.available} available{_hint(known)}"
         )
         problem = Problem(
             "short-payload",
@@ -193,7 +211,10 @@ class PayloadDecoder:
             return _KindReadings(reason=TOO_MANY)
 
     def _registered(self, kind: EventKind, info: EventInfo) -> _KindReadings:
-        """By the registry and, if the trace describes the event differently, also by that, which is reported."""
+        """By the registry and, if the trace describes the event differently, also by that, which is reported.
+
+        A user's layout is obeyed: the trace's description is only compared with it.
+        """
         bound = info.layout.bind(self._pointer_size)
         make = partial(record_decoder, texts=self._texts)
         known = _KindReadings([_LayoutReading(bound, info.layout, lambda: info.record, make)])
@@ -203,10 +224,11 @@ class PayloadDecoder:
             known.readings.append(_LayoutReading(bound, other.__layout__, lambda: other, make))
         if not kind.row.fields or kind.newer:
             return known
+        known.exact = info.own
         try:
             described = self._classes.layout(kind.row.fields, Variant())
             known.drift = "" if described is None else drift(info.layout, described.fields)
-            if known.drift:
+            if known.drift and not known.exact:
                 self._describe(kind, known)
         except (Undescribable, OverflowError):
             pass
@@ -260,11 +282,34 @@ def _unknown(kind: EventKind, data: bytes, offset: int, reason: str) -> Problem:
 
 def _drift(kind: EventKind, known: _KindReadings, offset: int) -> Problem | None:
     """Once per kind: the trace's description and the registry disagree."""
-    if not known.drift:
+    if not known.drift or known.drift_reported:
         return None
+    known.drift_reported = True
     label = event_label(kind)
-    text, known.drift = f"{label}: {known.drift}", ""
-    return Problem("schema-drift", "note", text, offset, event=label, impact="this event's fields, if either is wrong")
+    return Problem(
+        "schema-drift",
+        "note",
+        f"{label}: {known.drift}",
+        offset,
+        event=label,
+        impact="this event's fields, if either is wrong",
+    )
+
+
+def _hint(known: _KindReadings) -> str:
+    """For a user's layout that does not fit: how the trace describes the event."""
+    return f" ({known.drift})" if known.exact and known.drift else ""
+
+
+def _too_long(
+    kind: EventKind, known: _KindReadings, payload: Any, data: bytes, end: int, offset: int
+) -> tuple[RawPayload, bytes, Problem]:
+    """What a user's layout leaves over of an event that the trace describes: the layout does not fit."""
+    label, left = event_label(kind), len(data) - end
+    reason = f"{left} bytes left after the last field of {type(payload).__name__}"
+    text = f"{label}: {reason}{_hint(known)}"
+    problem = Problem("long-payload", "payload", text, offset + end, left, event=label, impact="this event's fields")
+    return RawPayload(data, reason, asdict(payload)), b"", problem
 
 
 def _tail(kind: EventKind, data: bytes, end: int, offset: int) -> Problem | None:

@@ -13,6 +13,9 @@ function flameGraph(at, isDark) {
     dark: ["#2c62ac", "#27508a", "#22344d", "#3c3c48", "#4a3020", "#7a4317", "#9c500d"],
   }, LISTED = 100;
 
+  // Hues of whose code it is, where the trace tells: as flame graphs of whole machines have them.
+  const KINDS = { kernel: 14, native: 48, managed: 128 };
+
   // A frame below zero stands for a thread.
   const label = (frame) => (frame < 0 ? data.threads[-1 - frame] : data.frames[frame]);
   const module = (frame) => (frame < 0 ? "" : data.modules[data.module[frame]]);
@@ -104,15 +107,23 @@ function flameGraph(at, isDark) {
   function explain() {
     const box = at("legend");
     if (!box) return;
-    box.hidden = !data.before;
-    if (!data.before) return;
+    const kinds = Object.keys(KINDS).filter((kind) => data.kinds.includes(kind));
+    box.hidden = !data.before && !kinds.length;
+    if (box.hidden) return;
     const ranges = STEPS.map((step, place) => (STEPS[place + 1] ? `${step} to ${STEPS[place + 1]}` : `${step} or more`));
+    const swatch = (fill, text) => {
+      const part = document.createElement("span"), picture = element("svg", { width: 14, height: 14, "aria-hidden": "true" });
+      picture.append(element("rect", { width: 14, height: 14, fill }));
+      part.append(picture, ` ${text}`);
+      return part;
+    };
+    if (!data.before) {
+      box.replaceChildren("Colour: whose code it is:", ...kinds.flatMap((kind) => [" ", swatch(hued(KINDS[kind], 2), kind)]));
+      return;
+    }
     const parts = [`Width: the weight now. Colour: change of its share against ${data.against}, in percentage points:`];
     for (let step = -STEPS.length; step <= STEPS.length; step++) {
-      const part = document.createElement("span"), swatch = element("svg", { width: 14, height: 14, "aria-hidden": "true" });
-      swatch.append(element("rect", { width: 14, height: 14, fill: tint(step) }));
-      part.append(swatch, ` ${step ? mark(step) + ranges[Math.abs(step) - 1] : "about the same"}`);
-      parts.push(" ", part);
+      parts.push(" ", swatch(tint(step), step ? mark(step) + ranges[Math.abs(step) - 1] : "about the same"));
     }
     box.replaceChildren(...parts);
   }
@@ -140,16 +151,18 @@ function flameGraph(at, isDark) {
     box.replaceChildren(made("summary", `Gone: ${calls(gone)} of ${data.against} without any weight now: ${told(gone)}`), list);
   }
 
+  const hued = (hue, shade) => (isDark() ? `hsl(${hue} 42% ${27 + shade * 1.5}%)` : `hsl(${hue} 68% ${72 + shade * 2}%)`);
+
   function colour(node) {
     const dark = isDark(), frame = node.frame;
     if (data.before) return tint(level(node));
     if (frame === null || frame < 0) return dark ? "#3c3c48" : "#d5d5de";
+    if (data.kinds[frame]) return hued(KINDS[data.kinds[frame]], (frame * 7) % 5);
     if (data.reasons[frame]) return dark ? "#55504a" : "#c9c3ba";
     let hue = 0;
     for (const char of module(frame)) hue = (hue * 31 + char.codePointAt(0)) % 360;
     // Shades tell neighbours of one module apart.
-    const shade = (frame * 7) % 5;
-    return dark ? `hsl(${hue} 42% ${27 + shade * 1.5}%)` : `hsl(${hue} 68% ${72 + shade * 2}%)`;
+    return hued(hue, (frame * 7) % 5);
   }
 
   // What of a name fits: all, without parameters, without namespaces, or its beginning.
@@ -267,6 +280,7 @@ function flameGraph(at, isDark) {
     if (zoomed !== root) told.push(`${share(node.total, zoomed.total)} of what is shown`);
     told.push(`${amount(node.own)} ${at("reverse").checked ? "begins here" : "in it alone"}`);
     if (frame !== null && module(frame)) told.push(`module ${module(frame)}`);
+    if (frame !== null && frame >= 0 && data.kinds[frame]) told.push(`${data.kinds[frame]} code`);
     if (frame !== null && frame >= 0 && data.reasons[frame]) told.push(`no name: ${data.reasons[frame]}`);
     at("weight").textContent = told.join(" · ");
   }

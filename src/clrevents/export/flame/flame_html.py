@@ -21,6 +21,7 @@ from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.samples.calltree import CallTree, Ints, call_tree
 from clrevents.analysis.shared.samples.compared_stacks import compare_stacks
 from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.weights.cpu_samples import CPU_CAVEAT
 from clrevents.analysis.shared.weights.weighing import CAVEAT, Weights
 from clrevents.export.look import Look, frame_names, summary, thread_labels
 
@@ -78,7 +79,7 @@ def flame_data(samples: Samples, look: Look, tree: CallTree) -> dict[str, Any]:
     """What the script draws: a tree of these samples, with the names of its frames."""
     modules = list(dict.fromkeys(frame.module for frame in samples.frames))
     place = {module: number for number, module in enumerate(modules)}
-    notes = [CAVEAT] if samples.timed else []
+    notes = [CAVEAT] if samples.timed else [CPU_CAVEAT] if samples.on_processor else []
     if samples.advice is not None:
         notes.append(f"many names are missing: {samples.advice}")
     return {
@@ -90,6 +91,7 @@ def flame_data(samples: Samples, look: Look, tree: CallTree) -> dict[str, Any]:
         "modules": modules,
         "module": [place[frame.module] for frame in samples.frames],
         "reasons": [frame.reason or "" for frame in samples.frames],
+        "kinds": [frame.kind or "" for frame in samples.frames],
         "parent": tree.parent.tolist(),
         "frame": tree.frame.tolist(),
         "own": tree.own.tolist(),
@@ -149,6 +151,7 @@ class FlameCut:
         whole = len(self.place)
         data["frames"].append(SMALL)
         data["reasons"].append(f"{counted(self.gone, 'box', 'boxes')} of {whole:,} are left out of this page")
+        data["kinds"].append("")
         data["module"].append(len(data["modules"]))
         data["modules"].append("")
         note = f"{counted(self.gone, 'light box', 'light boxes')} of {whole:,} are drawn as one for each caller"
@@ -159,7 +162,7 @@ class FlameCut:
         place.update({frame: -1 - number for number, frame in enumerate(threads)})
         data["frame"] = [place[frame] for frame in data["frame"]]
         data["threads"] = [data["threads"][-1 - frame] for frame in threads]
-        for key in ("frames", "reasons", "module"):
+        for key in ("frames", "reasons", "kinds", "module"):
             data[key] = [data[key][frame] for frame in used]
         modules = sorted(set(data["module"]))
         where = {module: number for number, module in enumerate(modules)}

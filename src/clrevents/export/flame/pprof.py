@@ -42,7 +42,10 @@ def render(samples: Samples, look: Look) -> bytes:
     sums = stack_sums(samples, look.merge_threads)
     what = "wall" if samples.timed else samples.event
     parts = [
-        message(_SAMPLE_TYPE, _value_type(strings, "samples" if samples.timed else "events", "count")),
+        message(
+            _SAMPLE_TYPE,
+            _value_type(strings, "samples" if samples.timed or samples.on_processor else "events", "count"),
+        ),
         message(_SAMPLE_TYPE, _value_type(strings, what, samples.unit if samples.unit != "none" else "count")),
         *_samples(samples, sums, look, strings),
         *_modules(samples, strings),

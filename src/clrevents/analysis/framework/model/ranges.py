@@ -74,7 +74,7 @@ class Ranges:
                 continue
             self.odd["facts"] = self.odd.get("facts", 0) + 1
             changed[declared.name] = None if declared.nullable else declared.cell.python(declared.cell.low)
-        return attrs.evolve(facts, **changed) if changed else facts  # type: ignore[type-var]
+        return attrs.evolve(facts, **changed) if changed else facts  # type: ignore[misc]
 
     def metric(self, metric: Metric) -> Metric:
         """The metric; null where its value cannot be one."""

@@ -1,6 +1,6 @@
 """Answers about several processes → one: rows of all of them, metrics merged as they declare it.
 
-A fact that differs between processes is null. Nothing is computed anew.
+A fact that differs between processes is null. Nothing is computed anew but shares, which are of all processes together.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
+import numpy as np
 
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import shape_of, shares_of
 
 _SEVERAL: Final = "there are several processes, and this cannot be said of all of them together"
 
@@ -32,8 +34,23 @@ def merged(answers: Sequence[Answer[Any]]) -> Answer[Any]:
     }
     for declared in first.tables():
         tables = [answer.table(declared.name) for answer in answers]
-        changed[declared.name] = ReportTable.joined(declared.row_class, tables)
+        changed[declared.name] = _with_shares(ReportTable.joined(declared.row_class, tables))
     return attrs.evolve(first, **changed)
+
+
+def _with_shares(rows: ReportTable[Any]) -> ReportTable[Any]:
+    """Rows whose shares are of the whole, the heaviest first unless they are a tree."""
+    tree = shape_of(rows.row_class).tree
+    for share, names in shares_of(rows.row_class).items():
+        held = next((rows.column(name) for name in names if rows.column(name).known.any()), None)
+        if held is None:
+            continue
+        weight = held.filled(0).astype(np.float64)
+        whole = weight.sum() if tree is None else weight[rows.numbers(tree.depth) == 0].sum()
+        rows = rows.replaced(**{share: weight / whole if whole else [None] * len(rows)})
+        if tree is None:
+            rows = rows.sorted_by(share, descending=True)
+    return rows
 
 
 def _coverage(found: Sequence[Coverage]) -> Coverage:

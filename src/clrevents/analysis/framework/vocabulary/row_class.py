@@ -12,7 +12,15 @@ from typing import Any, Final, TypeVar, dataclass_transform, overload
 
 import attrs
 
-from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, Flag, ProcessId, column_of
+from clrevents._util.html import framed_html, html_table, html_text
+from clrevents.analysis.framework.vocabulary.cells import (
+    ColumnDeclaration,
+    Flag,
+    ProcessId,
+    column_of,
+    heading,
+    short_cell,
+)
 
 C = TypeVar("C", bound=type[Any])
 
@@ -52,12 +60,28 @@ class RowShape:
     tree: TreeShape | None = None
 
 
-def column(description: str, *, hidden: bool = False, windowed: bool = False, importance: int = 2) -> Any:
+def _row_html(row: Any) -> str:
+    """One row, or facts: a line for each column that says something."""
+    columns = [(c, getattr(row, c.name)) for c in columns_of(type(row))]
+    lines = [(heading(c.name, c.cell), short_cell(c, held)) for c, held in columns if held is not None and held != ()]
+    return framed_html(f"<b>{html_text(type(row).__name__)}</b>{html_table((), lines)}", lambda: repr(row))
+
+
+def column(
+    description: str,
+    *,
+    hidden: bool = False,
+    windowed: bool = False,
+    importance: int = 2,
+    share_of: tuple[str, ...] = (),
+) -> Any:
     """Declare a column of a row class; `hidden` ones are not shown to people unless they ask for them.
 
     Where not all fit, columns of `importance` 3 go first, then those of 2, from the right; those of 0 never do.
 
     A row is the same in every window that it meets, but for its `windowed` columns: they sum up what happened in one.
+    `share_of` names columns of which one is not null: over several processes, this column is the share of that one in
+    all rows (of a tree: in its roots), and the largest share stands first.
     """
     return attrs.field(
         metadata={
@@ -65,6 +89,7 @@ def column(description: str, *, hidden: bool = False, windowed: bool = False, im
             "hidden": hidden,
             "windowed": windowed,
             "importance": importance,
+            "share_of": share_of,
         }
     )
 
@@ -102,6 +127,7 @@ def row(
 
     def make(body: C) -> C:
         made = attrs.frozen(kw_only=True)(body)
+        made._repr_html_ = _row_html
         shape = RowShape(span, at, since, threads, text, tree)
         if shape != RowShape() or not hasattr(made, _SHAPE):
             setattr(made, _SHAPE, shape)
@@ -191,6 +217,13 @@ def as_columns(row_class: type[Any], rows: Sequence[Mapping[str, Any]]) -> dict[
 def hidden_columns(row_class: type[Any]) -> frozenset[str]:
     """The columns that are not shown to people unless they ask for them."""
     return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("hidden"))
+
+
+def shares_of(row_class: type[Any]) -> dict[str, tuple[str, ...]]:
+    """The columns that are shares, and those of which one is what they share."""
+    return {
+        field.name: field.metadata["share_of"] for field in attrs.fields(row_class) if field.metadata.get("share_of")
+    }
 
 
 def windowed_columns(row_class: type[Any]) -> frozenset[str]:

@@ -55,7 +55,7 @@ _SAMPLES = "On how many events of the source this rests."
 class AllocatedSums(Row):
     """What every table of sums has."""
 
-    share: Ratio | None = column(_SHARE)
+    share: Ratio | None = column(_SHARE, share_of=("bytes",))
     bytes: Bytes = column(_BYTES)
     low_bytes: Bytes | None = column(_LOW)
     high_bytes: Bytes | None = column(_HIGH)
@@ -90,7 +90,7 @@ class AllocatingThread(AllocatedSums):
 class AllocatingStack(Row):
     """All allocations with one call stack, of whatever code of its methods."""
 
-    share: Ratio | None = column(_SHARE)
+    share: Ratio | None = column(_SHARE, share_of=("bytes",))
     bytes: Bytes = column(_BYTES)
     low_bytes: Bytes | None = column(_LOW, hidden=True)
     high_bytes: Bytes | None = column(_HIGH, hidden=True)

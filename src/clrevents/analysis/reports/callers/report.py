@@ -38,7 +38,10 @@ class CallNode(Row):
     node: RowNumber = column("The number of the row in its tree, 0 for the method itself.", hidden=True)
     parent_node: RowNumber | None = column("The row that this one is below; null for the method itself.", hidden=True)
     depth: Count = column("How many calls it is away from the method.", hidden=True)
-    share: Ratio | None = column("The inclusive weight as a share of the method's; null if that is 0.")
+    share: Ratio | None = column(
+        "The inclusive weight as a share of the method's; null if that is 0.",
+        share_of=("inclusive_ns", "inclusive_bytes", "inclusive"),
+    )
     inclusive_ns: DurationNs | None = column(
         "The method's time by this way; of callees, their own with all that they called. Null if weights are no times."
     )
@@ -237,7 +240,6 @@ REPORT: Final = ReportDeclaration(
     collector=CallersCollector,
     # Whether a late sampler covered a gap is judged by the samples around it, of which a part has fewer.
     in_part={"samples": "at least", "*": "unknown"},
-    headline="callers",
     beside=("callees",),
     parameters=CallersParameters,
     shown=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import parameter, parameters
-from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio
+from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, Word
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 from clrevents.analysis.shared.samples.sample_collector import SampleFacts
@@ -17,6 +17,7 @@ class HotRow(Row):
 
     name: CodeName = column("The method as C# writes it, or the module; in brackets why there is no name.")
     module: CodeName | None = column("The module; null if unknown.")
+    kind: Word | None = column("Whose code it is: `kernel`, `native` or `managed`; null unless the trace maps files.")
     samples: Count = column("How many samples or events were taken in it.")
     inclusive_samples: Count = column("How many were taken in it or in what it called.", hidden=True)
     exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
@@ -25,7 +26,10 @@ class HotRow(Row):
     inclusive_bytes: Bytes | None = column("Its bytes with all that it called; null if the weights are not sizes.")
     exclusive: Number | None = column("Its own weight; null unless a field without a unit is the weight.")
     inclusive: Number | None = column("Its weight with all that it called; null unless a field without a unit is it.")
-    share: Ratio | None = column("The exclusive weight as a share of the total; null if that is 0.")
+    share: Ratio | None = column(
+        "The exclusive weight as a share of the total; null if that is 0.",
+        share_of=("exclusive_ns", "exclusive_bytes", "exclusive"),
+    )
     running_ns: DurationNs | None = column(
         "How much of the exclusive time threads ran managed code; null except for the sample profiler."
     )

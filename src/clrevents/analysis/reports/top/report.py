@@ -54,6 +54,7 @@ class TopCollector(SampleCollector[TopReport]):
         values: dict[str, Any] = {
             "name": [hot.raw for hot in rows] if self._raw else telling_names(rows),
             "module": [hot.module or None for hot in rows],
+            "kind": [hot.kind for hot in rows],
             "samples": [hot.samples for hot in rows],
             "share": [_share(hot.exclusive, samples.total) for hot in rows],
             "running_ns": [hot.running for hot in rows],
@@ -90,11 +91,10 @@ REPORT: Final = ReportDeclaration(
     SAMPLE_NEEDS,
     SAMPLE_METRICS,
     TopCollector,
-    "methods",
     TopParameters,
     shown=(
         *("share", "running_ns", "waiting_ns", "exclusive_ns", "inclusive_ns", "exclusive_bytes", "inclusive_bytes"),
-        *("exclusive", "inclusive", "samples", "name"),
+        *("exclusive", "inclusive", "samples", "kind", "name"),
     ),
     examples=(
         ("Where is the time?", "clrevents top app.nettrace"),

@@ -81,4 +81,4 @@ def _without_address(frame: StackFrame) -> StackFrame:
     if frame.reason in _SPELLED:
         return frame
     name = f"[unresolved in {frame.module}]" if frame.module else "[unresolved]"
-    return StackFrame(name, name, frame.module, frame.reason)
+    return attrs.evolve(frame, name=name, raw=name)

@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 import numpy as np
 
+from clrevents._util.notebook_views import Value
 from clrevents.analysis.gathering.groups import numbered
 from clrevents.analysis.shared.samples.calltree import stack_sums
 from clrevents.analysis.shared.samples.leaf_states import WAITING
@@ -24,7 +25,7 @@ BY: Final[tuple[By, ...]] = ("method", "module")
 
 
 @attrs.frozen
-class HotMethod:
+class HotMethod(Value):
     """One method or module. Weights are in the samples' unit.
 
     `samples` were taken in it, `inclusive_samples` in it or in what it called. `external` is the part of `exclusive`
@@ -42,11 +43,14 @@ class HotMethod:
     inclusive_samples: int
     running: int | float | None = None
     waiting: int | float | None = None
+    kind: str | None = None
 
 
 def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     """All of them, most exclusive weight first, then most inclusive; equal ones by name."""
-    labels = [(f.name, f.raw, f.module) if by == "method" else _module(f.module, f.reason) for f in samples.frames]
+    labels = [
+        ((f.name, f.raw, f.module) if by == "method" else _module(f.module, f.reason), f.kind) for f in samples.frames
+    ]
     of, groups = numbered(labels)
     sums = stack_sums(samples, merge_threads=True)
     leaf = of[samples.values[samples.offsets[sums.stack]]] if len(sums) else sums.stack
@@ -79,8 +83,9 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
             *(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i]),
             running=ran[i] if state is not None and samples.running_told else None,
             waiting=None if state is None else waited[i],
+            kind=kind,
         )
-        for i, label in enumerate(groups)
+        for i, (label, kind) in enumerate(groups)
     ]
     return Listed(sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.raw)))
 

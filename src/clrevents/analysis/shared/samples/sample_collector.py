@@ -38,6 +38,16 @@ from clrevents.analysis.shared.samples.samples import SAMPLES, Samples, name_sam
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, BYTES, NEEDED, AllocationRows, certainty
 from clrevents.analysis.shared.weights.allocation_events import SELECTORS as ALLOCATIONS
+from clrevents.analysis.shared.weights.cpu_samples import (
+    CPU,
+    CPU_CAVEAT,
+    CPU_COLUMNS,
+    CPU_EVENT,
+    ON_PROCESSOR,
+    capacity_ns,
+    cpu_field,
+    weigh_cpu,
+)
 from clrevents.analysis.shared.weights.event_weights import THROWN, event_and_weight, left_out
 from clrevents.analysis.shared.weights.weighing import (
     CAVEAT,
@@ -57,7 +67,7 @@ from clrevents.table.read import Wanted
 
 A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
 
-SAMPLE_NEEDS: Final = (Need("where threads spend their time", ("ThreadSample",), 0, 4, SAMPLE, essential=True),)
+SAMPLE_NEEDS: Final = (Need("where threads spend their time", ("ThreadSample", CPU), 0, 4, SAMPLE, essential=True),)
 SAMPLE_METRICS: Final = (
     # A sample that reaches into the next window is in both.
     MetricDeclaration("samples", "count", "The number of samples or events.", windows=False, evidence="sample"),
@@ -77,6 +87,7 @@ WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {
 _MEANT: Final = {THROWN: (RUNTIME, THROWN.partition("/")[2])}
 """The events of selectors that a word stands for: users are told how to record these, too."""
 _NOBODY: Final = -1
+_NO_ROWS: Final[Ints] = np.zeros(0, dtype=np.int64)
 
 
 @row
@@ -87,7 +98,11 @@ class SampleFacts:
     unit: Word | None = column("The unit of the weights: `nanoseconds`, `bytes`, `count`, or `none` if unknown.")
     threads: Count | None = column("The number of threads that the samples are of.")
     sampling_period_ns: DurationNs | None = column(
-        "The median time between two samples of one thread; null except for the sample profiler."
+        "The median time between two samples of one thread, or the period of CPU samples; null for other events."
+    )
+    processors: Count | None = column("The number of processors; null unless these are CPU samples.")
+    capacity_ns: DurationNs | None = column(
+        "How long all processors together were there to be used; null unless these are CPU samples."
     )
     advice: Word | None = column("What to record so that more frames have names; null if nothing is missing.")
 
@@ -106,15 +121,21 @@ class CollectedSamples:
     period_ns: int | None
     notes: tuple[Note, ...]
     cannot: Note | None
+    of_processors: bool
+    """Whether these are CPU samples."""
 
     @property
     def facts(self) -> dict[str, Any]:
         """The values of `SampleFacts`."""
+        context = self.context
+        capacity = capacity_ns(context.info, context.duration_ns, context.window) if self.of_processors else None
         return {
             "event": self.samples.event or None,
             "unit": self.samples.unit,
             "threads": len(self.samples.threads),
             "sampling_period_ns": self.period_ns,
+            "processors": context.info.processors if self.of_processors else None,
+            "capacity_ns": capacity,
             "advice": self.samples.advice,
         }
 
@@ -130,11 +151,13 @@ class CollectedSamples:
         """The metrics of `SAMPLE_METRICS`."""
         samples = self.samples
         unsampled = self.weight(samples.unsampled_total)
-        if not samples.timed:
+        if self.of_processors:
+            unsampled = attrs.evolve(unsampled, value=None, reason="CPU samples do not cover time")
+        elif not samples.timed:
             unsampled = attrs.evolve(unsampled, value=None, unit="ns", reason="these are no samples of the profiler")
         count = Metric(samples.count, "count", evidence="sample")
-        if self.unknown == UNTOLD:
-            count = attrs.evolve(count, value=None, reason=UNTOLD)
+        if self.unknown in (UNTOLD, ON_PROCESSOR):
+            count = attrs.evolve(count, value=None, reason=self.unknown)
         return {
             "samples": count,
             "total": self.weight(samples.total - samples.unsampled_total),
@@ -180,13 +203,14 @@ class SampleCollector(Collector[A_co]):
         field = () if self._field is None else (self._field,)
         more = () if self._left_out is None else self._left_out[:1]
         self._columns = tuple(dict.fromkeys((*SAMPLE_HEADERS, *field, *more)))
-        self.selectors = (self._selector, SUSPENDING, *VERSION_EVENTS) if self._timed else (self._selector,)
+        self.selectors = (self._selector, CPU, SUSPENDING, *VERSION_EVENTS) if self._timed else (self._selector,)
         if self._allocations is not None:
             self.selectors = ALLOCATIONS
         # A weight may be a header column, too.
         self.headers = tuple(dict.fromkeys((*SAMPLE_HEADERS, *Wanted.of(field).headers)))
         self._event: tuple[str, str] | None = None
         self._kept = Kept({self._selector: self._columns})
+        self._cpu = Kept()
         self._versions: set[int] = set()
         self._stops: list[Ints] = []
 
@@ -206,11 +230,18 @@ class SampleCollector(Collector[A_co]):
             if self._timed and selector == SUSPENDING:
                 self._stops.append(stops_of(found))
                 continue
+            if self._timed and selector == CPU:
+                columns = [name for name in CPU_COLUMNS if name in found.table]
+                self._cpu.take(ReportChunk({CPU: self._of_thread(found, columns)}))
+                continue
             if self._event not in (None, found.event):
                 raise AmbiguousEventError(f"{self._selector!r} means several events")
             self._event = found.event
             self._check(found)
-            self._kept.take(ReportChunk({self._selector: self._of_thread(found)}))
+            # Of samples those of all threads: they tell when the sampler was late.
+            self._kept.take(
+                ReportChunk({self._selector: found if self._timed else self._of_thread(found, self._columns)})
+            )
 
     def finish(self, context: Context) -> A_co:
         """Give the answer."""
@@ -224,6 +255,15 @@ class SampleCollector(Collector[A_co]):
             notes = () if caveat is None else (Note("estimated", "info", caveat, (*self.tables, "total")),)
             context = attrs.evolve(context, needs=(NEEDED,))
             return self.answer(self._collected(context, name, rows, NEEDED.what not in context.unknown, notes))
+        if self._timed and _occurs(CPU_EVENT, context):
+            events = self._cpu.all((CPU,), context.nothing)[CPU]
+            rows = SampleColumns.of(events.table, cpu_field(events.table), process)
+            cannot = None
+            if self._states is not None:
+                # Nothing is shown rather than all of them.
+                rows = rows.take(_NO_ROWS)
+                cannot = Note("on-processor", "warning", ON_PROCESSOR, (*self.tables, "total"))
+            return self.answer(self._collected(context, CPU_EVENT[1], rows, cannot is None, (), cannot, True))
         events = context.nothing(self._selector)
         self._check(events)
         if (self._event or events.event) is not None:
@@ -244,14 +284,16 @@ class SampleCollector(Collector[A_co]):
         known: bool,
         notes: tuple[Note, ...],
         cannot: Note | None = None,
+        of_processors: bool = False,
     ) -> CollectedSamples:
-        weighed = self._weighed(rows, context)
+        weighed = weigh_cpu(rows, context.info, context.window) if of_processors else self._weighed(rows, context)
         told = (
             not self._timed
+            or of_processors
             or rows.field is None
             or tells_running(self._versions, int((rows.field == MANAGED).sum()), len(rows))
         )
-        unknown = None if known else "the trace has no such event"
+        unknown = None if known else ON_PROCESSOR if of_processors else "the trace has no such event"
         apart = context.info.version >= MANY_PROCESSES
         samples = name_samples(
             *(name, weighed, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts),
@@ -263,6 +305,8 @@ class SampleCollector(Collector[A_co]):
             cannot = cannot or Note("running-unknown", "warning", UNTOLD, (*self.tables, "total"))
         elif self._states is not None and samples.state is not None:
             samples = samples.in_states(*self._states)
+        if self._asked.kind is not None:
+            samples = samples.of_kind(self._asked.kind)
         samples = samples.in_shape(self._shape)
         # A loss before the window counts from the first sample on whose time reaches into it.
         first = next(iter(weighed.rows.time[:1].tolist()), None)
@@ -271,10 +315,11 @@ class SampleCollector(Collector[A_co]):
             samples=samples,
             lossy=context.touched(self._asked.thread_id, first),
             unknown=unknown,
-            evidence="sample" if samples.timed or notes else "event",
-            period_ns=_period(weighed),
-            notes=(*notes, *_notes(samples, self.tables)),
+            evidence="sample" if samples.timed or notes or of_processors else "event",
+            period_ns=context.info.sampling_interval_ns if of_processors else _period(weighed),
+            notes=(*notes, *_notes(samples, self.tables, of_processors)),
             cannot=cannot,
+            of_processors=of_processors,
         )
 
     def _check(self, found: Gathered) -> None:
@@ -284,13 +329,13 @@ class SampleCollector(Collector[A_co]):
             if not self._timed:
                 check_weight(found.event, found.table.fields, self._field, self.texts)
 
-    def _of_thread(self, found: Gathered) -> Gathered:
-        """The events of the thread that was asked for; all samples, which tell when the sampler was late."""
-        if self._asked.thread_id is None or self._timed:
+    def _of_thread(self, found: Gathered, columns: Sequence[str]) -> Gathered:
+        """The events of the thread that was asked for."""
+        if self._asked.thread_id is None:
             return found
         thread = found.column("thread_id")
         mine = thread.values == self._asked.thread_id
-        return found.only(np.flatnonzero(mine & thread.known), self._columns)
+        return found.only(np.flatnonzero(mine & thread.known), columns)
 
     def _weighed(self, rows: SampleColumns, context: Context) -> WeighedColumns:
         if self._timed:
@@ -324,8 +369,10 @@ def _occurs(event: tuple[str, str] | None, context: Context) -> bool:
     return any((kind.provider, kind.name) == event for kind in context.kinds)
 
 
-def _notes(samples: Samples, tables: tuple[str, ...]) -> tuple[Note, ...]:
+def _notes(samples: Samples, tables: tuple[str, ...], of_processors: bool) -> tuple[Note, ...]:
     found = []
+    if of_processors and len(samples):
+        found.append(Note("processor-time", "info", CPU_CAVEAT, (*tables, "total")))
     if samples.timed and len(samples):
         found.append(Note("clock-time", "info", CAVEAT, (*tables, "total")))
     if not samples.running_told:

@@ -10,6 +10,8 @@ from typing import Any, Final
 from clrevents.analysis.framework.model.declaration import parameter, parameters
 from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
 from clrevents.analysis.shared.weights.event_weights import ALONE
+from clrevents.symbols.native import KINDS as KINDS
+from clrevents.symbols.native import check_kind
 
 MY_CODE: Final[Any] = parameter(
     False, "Without methods of the runtime and the framework, but where a stack has no others."
@@ -33,6 +35,9 @@ class SampleParameters:
     running: bool = parameter(False, "Only samples of threads that ran managed code.")
     waiting: bool = parameter(False, "Only samples of threads that waited, in a method that is known to wait.")
     state: str | None = parameter(None, "Only samples of threads in this state, such as `lock` or `native`.")
+    kind: str | None = parameter(
+        None, "Only samples whose innermost frame is `kernel`, `native` or `managed`; only machine recordings tell."
+    )
     group: str | None = parameter(
         None,
         "Show methods that match as one: PATTERN->NAME, or PATTERN=>NAME to tell apart by which method the group was "
@@ -54,5 +59,6 @@ class SampleParameters:
         """ValueError for what does not go together."""
         if (self.running or self.waiting or self.state is not None) and (self.event or self.weight):
             raise ValueError("only samples of the profiler tell whether a thread ran or waited")
+        check_kind(self.kind)
         if self.event is None and self.weight not in (None, *ALONE):
             raise ValueError("weight needs event: samples of the profiler weigh the time that they stand for")

@@ -18,6 +18,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Value
 from clrevents.analysis.framework.render.showing import show, write
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.distant_times import near_table
@@ -46,6 +47,7 @@ from clrevents.analysis.shared.weights.allocation_events import (
     AllocationRows,
     best_source,
 )
+from clrevents.analysis.shared.weights.cpu_samples import CPU, CPU_COLUMNS, CPU_EVENT, cpu_field, weigh_cpu
 from clrevents.analysis.shared.weights.event_weights import event_and_weight, left_out, under_texts
 from clrevents.analysis.shared.weights.weighing import (
     SAMPLE_HEADERS,
@@ -61,6 +63,7 @@ from clrevents.analysis.shared.weights.weighing import (
 from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.symbols.methods import Methods
+from clrevents.symbols.native import check_kind
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.table.build import ColumnType, TableField, from_values, number_column, text_column
 from clrevents.table.read import Wanted
@@ -82,7 +85,7 @@ _NO_RUNDOWN: Final = "no rundown"
 
 @functools.total_ordering
 @attrs.frozen
-class SampledThread:
+class SampledThread(Value):
     """One thread of one process; None where the trace does not say. In order by process, then thread, None first."""
 
     thread_id: int | None
@@ -145,6 +148,11 @@ class Samples:
         return found
 
     @property
+    def on_processor(self) -> bool:
+        """Whether these are CPU samples, and weigh time."""
+        return self.event == CPU_EVENT[1] and self.unit == "nanoseconds"
+
+    @property
     def nameless(self) -> int:
         """How many frames lack a name, because the trace does not tell it."""
         return sum(frame.reason not in (None, NO_STACK, FOLDED, NOT_SAMPLED) for frame in self.frames)
@@ -182,6 +190,17 @@ class Samples:
             raise ValueError(UNTOLD)
         stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
         return self._only(np.flatnonzero(in_states(self.state, states)), stacks)
+
+    def of_kind(self, kind: str | None) -> Samples:
+        """Those whose innermost frame is of this kind of code: `kernel`, `native` or `managed`; None is unknown.
+
+        Raises ValueError for another kind.
+        """
+        check_kind(kind)
+        mine = np.array([frame.kind == kind for frame in self.frames], dtype=np.bool_)
+        leaf = self.values[self.offsets[self.stack]] if len(self) else self.stack
+        stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
+        return self._only(np.flatnonzero(mine[leaf]), stacks)
 
     def shaped(
         self,
@@ -349,6 +368,13 @@ def read_samples(
         return _allocations(trace, options, window, artefacts, trails)
     if trace.info.version >= MANY_PROCESSES:
         passes_of(trace).scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
+    if timed and has_cpu_samples(trace):
+        filters = Filters.of({"thread_id": thread_id, "start": start, "end": end})
+        told = {*SAMPLE_HEADERS, *(field.name for field in passes_of(trace).fields(CPU_EVENT))}
+        wanted = Wanted.of(["process_id", *(name for name in CPU_COLUMNS if name in told)])
+        table, stacks = passes_of(trace).table(CPU, wanted, filters, "time", stacks=True)
+        weighed = weigh_cpu(SampleColumns.of(table, cpu_field(table)), trace.info, window)
+        return _named(trace, CPU_EVENT[1], weighed, stacks, artefacts, trails)
     if timed:
         return _profiled(trace, window, Filters.of({"thread_id": thread_id}).thread_ids, artefacts, trails)
     more = [] if leave is None else [leave[0]]
@@ -362,6 +388,13 @@ def read_samples(
         check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight, texts=True)
     rows = SampleColumns.of(table, field, left_out=leave)
     return _named(trace, name, weigh_events(rows, weight, window), stacks, artefacts, trails)
+
+
+def has_cpu_samples(trace: Trace) -> bool:
+    """Whether the Linux recorder took any: then they are what is read, because only they tell processor time."""
+    if trace.info.version < MANY_PROCESSES:
+        return False
+    return any((event.provider, event.name) == CPU_EVENT for event in trace.event_counts())
 
 
 def _profiled(

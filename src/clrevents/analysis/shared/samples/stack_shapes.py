@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks, StackFrame, is_own
 from clrevents.analysis.shared.samples.name_patterns import GroupRule, NamePattern, group_rules, matched, name_patterns
+from clrevents.symbols.native import CodeKind
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -125,9 +126,11 @@ def _grouped(merged: MergedStacks, rules: Sequence[GroupRule]) -> MergedStacks:
     found = [_group(frame, rules) for frame in merged.frames]
     group = np.array([-1 if one is None else known[one[0]] for one in found], dtype=np.int64)
     modules: dict[str, set[str]] = {}
+    kinds: dict[str, set[CodeKind | None]] = {}
     for frame, one in zip(merged.frames, found, strict=True):
         if one is not None:
             modules.setdefault(one[0], set()).add(frame.module)
+            kinds.setdefault(one[0], set()).add(frame.kind)
     frames: Interned[StackFrame] = Interned()
     place = np.zeros(len(merged.frames), dtype=np.int64)
     for number, (frame, one) in enumerate(zip(merged.frames, found, strict=True)):
@@ -135,7 +138,8 @@ def _grouped(merged: MergedStacks, rules: Sequence[GroupRule]) -> MergedStacks:
             name, entry = one
             module = frame.module if entry or len(modules[name]) == 1 else ""
             text, raw = (f"{name} <<{frame.name}>>", f"{name} <<{frame.raw}>>") if entry else (name, name)
-            frame = StackFrame(text, raw, module)
+            kind = frame.kind if entry or len(kinds[name]) == 1 else None
+            frame = StackFrame(text, raw, module, kind=kind)
         place[number] = frames[frame]
     mine, owner = group[merged.values], _owner(merged)
     called = np.zeros(len(merged.values), dtype=np.bool_)

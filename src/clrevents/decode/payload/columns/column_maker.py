@@ -81,8 +81,6 @@ class ColumnMaker:
         kind = group.kind
         ends = group.ends
         layouts = self._layouts_of(kind)
-        if self._decoder.drifted(kind):
-            self._read(group, 0)
         for index, (layout, made) in enumerate(layouts):
             if made is None:
                 break
@@ -90,9 +88,11 @@ class ColumnMaker:
             if not found.fits:
                 continue
             # A layout without fields leaves no tail: records decide what such bytes are.
-            tails = index == 0 and bool(layout.fields) and (kind.newer or len(layouts) == 1)
+            tails = index == 0 and bool(layout.fields) and self._decoder.leaves_tails(kind)
             if not (tails or found.exact):
                 continue
+            if self._decoder.drifted(kind):
+                self._read(group, 0)
             if not found.exact:
                 over = np.flatnonzero(found.stops != ends)
                 self._read(group, int(over[0]), len(over))
