@@ -50,7 +50,7 @@ class Frame(Value):
 
     @property
     def label(self) -> str:
-        """What stands for the frame, as it is in the trace; `str` escapes what a terminal would obey."""
+        """The text for the frame, verbatim; `str` escapes control characters in it."""
         if self.reason is None:
             return self.display or self.name or f"[{self.address:#x}]"
         inside = f" in {self.module}" if self.module else ""

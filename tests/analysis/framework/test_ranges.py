@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import clrevents
-from clrevents.analysis.framework.model.ranges import Ranges
+from clrevents.analysis.framework.model.cell_ranges import CellRanges
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.cells import Bytes, BytesChange, Count, DurationNs, Ns, Ratio
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -34,7 +34,7 @@ def table(**values: object) -> ReportTable[Sized]:
 
 
 def test_what_fits_stays() -> None:
-    ranges, rows = Ranges(), table()
+    ranges, rows = CellRanges(), table()
     assert ranges.table("sizes", rows) is rows
     assert ranges.notes() == ()
 
@@ -52,7 +52,7 @@ def test_what_fits_stays() -> None:
     ],
 )
 def test_what_does_not_is_null_or_the_nearest(name: str, wrong: object, right: object) -> None:
-    ranges = Ranges()
+    ranges = CellRanges()
     made = ranges.table("sizes", table(**{name: wrong}))
     assert getattr(made[0], name) == right
     (note,) = ranges.notes()
@@ -65,7 +65,7 @@ def test_what_does_not_is_null_or_the_nearest(name: str, wrong: object, right: o
 
 
 def test_a_metric_that_cannot_be_is_null_with_a_reason() -> None:
-    ranges = Ranges()
+    ranges = CellRanges()
     for metric in (Metric(-1, "ns"), Metric(5, "bytes", low=-2), Metric(1.5, "ratio")):
         made = ranges.metric(metric)
         assert (made.value, made.low, made.high) == (None, None, None)

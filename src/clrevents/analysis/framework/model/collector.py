@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.cell_ranges import CellRanges
 from clrevents.analysis.framework.model.needs import Need, SeenKinds, coverage, met, missing_notes
-from clrevents.analysis.framework.model.ranges import Ranges
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
     CODE,
@@ -275,7 +275,7 @@ class Context:
         needs = [need for need in self.needs if need.what not in seen]
         unknown = {need.what for need in needs if met(need, self.kinds) == "unknown"}
         nothing = any(need.essential and need.what in unknown for need in needs)
-        ranges = Ranges()
+        ranges = CellRanges()
         held: dict[str, Any] = {name: ranges.table(name, rows) for name, rows in tables.items()}
         held["facts"] = ranges.facts(facts)
         held["metrics"] = {

@@ -25,7 +25,7 @@ F = TypeVar("F")
 
 
 @attrs.define
-class Ranges:
+class CellRanges:
     """Sees to the range of everything that an answer has, and counts what was out of it."""
 
     odd: dict[str, int] = attrs.field(factory=dict)
