@@ -17,6 +17,7 @@ from typing import IO, Final
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents._util.outputs import whole_file
 from clrevents.encode.values import MetadataRecord, Sink
 from clrevents.rewrite.copy import Copied, Copier
@@ -36,7 +37,7 @@ _MARK: Final = MetadataRecord(1, PROVIDER, ID, name=NAME, fields=FIELDS)
 
 
 @attrs.frozen
-class Redacted:
+class Redacted(Value):
     """The result of `redact`."""
 
     copied: Copied
@@ -89,7 +90,7 @@ def redact(
 
     `out` is compressed if its name ends in `.gz`, and appears only when complete. If one of the words of `check` is
     found in the result, nothing is written. Raises the exceptions of `Trace.events`, TraceError for what does not fit
-    into a block of the new trace, OSError, and re.error.
+    into a block of the new trace, ValueError if `out` is the trace itself, OSError, and re.error.
     """
     rules = FieldRules(tuple(keep), tuple(map(re.compile, fields)))
     key = key or secrets.token_bytes(16)
@@ -108,7 +109,7 @@ def redact(
     if identifiers:
         info, losses = identifiers.info(info), identifiers.losses(losses)
     try:
-        with whole_file(out) as file, _packed(file, out) as sink:
+        with whole_file(out, trace.info.path) as file, _packed(file, out) as sink:
             search = WordSearch(sink, check)
             copier = Copier(search, info, losses, (_MARK, mark_payload(blank, ids)))
             for rows in passes.event_rows():

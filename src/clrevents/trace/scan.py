@@ -8,6 +8,7 @@ from functools import cached_property
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.decode.container.blocks import ThreadRow
 from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.kinds import EventKey, EventKind, KindIndex, by_event
@@ -21,7 +22,7 @@ from clrevents.sources import Source
 
 
 @attrs.frozen
-class ThreadInfo:
+class ThreadInfo(Value):
     """A thread that events are about."""
 
     thread_id: int
@@ -123,7 +124,7 @@ def scan_headers(
     return HeaderScan(
         counts=dict(counts.most_common()),
         threads=threads,
-        duration_ns=clock.ns(stream.latest) if counts else 0,
+        duration_ns=max(clock.ns(stream.latest), 0) if counts else 0,
         losses=tuple(stream.losses),
         destroyed=tuple(stream.destroyed),
         lost=stream.lost,

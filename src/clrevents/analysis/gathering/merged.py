@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Value
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.symbols.method import NATIVE
 from clrevents.symbols.method_names import raw_name
@@ -33,7 +34,7 @@ FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Int
 
 
 @attrs.frozen
-class StackFrame:
+class StackFrame(Value):
     """One method as a line of stacks; its code of several tiers and addresses is one line.
 
     `name` is as C# would write it, `raw` as the runtime does, after its module and `!`. `reason` says why an address
@@ -95,7 +96,7 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
         frame = table.frame(row)
         kind = code_kind(frame.address, frame.module, None) if methods.tells_kinds else None
         # What a mapped file has no name for is one line of each file.
-        text = f"[unresolved in {frame.module}]" if table.reason[row] == NATIVE and frame.module else str(frame)
+        text = f"[unresolved in {frame.module}]" if table.reason[row] == NATIVE and frame.module else frame.label
         place[row] = frames[StackFrame(text, text, frame.module, frame.reason, kind)]
     return place
 

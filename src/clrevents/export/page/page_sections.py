@@ -19,11 +19,12 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.render.charts import COARSE, Chart
-from clrevents.analysis.framework.render.show import column_texts, fact_lines, note_text, people_columns, text_last
+from clrevents.analysis.framework.render.show import fact_lines, note_text
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, heading, is_number
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import shape_of
+from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last
 from clrevents.export.page.page_assembly import PageTexts, shown_text
 
 NO_CHARTS: Final = "charts need the extra plot: pip install 'clrevents[plot]'"
@@ -190,6 +191,20 @@ def _section(
         "notes": _safe(notes),
         "charts": charts,
         "tables": page_tables(declared, found, most, texts),
+    }
+
+
+def failed_section(name: str, error: Exception) -> dict[str, Any]:
+    """The section of a report that has a fault: what it was, and nothing else."""
+    why = f"this report failed, by a fault of clrevents: {type(error).__name__}: {error}"
+    empty: dict[str, Any] = {key: [] for key in ("facts", "unknown", "lacking", "charts", "tables")}
+    declared = find_report(name)
+    about = declared.description.split("\n\n")[0]
+    return {
+        **empty,
+        **{"name": name, "question": declared.question, "about": about, "coverage": "none"},
+        "headline": _safe([("report", "failed")]),
+        "notes": _safe([("error", f"error: {why}")]),
     }
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.cell_ranges import CellRanges
 from clrevents.analysis.framework.model.needs import Need, SeenKinds, coverage, met, missing_notes
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
@@ -282,16 +283,19 @@ class Context:
         covered = coverage(needs, self.kinds)
         if left_out or (covered == "full" and self._holey):
             covered = "partial"
+        ranges = CellRanges()
+        held: dict[str, Any] = {name: ranges.table(name, rows) for name, rows in tables.items()}
+        held["facts"] = ranges.facts(facts)
+        held["metrics"] = {
+            declared.name: ranges.metric(self._given(metrics[declared.name], declared, unknown, nothing, occurred))
+            for declared in self.metrics
+        }
+        missing = (*missing_notes(needs, self.kinds), *self.troubles.notes)
         return answer_class(
             question=self.question,
             coverage="none" if cannot is not None else covered,
-            notes=(*filter(None, [cannot]), *missing_notes(needs, self.kinds), *self.troubles.notes, *notes, *left_out),
-            facts=facts,
-            metrics={
-                declared.name: self._given(metrics[declared.name], declared, unknown, nothing, occurred)
-                for declared in self.metrics
-            },
-            **tables,
+            notes=(*filter(None, [cannot]), *missing, *ranges.notes(), *notes, *left_out),
+            **held,
         )
 
     def touched(self, thread_id: int | None = None, since_ns: int | None = None) -> bool:

@@ -12,8 +12,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.html import html_text
+from clrevents._util.notebook_views import Value
 from clrevents._util.units import amount_text, raw_text
-from clrevents.table.display import html_text
 
 Ints: TypeAlias = NDArray[np.int64]
 Merge: TypeAlias = Literal["sum", "max", "min", "none"]
@@ -105,7 +106,7 @@ def metric_text(metric: Metric, raw: bool = False) -> str:
 
 
 @attrs.frozen
-class Note:
+class Note(Value):
     """One caveat: a stable `id`, what it `touches` (tables, columns, metrics), its numbers, and what to do.
 
     `record` is what `dotnet-trace collect --providers` takes to have it in the next trace.
@@ -125,7 +126,7 @@ MANY_PROCESSES: Final = 6
 
 
 @attrs.frozen
-class TimeWindow:
+class TimeWindow(Value):
     """From `start_ns` to before `end_ns`; None where it is open."""
 
     start_ns: int | None = None
@@ -134,7 +135,12 @@ class TimeWindow:
     @classmethod
     def between(cls, start: Any, end: Any, moment_ns: Callable[[Any, str], int]) -> TimeWindow:
         """From one moment to another, in whichever form; `moment_ns` gives the nanoseconds of one, by its name."""
-        return cls(None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end"))
+
+        def edge(moment: Any, what: str) -> int | None:
+            # Damaged clocks give moments that 64 bits do not hold.
+            return None if moment is None else min(max(moment_ns(moment, what), ALWAYS + 1), FOREVER - 1)
+
+        return cls(edge(start, "start"), edge(end, "end"))
 
     @property
     def whole(self) -> bool:
@@ -178,7 +184,7 @@ class TimeWindow:
 
 
 @attrs.frozen
-class TraceIdentity:
+class TraceIdentity(Value):
     """Which trace an answer is of, by what its header says."""
 
     path: str | None
@@ -190,7 +196,7 @@ class TraceIdentity:
 
 
 @attrs.frozen
-class Question:
+class Question(Value):
     """What was asked: which report with which parameters, of which part of which trace, and who answered."""
 
     report: str
