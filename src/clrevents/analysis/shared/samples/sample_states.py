@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks
-from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, ThreadState, artefact_frames, stack_states
+from clrevents.analysis.shared.samples.leaf_states import (
+    BY_KERNEL,
+    STATES,
+    WAITING,
+    ThreadState,
+    artefact_frames,
+    stack_states,
+)
 from clrevents.analysis.shared.samples.stack_shapes import without_frames
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -51,9 +58,10 @@ def chosen_states(running: bool, waiting: bool, state: str | None) -> tuple[Thre
         return WAITING
     if state is None:
         return None
-    found = tuple(name for name in STATES if name == state)
+    sampled = [name for name in STATES if name not in BY_KERNEL]
+    found = tuple(name for name in sampled if name == state)
     if not found:
-        raise ValueError(f"no state {state!r}; there are {', '.join(STATES)}")
+        raise ValueError(f"no state {state!r}; there are {', '.join(sampled)}")
     return found
 
 
