@@ -47,16 +47,16 @@ ROOMS: Final = {
     "schema": Room(("_util", "errors"), ("attrs",)),
     "schema.events": Room(("schema",), ("enum", "typing"), stdlib=False),
     "types": Room(("schema",)),
-    "decode": Room(("errors", "schema"), ("attrs", "numpy")),
+    "decode": Room(("_util", "errors", "schema"), ("attrs", "numpy")),
     "kernels": Room((), stdlib=False),
     "reference": Room(("errors", "schema"), ("construct",)),
     "encode": Room(("errors", "schema")),
-    "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
+    "symbols": Room(("_util", "errors", "schema", "decode"), ("attrs", "numpy")),
     "table": Room(("_util", "errors", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
     "sources": Room(("errors", "schema"), (), ("fsspec",)),
     "trace": Room(("_util", "errors", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(("_util", "errors", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
-    "diagnostics": Room(("errors", "schema", "trace"), ("attrs",)),
+    "diagnostics": Room(("_util", "errors", "schema", "trace"), ("attrs",)),
     "rewrite": Room(("_util", "errors", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(
         ("_util", "errors", "schema", "table", "trace", "symbols", "analysis"), ("attrs", "numpy"), OPTIONAL
@@ -78,7 +78,9 @@ ROOMS: Final = {
     ),
     "__main__": Room(("cli",)),
     "testing": Room(
-        ("clrevents", "events", "errors", "schema", "reference", "encode"), ("attrs",), ("hypothesis", *OPTIONAL)
+        ("clrevents", "events", "_util", "errors", "schema", "reference", "encode"),
+        ("attrs",),
+        ("hypothesis", *OPTIONAL),
     ),
 }
 # Any public name, but only when it is asked for: inside a function, or for type checkers.

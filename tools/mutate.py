@@ -301,10 +301,11 @@ class LineMap:
 
     def tests(self, fault: Fault) -> list[str]:
         """Those that come by the line, quick ones first; of a line that import runs those that come by the module."""
-        if not self._lines:
-            return about(self.copy, fault)
         lines = self._lines.get(fault.path, {})
         here = set(lines.get(str(fault.line), ())) or {test for tests in lines.values() for test in tests}
+        if not here:
+            # Nothing but declarations, or no map.
+            return about(self.copy, fault)
         return sorted(here, key=lambda t: (not t.startswith(tuple(ROOMS[fault.room])), self.spent.get(t, 0)))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TextIO, TypeAlias
 
+from clrevents._util.notebook_views import Value
 from clrevents._util.words import safe
 
 Severity: TypeAlias = Literal["note", "payload", "damage"]
@@ -132,7 +133,7 @@ class TraceWarning(UserWarning):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Value):
     """A fault found while reading, as data. Fields that do not apply are None."""
 
     kind: str
@@ -219,7 +220,7 @@ _MIB: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Value):
     """Bounds on what a trace may demand, as protection against hostile files. Values are counts or numbers of bytes.
 
     The defaults fit every file that a runtime writes. Raise a limit if a valid trace exceeds it. Raises ValueError

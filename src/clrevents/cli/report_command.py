@@ -22,19 +22,13 @@ from clrevents.analysis.framework.model.declaration import (
     parameters_of,
 )
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
-from clrevents.analysis.framework.render.show import (
-    column_texts,
-    fact_lines,
-    note_text,
-    people_columns,
-    text_last,
-    told_columns,
-)
+from clrevents.analysis.framework.render.show import fact_lines, note_text
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.run.listing import report_summaries
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last, told_columns
 from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many, spreadsheet_option

@@ -14,12 +14,6 @@ from clrevents._util.fitting import fitted_table
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
-from clrevents.analysis.framework.render.show import (
-    column_texts,
-    people_columns,
-    text_last,
-    told_columns,
-)
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, metric_text
 from clrevents.analysis.framework.vocabulary.cells import (
@@ -33,6 +27,7 @@ from clrevents.analysis.framework.vocabulary.cells import (
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
+from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last, told_columns
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn
 from clrevents.cli.reading_many import ReadingMany

@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Value
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.container.container import bad_fields
 from clrevents.decode.container.fields_of_names import FieldsOfNames
@@ -30,7 +31,7 @@ _NAME = 255
 
 
 @attrs.frozen(order=True)
-class EventKey:
+class EventKey(Value):
     """One kind of event: a key of `Trace.event_counts`, and the most precise selector. Sortable."""
 
     provider: str

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Summary
 from clrevents.decode.arrays import end_to_end, offsets_of, ragged
 from clrevents.decode.container.blocks import InlineStacks, Stacks
 from clrevents.decode.kernels.program import Program, gather
@@ -221,7 +222,7 @@ def _places(block: Stacks | InlineStacks) -> _Places:
 
 
 @attrs.frozen(eq=False)
-class StackArrays:
+class StackArrays(Summary):
     """Stacks as numpy arrays: `addresses[offsets[i]:offsets[i + 1]]` is the stack with id `ids[i]`."""
 
     ids: Ints
@@ -234,6 +235,9 @@ class StackArrays:
     def __len__(self) -> int:
         """The number of stacks."""
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"<StackArrays of {len(self):,} stacks>"
 
     def stack(self, index: int) -> tuple[int, ...]:
         """The addresses of the stack at position `index` of `ids`, innermost first."""

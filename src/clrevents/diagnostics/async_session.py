@@ -14,6 +14,7 @@ from types import TracebackType
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.diagnostics import runtime_requests as requests
 from clrevents.diagnostics.asynchronous import accept, answered, socket_of
 from clrevents.diagnostics.channel import BUFFER, End
@@ -29,7 +30,7 @@ from clrevents.trace import Batch
 
 
 @attrs.frozen
-class AsyncProcess:
+class AsyncProcess(Value):
     """What a `Process` can be asked, as coroutines."""
 
     process: Process

@@ -13,6 +13,7 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.diagnostics import runtime_requests as requests
 from clrevents.diagnostics.discovery import FoundRuntime, find_runtimes, start_key
 from clrevents.diagnostics.driving import run
@@ -26,7 +27,7 @@ _HOSTS: Final = ("dotnet", "dotnet.exe")
 
 
 @attrs.frozen
-class Process:
+class Process(Value):
     """A .NET process that can be asked. Every question is a request of its own and raises DiagnosticsError where it is
     refused, where this user may not ask, or where no answer comes in time."""
 

@@ -18,6 +18,7 @@ from uuid import UUID
 
 import attrs
 
+from clrevents._util.notebook_views import Summary
 from clrevents.diagnostics.driving import receive_exactly
 from clrevents.diagnostics.faults import DiagnosticsError, unreachable
 from clrevents.diagnostics.ipc_values import Malformed
@@ -31,7 +32,7 @@ _LONGEST_PATH: Final = 100
 """Of a socket, with some room: systems have 104 or 108."""
 
 
-class Listener:
+class Listener(Summary):
     """Listens at `address`, a path or `HOST:PORT`. A context manager: leaving it closes the port, removes its socket.
 
     Only processes of this user, or of root, are listened to on a path.
@@ -53,6 +54,9 @@ class Listener:
         except BaseException:
             self.socket.close()
             raise
+
+    def __repr__(self) -> str:
+        return f"<Listener at {self.endpoint}>"
 
     def _bind(self, address: str | tuple[str, int]) -> None:
         if not isinstance(address, str):

@@ -10,6 +10,7 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.providers import EVERYTHING, VERBOSE, Provider, united
 from clrevents.schema.keywords import RuntimeKeyword as Runtime
@@ -21,7 +22,7 @@ _BRIDGE: Final = "Microsoft-Diagnostics-DiagnosticSource"
 
 
 @attrs.frozen
-class Profile:
+class Profile(Value):
     """What to record for a purpose."""
 
     name: str

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.diagnostics.ipc_values import U32, U64, OptionalText, Text
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME, provider_name
@@ -33,7 +34,7 @@ def _named(_: Any, __: Any, name: str) -> None:
 
 
 @attrs.frozen
-class Provider:
+class Provider(Value):
     """A source of events with what is wanted of it. `name` may be a short one (`runtime`) and becomes the full one.
 
     Raises ValueError for a level that is not 1 to 5 and for keywords of more than 64 bits.

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.diagnostics.driving import Steps, open_request, request, take_in
 from clrevents.diagnostics.exchange import answer_to, environment_after
 from clrevents.diagnostics.faults import UNKNOWN_COMMAND, DiagnosticsError, refused
@@ -37,7 +38,7 @@ from clrevents.diagnostics.transports import Connection, Endpoint
 
 
 @attrs.frozen
-class RuntimeInfo:
+class RuntimeInfo(Value):
     """What a runtime says of itself; None is what its version does not tell."""
 
     pid: int

@@ -12,6 +12,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Unpack
 
+from clrevents._util.notebook_views import Summary
 from clrevents.diagnostics.channel import QUIET_SECONDS, STOP_SECONDS, Channel, End
 from clrevents.diagnostics.dotnet_process import Process, find_process
 from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
@@ -27,7 +28,7 @@ _PATIENCE = 0.25
 """The longest wait: so that limits are looked at."""
 
 
-class SessionOptions:
+class SessionOptions(Summary):
     """What both kinds of session are made with, and what both know.
 
     `process` is a process id, the name of a program, or a `Process`. `selectors` and `filters` choose the events that
@@ -44,6 +45,9 @@ class SessionOptions:
     `rundown` and `stacks` may be set to False to have neither names of what was compiled before, nor stacks; and
     `symbols` to know no `methods`, whose memory grows with the code that the process loads.
     """
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of process {self.process.pid}>"
 
     def __init__(
         self,

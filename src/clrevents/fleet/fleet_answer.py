@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents.analysis.framework.model.answer import only_table
+from clrevents._util.html import MOST_HTML, framed_html, html_table, html_text
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.run.catalogue import find_report
@@ -21,6 +21,7 @@ from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.fleet.joined import Joined, rows_of_traces
 from clrevents.fleet.questions import KeptAnswer, empty_tables
 from clrevents.table.build import ColumnType, TableField, from_values, row_table
+from clrevents.table.display import LINES, fitted
 from clrevents.table.table import Table
 
 _WHOLE: Final = ("count", "ns", "bytes")
@@ -79,11 +80,11 @@ class FleetAnswer:
     _metrics_of: Mapping[str, Mapping[str, Metric]]
 
     def table(self, name: str | None = None) -> Table:
-        """The table called `name`, which may be left out where there is only one.
+        """The table called `name`, or the first of those that were asked for.
 
         Raises KeyError for one that the report does not have or that was not asked for.
         """
-        name = only_table(name, self.tables)
+        name = name or next(iter(self.tables), "")
         if name not in self.tables:
             raise KeyError(f"no table {name!r}; there are {', '.join(self.tables)}; ask for others with tables=")
         return self.tables[name]
@@ -108,7 +109,15 @@ class FleetAnswer:
         for name, metric in self.metrics.items():
             lines.append(f"  {name}: {metric_text(metric)}")
         lines += [f"  {name}: {len(table):,} rows" for name, table in self.tables.items()]
-        return "\n".join(line if len(line) <= 100 else f"{line[:99]}…" for line in lines[:25])
+        return "\n".join(fitted(line) for line in lines[:LINES])
+
+    def _repr_html_(self) -> str:
+        metrics = html_table((), [(name, metric_text(metric)) for name, metric in self.metrics.items()])
+        parts = [f"<b>{html_text(self.name)}</b> of {len(self.traces):,} traces, coverage {self.coverage}{metrics}"]
+        for name, table in {"by_trace": self.by_trace, **self.tables}.items():
+            part = f"<p><b>{html_text(name)}</b></p>{table._repr_html_()}"
+            parts.append(part if sum(map(len, (*parts, part))) < MOST_HTML else f"<p>{name}: {len(table):,} rows</p>")
+        return framed_html("".join(parts), lambda: repr(self))
 
 
 def fleet_answer(

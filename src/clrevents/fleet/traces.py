@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias, TypeVar, Unpack
 
 import attrs
 
+from clrevents._util.html import framed_html, html_table
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.catalogue import find_report
@@ -38,7 +39,6 @@ from clrevents.fleet.sql_files import SqlFiles
 from clrevents.fleet.trace_paths import Places, trace_paths
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.table.build import row_table
-from clrevents.table.display import framed_html, html_table
 from clrevents.table.query import ask
 from clrevents.table.table import Table
 from clrevents.trace import Moment, Order

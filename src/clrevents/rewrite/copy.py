@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import MOST_BLOCK_BYTES, NetTrace6Writer
 from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, Sink, ThreadRow, TraceHeader
@@ -47,7 +48,7 @@ _OVERRIDES: Final = {
 
 
 @attrs.frozen
-class Copied:
+class Copied(Value):
     """What was written to the new trace."""
 
     events: int

@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.rewrite.payload_texts import Form
 from clrevents.schema.disclosure import ASKED, BYTES, KEPT, PLAIN, TEXT, Disclosure, disclosure_of, identifier_of
 from clrevents.schema.registry import SHORT_PROVIDERS
@@ -26,7 +27,7 @@ _SHORT: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
 
 
 @attrs.frozen
-class FieldRule:
+class FieldRule(Value):
     """What the rules say of one field."""
 
     provider: str

@@ -17,6 +17,7 @@ from typing import IO, Final
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents._util.outputs import whole_file
 from clrevents.encode.values import MetadataRecord, Sink
 from clrevents.rewrite.copy import Copied, Copier
@@ -36,7 +37,7 @@ _MARK: Final = MetadataRecord(1, PROVIDER, ID, name=NAME, fields=FIELDS)
 
 
 @attrs.frozen
-class Redacted:
+class Redacted(Value):
     """The result of `redact`."""
 
     copied: Copied

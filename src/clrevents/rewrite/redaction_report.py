@@ -11,11 +11,13 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents._util.notebook_views import Value
+
 SCHEMA: Final = "clrevents.redaction/1"
 
 
 @attrs.define
-class RedactionCounts:
+class RedactionCounts(Value):
     """Counts that grow while a trace is redacted."""
 
     replaced: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)

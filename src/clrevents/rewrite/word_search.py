@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.encode.values import Sink
 
 _ENOUGH = 1 << 20
@@ -23,7 +24,7 @@ _TURNED = "UTF-16, big-endian"
 
 
 @attrs.frozen
-class FoundWord:
+class FoundWord(Value):
     """A word that is there, in one encoding."""
 
     word: str

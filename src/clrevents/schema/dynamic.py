@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents._util.words import counted, safe
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.layout import Field, Layout
@@ -90,7 +91,7 @@ class _LearnedType(type):
     """Learned classes pickle by their layout, because nested records refer to them."""
 
 
-class Learned(metaclass=_LearnedType):
+class Learned(Value, metaclass=_LearnedType):
     """Base of learned records: fields by wire name, and a pickle that needs no module."""
 
     __slots__ = ()

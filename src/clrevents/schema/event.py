@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast, dataclass_transform
 
 import attrs
 
+from clrevents._util.notebook_views import fields_html
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.registry import DEFAULT, EventInfo, Registry
 from clrevents.schema.short_repr import record_text
@@ -123,7 +124,7 @@ def make_record(cls: Any, declared: FrameType | None = None) -> Any:
     except TypeError as error:
         raise TypeError(f"{cls.__name__}: {error}") from None
     # Shared by all records, because compiling them for each class is most of the cost of loading a family.
-    cls.__repr__, cls.__eq__, cls.__hash__ = _repr, _eq, _hash
+    cls.__repr__, cls._repr_html_, cls.__eq__, cls.__hash__ = _repr, fields_html, _eq, _hash
     record = attrs.define(slots=True, frozen=True, repr=False, eq=False)(cls)
     record.__layout__ = layout
     # As in classes learned from a trace, whose attributes may differ from the fields' wire names.

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents._util.notebook_views import Summary, Value
+from clrevents._util.words import counted
 from clrevents.schema.layout import Layout
 
 RUNTIME: Final = "Microsoft-Windows-DotNETRuntime"
@@ -42,7 +44,7 @@ def provider_name(name: str) -> str:
 
 
 @attrs.frozen
-class EventInfo:
+class EventInfo(Value):
     """One version of one event in a `Registry`; available on event classes as `__event__`."""
 
     provider: str
@@ -86,7 +88,7 @@ class EventInfo:
 
 
 @attrs.frozen
-class Entry:
+class Entry(Value):
     """One event in all its versions, without its classes: an item of `Registry.entries`."""
 
     provider: str
@@ -108,7 +110,7 @@ class Entry:
         return f"{self.provider}/{self.name}"
 
 
-class Registry:
+class Registry(Summary):
     """Event classes by provider, id and version, and by name.
 
     Events not found here are looked up in `parent`, which defaults to the global registry with all built-in and all
@@ -128,6 +130,12 @@ class Registry:
         self._changes = 0
         self._entries: dict[tuple[str, int], Entry] = {}
         self._by_name: tuple[int, _ByName] = (-1, _ByName(()))
+
+    def __repr__(self) -> str:
+        if self is DEFAULT:
+            return f"<Registry of {counted(sum(1 for _ in self.entries()), 'event')}>"
+        own = counted(len(self._events), "event")
+        return f"<Registry of {own}>" if self.parent is None else f"<Registry of {own}, and those of {self.parent!r}>"
 
     def __reduce__(self) -> str | tuple[Callable[..., Registry], tuple[Any, ...]]:
         """The global registry is pickled by name, any other with the classes registered in it."""

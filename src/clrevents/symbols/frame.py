@@ -9,6 +9,7 @@ from typing import Protocol
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.schema.method_flags import OptimizationTier
 
 NAMELESS = "no names"
@@ -16,7 +17,7 @@ NAMELESS = "no names"
 
 
 @attrs.frozen
-class Frame:
+class Frame(Value):
     """One line of a call stack: the method at an address, or the reason why it has no name.
 
     `str(frame)` is the method as C# would write it. Unknown texts are empty.

@@ -9,6 +9,7 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.schema.method_flags import MethodFlags, OptimizationTier
 
 REASONS: Final = ("", "no rundown", "unloaded", "not loaded yet", "native", "not managed", "overlapping")
@@ -28,7 +29,7 @@ _NO_FLAGS: Final = MethodFlags(0)
 
 
 @attrs.frozen
-class Method:
+class Method(Value):
     """A piece of code and its lifetime, as in `Methods`.
 
     A method can have several: a cold part, the code of each tier, and code loaded again at another address.

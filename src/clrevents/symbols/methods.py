@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Summary
 from clrevents.errors import Limits
 from clrevents.schema.method_flags import MethodFlags
 from clrevents.symbols.feed import ENTRY, Feed, with_entries
@@ -54,7 +55,7 @@ _CACHED: Final = 1 << 16
 _NO_PROCESS: Final = -1
 
 
-class Methods:
+class Methods(Summary):
     """All code that a trace reports, a sequence of `Method`: managed code first, then native symbols.
 
     Use `at` or `frames` to resolve addresses. `complete` tells whether the trace lists all managed code, and `modules`

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import attrs
 
+from clrevents._util.notebook_views import Summary, Value
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.feed import CodeRow, Feed
 from clrevents.symbols.lifetimes import ALWAYS
@@ -20,7 +21,7 @@ _ENDINGS: Final = (".dll", ".exe", ".winmd", ".ni.dll", ".ni.exe")
 
 
 @attrs.frozen
-class Pdb:
+class Pdb(Value):
     """The identity of a PDB file, by which symbol servers store it."""
 
     signature: UUID
@@ -37,7 +38,7 @@ class Pdb:
 
 
 @attrs.frozen
-class Module:
+class Module(Value):
     """A module as the trace reports it."""
 
     module_id: int
@@ -103,7 +104,7 @@ class _SameId:
         return self._places[count - 1] if count else None
 
 
-class Modules:
+class Modules(Summary):
     """All modules of a trace; iterating yields them in the order of their first events."""
 
     def __init__(self, feed: Feed) -> None:

@@ -13,6 +13,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import attrs
 import numpy as np
 
+from clrevents._util.notebook_views import Summary
+from clrevents._util.words import counted
 from clrevents.schema.method_flags import OptimizationTier
 from clrevents.symbols.feed import Feed
 from clrevents.symbols.lifetimes import LISTED, Sightings, lifetimes
@@ -73,8 +75,11 @@ class _Piece:
     value: Any
 
 
-class Native:
+class Native(Summary):
     """Mappings (by file name) and symbols, each with an index by address."""
+
+    def __repr__(self) -> str:
+        return f"<{counted(len(self.names), 'native symbol')}, {counted(len(self.mappings), 'mapping')}>"
 
     def __init__(self, feed: Feed) -> None:
         mappings: list[_Piece] = []

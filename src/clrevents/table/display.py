@@ -5,13 +5,11 @@ Times are shown as UTC, addresses in hex. Knows columns only by their fields, an
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from html import escape
-from itertools import chain, repeat
 from typing import Any, Final
 
+from clrevents._util.html import framed_html, html_table, shortened
 from clrevents._util.words import safe
 from clrevents.decode.payload.columns.column import ColumnType
 from clrevents.table.event_schema import TableField
@@ -20,14 +18,6 @@ LINES: Final = 25
 """The number of lines that a repr may have."""
 WIDTH: Final = 100
 """The width of those lines."""
-MOST_HTML: Final = 50_000
-"""The size of a notebook view in bytes."""
-
-LEFT: Final = '<td style="text-align:left">'
-"""How a cell of a table begins."""
-
-_LONG: Final = 200
-_PLAIN: Final = re.compile(r"[\w .:/-]*", re.ASCII).fullmatch
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -100,33 +90,3 @@ def text_rows(head: Sequence[str], rows: Sequence[Sequence[str]], whole: int, wh
     if len(shown) < whole:
         lines.append(f"  {len(shown):,} of {whole:,} {what}")
     return lines
-
-
-def framed_html(html: str, text: Callable[[], str]) -> str:
-    """A notebook view; the repr instead, where it would be too large."""
-    return html if len(html.encode()) <= MOST_HTML else f"<pre>{escape(text())}</pre>"
-
-
-def shortened(text: str) -> str:
-    """At most two hundred characters."""
-    return text if len(text) <= _LONG else text[:_LONG] + "…"
-
-
-def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool] = ()) -> str:
-    """A plain table of texts; columns are aligned left, but those of which `right` is true."""
-    cells = "".join(f"<th>{html_text(name)}</th>" for name in head)
-    sides = [f'<td style="text-align:{"right" if mine else "left"}">' for mine in right]
-    body = "".join(html_row(row, sides) for row in rows)
-    return f"<table>{f'<tr>{cells}</tr>' if head else ''}{body}</table>"
-
-
-def html_row(texts: Iterable[str], sides: Iterable[str] = ()) -> str:
-    """A row of such a table; `sides` are how its first cells begin that are not aligned left."""
-    cells = zip(chain(sides, repeat(LEFT)), map(html_text, texts), strict=False)
-    return f"<tr>{''.join(f'{side}{text}</td>' for side, text in cells)}</tr>"
-
-
-def html_text(text: str) -> str:
-    """The one way of text into a page."""
-    # Nearly all are names and numbers.
-    return text if _PLAIN(text) else escape(safe(text))

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 import attrs
 import numpy as np
 
+from clrevents._util.notebook_views import Value
 from clrevents.decode.arrays import end_to_end
 from clrevents.decode.column_pass import Chunk
 from clrevents.decode.header_columns import HEADERS, TABLE_HEADERS
@@ -42,7 +43,7 @@ _PLACE: Final = re.compile("Address$")
 
 
 @attrs.frozen
-class TableField:
+class TableField(Value):
     """One column of a table. `wire` is the payload field's name on the wire, None for a header column.
 
     `address` marks numbers that are addresses, which are shown in hex.

@@ -17,6 +17,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
+from clrevents._util.notebook_views import Summary
+from clrevents._util.units import moment_text
 from clrevents.encode import netperf, nettrace4, nettrace6
 from clrevents.encode.values import (
     NO_GUID,
@@ -60,7 +62,7 @@ class _Method:
     address: int
 
 
-class TraceBuilder:
+class TraceBuilder(Summary):
     """Builds a trace step by step. Every step returns the builder, so that steps can be chained.
 
     `format` is "nettrace4", "nettrace6" or "netperf3"; anything else raises ValueError. `pointer_size` is 4 or 8 bytes,
@@ -105,6 +107,9 @@ class TraceBuilder:
         self._labels: dict[Data, int] = {}
         self._damage: list[Change] = []
         self._ended = False
+
+    def __repr__(self) -> str:
+        return f"<TraceBuilder of {self.format}, at {moment_text(self._now_ns)}>"
 
     def thread(self, thread_id: int, name: str | None = None) -> TraceBuilder:
         """Set the thread that the next events are about: `thread_id`, with a `name` that only NetTrace 6 stores."""

@@ -15,6 +15,7 @@ from uuid import UUID
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Variant
 from clrevents.schema.layout import BoundField, BoundLayout
@@ -48,7 +49,7 @@ _SIMPLE: Final = tuple(sorted({*TypeCode} - ARRAYS - {TypeCode.OBJECT, TypeCode.
 
 
 @attrs.frozen
-class MadeEvent:
+class MadeEvent(Value):
     """One event of a `MadeTrace`, as a reader must return it."""
 
     provider: str
@@ -70,7 +71,7 @@ class MadeEvent:
 
 
 @attrs.frozen
-class MadeTrace:
+class MadeTrace(Value):
     """A generated trace and the events that a reader must find in it."""
 
     data: bytes = attrs.field(repr=False)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kernels.objects import Maker
@@ -28,7 +29,7 @@ from clrevents.trace.event_rows import EventRows
 _EVENTS: Maker[Event[Any]] = Maker(Event, SLOTS)
 
 
-class Batch:
+class Batch(Summary):
     """Consecutive selected events, in order, from a `Decoder` or `Trace.batches`. Iterating yields `Event` objects;
     `len` counts them.
 

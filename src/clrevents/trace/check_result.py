@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents._util.words import counted, lost_events
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
@@ -18,7 +19,7 @@ _MISFITS: Final = "payloads do not fit their layout"
 
 
 @attrs.frozen
-class PayloadCounts:
+class PayloadCounts(Value):
     """How the payloads of one kind of event decoded, as numbers of events: a value of `CheckResult.kinds`."""
 
     exact: int = 0

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Unpack
 
+from clrevents._util.notebook_views import Summary
+from clrevents._util.words import counted
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.event_pass import EventPass, Observer
@@ -29,7 +31,7 @@ from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.order import Order, in_time_order
 
 
-class Decoder:
+class Decoder(Summary):
     """Decodes a trace that arrives in pieces, such as from a socket.
 
     `feed` and `flush` return batches of the selected events; `close` ends the input. Memory is bounded by the data
@@ -62,6 +64,12 @@ class Decoder:
         self._stream = Stream(errors=errors, limits=limits, registry=registry, in_time_order=in_time_order(order))
         self._tracing = TracingEnd(registry)
         self._pass = EventPass(self._stream, selection, _no_duration, observer=observer, tracing=self._tracing)
+
+    def __repr__(self) -> str:
+        if self.info is None:
+            return "<Decoder before its header>"
+        problems, losses = counted(len(self.problems), "problem"), counted(len(self.losses), "loss", "losses")
+        return f"<Decoder of {self.info.format} {self.info.version}, {problems}, {losses}>"
 
     @property
     def info(self) -> TraceInfo | None:

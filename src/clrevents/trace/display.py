@@ -11,24 +11,14 @@ from itertools import islice
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
+from clrevents._util.html import LEFT, framed_html, html_row, html_table, html_text, shortened
 from clrevents._util.units import duration_text
 from clrevents._util.words import counted, safe
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problems
-from clrevents.table.display import (
-    LEFT,
-    LINES,
-    fitted,
-    framed_html,
-    hex_text,
-    html_row,
-    html_table,
-    html_text,
-    shortened,
-    text_rows,
-)
+from clrevents.table.display import LINES, fitted, hex_text, text_rows
 from clrevents.table.event_schema import is_address
 
 _TOP: Final = 10

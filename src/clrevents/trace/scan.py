@@ -8,6 +8,7 @@ from functools import cached_property
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.decode.container.blocks import ThreadRow
 from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.kinds import EventKey, EventKind, KindIndex, by_event
@@ -21,7 +22,7 @@ from clrevents.sources import Source
 
 
 @attrs.frozen
-class ThreadInfo:
+class ThreadInfo(Value):
     """A thread that events are about."""
 
     thread_id: int

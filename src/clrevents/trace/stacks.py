@@ -12,6 +12,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
+from clrevents._util.notebook_views import Summary
 from clrevents.decode.stacks import StackArrays
 from clrevents.errors import SourceError
 from clrevents.symbols.frame import Frame, nameless
@@ -70,7 +71,7 @@ _FIELDS: Final = (*STACK_FIELDS, *(TableField(name, ColumnType("string"), True) 
 
 
 @attrs.frozen(eq=False, repr=False)
-class Stacks(AddressStacks):
+class Stacks(Summary, AddressStacks):
     """The stacks that a trace's events name: `trace.stacks[event.stack_id]` are its addresses, innermost first."""
 
     _names: LateNames | None = None

@@ -154,8 +154,14 @@ def test_replacing_a_column_leaves_the_others() -> None:
         held.replaced(odd=[1, 2])
 
 
-def test_its_text_counts_rows_and_names_columns() -> None:
-    assert repr(table(item(1))) == "<1 row of Item: process_id, time_ns, name, handle, share, words, lossy>"
+def test_its_text_shows_the_first_rows_with_units() -> None:
+    assert repr(table()) == "<0 rows of Item: process_id, time_ns, name, handle, share, words, lossy>"
+    shown = repr(table(*(item(10**6 * number, f"name {number}") for number in range(100)))).split("\n")
+    assert shown[0] == "<100 rows of Item>"
+    assert "99.0 ms" not in shown[-2]
+    assert "name 5" in shown[7]
+    assert len(shown) <= 25
+    assert shown[-1].strip() == "21 of 100 rows of Item"
 
 
 @pytest.mark.full

@@ -105,7 +105,6 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration("finalize_total", "ns", "The durations of all runs.", better="less"),
     ),
     collector=FinalizerRuns,
-    headline="runs",
     parameters=NoParameters,
     examples=(("How long did finalizers run?", "clrevents finalizers FILE"),),
 )

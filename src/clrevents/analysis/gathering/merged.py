@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Value
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.symbols.method import NATIVE
 from clrevents.symbols.method_names import raw_name
@@ -33,7 +34,7 @@ FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Int
 
 
 @attrs.frozen
-class StackFrame:
+class StackFrame(Value):
     """One method as a line of stacks; its code of several tiers and addresses is one line.
 
     `name` is as C# would write it, `raw` as the runtime does, after its module and `!`. `reason` says why an address

@@ -17,13 +17,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Value
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.errors import Problem
 from clrevents.schema.dynamic import FieldDescription
 
 
 @attrs.frozen
-class TraceInfo:
+class TraceInfo(Value):
     """The contents of the trace's header. Unknown values are None; nothing here needs a scan.
 
     `start` is the time of `sync_qpc`, accurate to a millisecond; `frequency` is in clock ticks per second.

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.records.misfit import Misfit
 from clrevents.decode.payload.records.record_decoder import Decode, record_decoder
@@ -25,7 +26,7 @@ from clrevents.schema.short_repr import value_text
 
 
 @attrs.frozen
-class RawPayload:
+class RawPayload(Value):
     """A payload whose fields could not be read."""
 
     data: bytes = attrs.field(repr=value_text)

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import attrs
 import numpy as np
 
+from clrevents._util.notebook_views import Value
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import SequencePoint, Together
 from clrevents.decode.kernels.header_scan import HeaderColumns
@@ -21,7 +22,7 @@ from clrevents.errors import Limits, Problem, damage
 
 
 @attrs.frozen
-class Loss:
+class Loss(Value):
     """Events that a thread tried to write but that never reached the file, and when.
 
     `thread_id` is the thread that wrote them; the window is in nanoseconds since the session started, where 64 bits

@@ -19,11 +19,12 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.render.charts import COARSE, Chart
-from clrevents.analysis.framework.render.show import column_texts, fact_lines, note_text, people_columns, text_last
+from clrevents.analysis.framework.render.show import fact_lines, note_text
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, heading, is_number
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import shape_of
+from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last
 from clrevents.export.page.page_assembly import PageTexts, shown_text
 
 NO_CHARTS: Final = "charts need the extra plot: pip install 'clrevents[plot]'"

@@ -192,7 +192,6 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration("spent", "ns", "How long those that ended took."),
     ),
     Activities,
-    "kinds",
     ActivityParameters,
     in_part={"*": "unknown"},
 )

@@ -206,7 +206,6 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration("names", "count", "How many namespaces there are.", windows=False),
     ),
     Compilations,
-    "compilations",
     CompilationParameters,
     in_part={"*": "unknown"},
 )

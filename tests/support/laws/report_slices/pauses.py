@@ -104,7 +104,6 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration("pause_max", "ns", "The longest.", merge="max"),
     ),
     Pauses,
-    "pauses",
     NoParameters,
     in_part={"*": "unknown"},
 )

@@ -229,7 +229,6 @@ REPORT: Final = ReportDeclaration(
     ),
     (MetricDeclaration("life", "ns", "The time of all threads between their first and last samples."),),
     States,
-    "threads",
     NoParameters,
     in_part={"*": "unknown"},
 )

@@ -97,8 +97,8 @@ class Answer(Generic[F_co]):
         raise TypeError(f"{cls.__name__} does not say what its facts are: extend Answer[…]")
 
     def table(self, name: str | None = None) -> ReportTable[Any]:
-        """One of the tables by its name, which may be left out where there is only one. Raises KeyError otherwise."""
-        name = only_table(name, [declared.name for declared in self.tables()])
+        """The table called `name`, or the first one. Raises KeyError for one that the report does not have."""
+        name = name or self.tables()[0].name
         if name not in {declared.name for declared in self.tables()}:
             raise KeyError(f"no table {name!r}; there are {', '.join(t.name for t in self.tables())}")
         found: ReportTable[Any] = getattr(self, name)
@@ -175,15 +175,6 @@ class Answer(Generic[F_co]):
 
     def _repr_html_(self) -> str:
         return answer_html(self)
-
-
-def only_table(name: str | None, names: Collection[str]) -> str:
-    """The name of a table, which may be left out where there is only one. Raises KeyError where there are more."""
-    if name is not None:
-        return name
-    if len(names) != 1:
-        raise KeyError(f"name a table; there are {', '.join(names)}")
-    return next(iter(names))
 
 
 def _tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:

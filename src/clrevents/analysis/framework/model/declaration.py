@@ -9,6 +9,7 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypedDict, TypeVar, 
 
 import attrs
 
+from clrevents._util.notebook_views import fields_html
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector
 from clrevents.analysis.framework.model.needs import Need
@@ -64,7 +65,9 @@ def parameter(
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(parameter,))
 def parameters(body: C) -> C:
     """Make a frozen class of a report's parameters: bool, int or text, each with a default."""
-    return attrs.frozen(kw_only=True)(body)
+    made = attrs.frozen(kw_only=True)(body)
+    made._repr_html_ = fields_html
+    return made
 
 
 @parameters
@@ -111,8 +114,8 @@ class ReportDeclaration(Generic[P, A]):
     """One report. Its name is that of its answer's class, its description that class's docstring.
 
     `question` is put as a user would, and pages list it under `topic`; the line on the report in other lists is its
-    folder's docstring. `headline` names the table that is shown, with `shown` its columns for people, in order (all
-    that are not hidden, when empty); below it come the tables `beside`, which have the same class of rows. Where the
+    folder's docstring. The first table is the `headline`, with `shown` its columns for people, in order (all that are
+    not hidden, when empty); below it come the tables `beside`, which have the same class of rows. Where the
     table `urgent` has rows, it comes before all. `sparklines`
     draws a line beside each of some of its rows: it takes the answer, the rows, the width, and the characters of which
     the bars are made, lowest first.
@@ -124,7 +127,6 @@ class ReportDeclaration(Generic[P, A]):
     needs: tuple[Need, ...]
     metrics: tuple[MetricDeclaration, ...]
     collector: Callable[[P], Collector[A]]
-    headline: str
     parameters: type[P]
     shown: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
@@ -140,6 +142,11 @@ class ReportDeclaration(Generic[P, A]):
     def name(self) -> str:
         """The report's name, which is its sub-command's too."""
         return self.answer.name
+
+    @property
+    def headline(self) -> str:
+        """The name of the table that is shown first."""
+        return self.answer.tables()[0].name
 
     @property
     def description(self) -> str:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
 
+from clrevents._util.html import MOST_HTML, html_text
+from clrevents._util.notebook_views import Value
 from clrevents._util.words import safe
 from clrevents.analysis.framework.render.inline_svg import PAGE_COLOURS, clean_svg
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.table.display import MOST_HTML, html_text
 from clrevents.table.table import needed
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ _SCALES: Final[Mapping[str, tuple[float, str]]] = {"ns": (1e6, "ms"), "bytes": (
 
 
 @attrs.frozen
-class Panel:
+class Panel(Value):
     """One picture of a chart: a column of numbers of a table over a column of times, a colour for each `by`.
 
     Areas lie on one another, so their values must add up to something. A `line` holds until the next time, the value
@@ -75,7 +76,7 @@ class Panel:
 
 
 @attrs.frozen
-class ChartDeclaration:
+class ChartDeclaration(Value):
     """One chart: panels below one another over the same time. The `description` is one sentence."""
 
     name: str

@@ -6,30 +6,25 @@ for each target. Says what it leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from clrevents._util.fitting import TextColumn, fitted_table, shortened
+from clrevents._util.html import MOST_HTML, framed_html, html_table, html_text
 from clrevents._util.units import moment_text
 from clrevents._util.words import counted, safe
 from clrevents.analysis.framework.render.charts import Chart
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question, metric_text
 from clrevents.analysis.framework.vocabulary.cells import (
-    ColumnDeclaration,
-    cell_text,
     heading,
-    is_number,
-    text_kind,
+    short_cell,
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
-from clrevents.analysis.framework.vocabulary.row_class import columns_of, hidden_columns, shape_of
-from clrevents.table.display import LINES, MOST_HTML, WIDTH, fitted, framed_html, html_table, html_text
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.analysis.framework.vocabulary.row_texts import row_lines, rows_html
+from clrevents.table.display import LINES, fitted
 
-_CELL: Final = 60
 _ROWS: Final = 20
 _NOTES: Final = 4
-_DEEPEST: Final = 30
-"""How far names of a tree are indented at most."""
 
 
 class Shown(Protocol):
@@ -74,7 +69,7 @@ def fact_lines(answer: Shown, raw: bool = False) -> list[tuple[str, str]]:
     for column in columns:
         value = getattr(answer.facts, column.name)
         if value not in (None, ()):
-            text = _cell(column, value, raw)
+            text = short_cell(column, value, raw)
             unit = f" {column.cell.unit}" if raw and column.cell.unit in ("ns", "bytes") else ""
             lines.append((heading(column.name, column.cell), f"{text}{unit}"))
     reasons: dict[str, list[str]] = {}
@@ -99,54 +94,6 @@ def shown_table(answer: Shown) -> TableDeclaration | None:
     return next((t for t in tables if len(answer.table(t.name))), tables[0] if tables else None)
 
 
-def people_columns(rows: ReportTable[Any]) -> list[ColumnDeclaration]:
-    """The columns that people see: not hidden ones, nor those that say nothing in these rows."""
-    hidden = hidden_columns(rows.row_class)
-    found = []
-    for column in columns_of(rows.row_class):
-        if column.name in hidden or (column.nullable and not any(v is not None for v in _values(rows, column.name))):
-            continue
-        if column.name in ("process_id", "clipped", "lossy", "open"):
-            values = set(_values(rows, column.name))
-            if values <= {None, False} or (column.name == "process_id" and len(values) < 2):
-                continue
-        found.append(column)
-    return found
-
-
-def _values(rows: ReportTable[Any], name: str) -> list[Any]:
-    return rows.column(name).tolist()
-
-
-def _whole_cell(column: ColumnDeclaration, value: Any) -> str:
-    return cell_text(column.cell, value)
-
-
-def column_texts(
-    rows: ReportTable[Any],
-    columns: Sequence[ColumnDeclaration],
-    text_of: Callable[[ColumnDeclaration, Any], str] = _whole_cell,
-    indent: str = "  ",
-) -> list[list[str]]:
-    """The cells of each column as text, not escaped; names of a tree are indented."""
-    tree = shape_of(rows.row_class).tree
-    depths = [0] * len(rows) if tree is None else rows.column(tree.depth).tolist()
-    found = []
-    for column in columns:
-        texts = [text_of(column, value) for value in _values(rows, column.name)]
-        if tree is not None and column.name == tree.name:
-            texts = [f"{indent * min(max(d, 0), _DEEPEST)}{text}" for d, text in zip(depths, texts, strict=True)]
-        found.append(texts)
-    return found
-
-
-def text_last(column: ColumnDeclaration) -> int:
-    """Sorts columns: numbers, then words, then names and other texts, which may be long."""
-    if column.cell.python is not str:
-        return 0
-    return 1 if column.cell.name in ("word", "guid") else 2
-
-
 def answer_text(answer: Shown) -> str:
     """The repr of an answer."""
     lines = [f"<{answer.name} report: {answer.question.text}>", f"  {question_text(answer.question)}"]
@@ -162,39 +109,8 @@ def answer_text(answer: Shown) -> str:
     lines.append(f"  tables: {', '.join(others)}" if others else "  no tables")
     shown = shown_table(answer)
     if shown is not None and len(answer.table(shown.name)) and answer.table(shown.name).left_out is None:
-        lines += _table_lines(shown.name, answer.table(shown.name), LINES - len(lines))
+        lines += row_lines(answer.table(shown.name), LINES - len(lines), shown.name)
     return "\n".join(fitted(safe(line)) for line in lines[:LINES])
-
-
-def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
-    count = min(len(rows), room - 3)
-    if count < 1:
-        return []
-    columns = sorted(people_columns(rows), key=text_last)
-    fitted = fitted_table(told_columns(columns, column_texts(rows.head(count), columns)), WIDTH - 4)
-    lines = [f"    {line}" for line in fitted.lines]
-    if fitted.dropped:
-        lines.append(f"    not shown: {', '.join(fitted.dropped)}")
-    if count < len(rows):
-        lines.append(f"    {count} of {counted(len(rows), 'row')} of {name}")
-    return lines
-
-
-def told_columns(
-    columns: Sequence[ColumnDeclaration], texts: Sequence[Sequence[str]], raw: bool = False
-) -> list[TextColumn]:
-    """Columns for a table that fits, but those of dashes. The first name, which says what a row is about, stays."""
-    named = next((c for c in columns if text_kind(c.cell) in ("name", "text")), None)
-    return [
-        TextColumn(
-            heading(c.name, c.cell, raw),
-            list(map(safe, cells)),
-            text_kind(c.cell),
-            0 if c is named else c.importance,
-        )
-        for c, cells in zip(columns, texts, strict=True)
-        if any(text not in ("", "-") for text in cells)
-    ]
 
 
 def answer_html(answer: Shown) -> str:
@@ -233,14 +149,4 @@ def _html_rows(declared: TableDeclaration, rows: ReportTable[Any]) -> str:
     title = f"<p><b>{html_text(declared.name)}</b>: {html_text(declared.description)}"
     if declared.bulk or rows.left_out is not None or not len(rows):
         return f"{title} {counted(len(rows), 'row')}</p>"
-    columns = people_columns(rows)
-    head = rows.head(_ROWS)
-    texts = column_texts(head, columns, _cell, "\u00a0\u00a0")
-    more = f" {len(head)} of {counted(len(rows), 'row')}" if len(head) < len(rows) else ""
-    names = tuple(heading(c.name, c.cell) for c in columns)
-    right = [is_number(c.cell) for c in columns]
-    return f"{title}{more}</p>" + html_table(names, list(zip(*texts, strict=True)), right)
-
-
-def _cell(column: ColumnDeclaration, value: Any, raw: bool = False) -> str:
-    return shortened(safe(cell_text(column.cell, value, raw)), _CELL, text_kind(column.cell))
+    return f"{title}</p>{rows_html(rows, _ROWS)}"

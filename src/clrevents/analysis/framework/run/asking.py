@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 import attrs
 import numpy as np
 
+from clrevents._util.notebook_views import Summary
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
@@ -174,7 +175,7 @@ def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
     )
 
 
-class ReportFeed:
+class ReportFeed(Summary):
     """Reports about a stream: give a decoder its `selectors`, hand on the batches, and `finish` in the end.
 
     Memory is bounded by what the answers hold, not by the stream. Names are those that the decoder knows in the end:
@@ -185,6 +186,7 @@ class ReportFeed:
     def __init__(self, asked: Sequence[Asked], options: WindowOptions | None = None) -> None:
         options = options or {}
         _check_options(options)
+        self._names = ", ".join(one.declaration.name for one in asked)
         self._reading = ReportReading(asked, self._one_event, self._nothing, options.get("process_id"))
         self._moments = options.get("start"), options.get("end")
         self._window: TimeWindow | None = None
@@ -196,6 +198,9 @@ class ReportFeed:
         self._holes = HoleQueue()
         self._stacks: dict[int, bytes] = {}
         self._given = [0, 0]
+
+    def __repr__(self) -> str:
+        return f"<ReportFeed of {self._names}>"
 
     @property
     def selectors(self) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.html import html_text
+from clrevents._util.notebook_views import Value
 from clrevents._util.units import amount_text, raw_text
-from clrevents.table.display import html_text
 
 Ints: TypeAlias = NDArray[np.int64]
 Merge: TypeAlias = Literal["sum", "max", "min", "none"]
@@ -97,7 +98,7 @@ def metric_text(metric: Metric, raw: bool = False) -> str:
 
 
 @attrs.frozen
-class Note:
+class Note(Value):
     """One caveat: a stable `id`, what it `touches` (tables, columns, metrics), its numbers, and what to do.
 
     `record` is what `dotnet-trace collect --providers` takes to have it in the next trace.
@@ -117,7 +118,7 @@ MANY_PROCESSES: Final = 6
 
 
 @attrs.frozen
-class TimeWindow:
+class TimeWindow(Value):
     """From `start_ns` to before `end_ns`; None where it is open."""
 
     start_ns: int | None = None
@@ -170,7 +171,7 @@ class TimeWindow:
 
 
 @attrs.frozen
-class TraceIdentity:
+class TraceIdentity(Value):
     """Which trace an answer is of, by what its header says."""
 
     path: str | None
@@ -182,7 +183,7 @@ class TraceIdentity:
 
 
 @attrs.frozen
-class Question:
+class Question(Value):
     """What was asked: which report with which parameters, of which part of which trace, and who answered."""
 
     report: str

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import attrs
 
-from clrevents._util.fitting import Kind
+from clrevents._util.fitting import Kind, shortened
 from clrevents._util.units import duration_text, moment_text, number_text, share_text, size_text
+from clrevents._util.words import safe
 from clrevents.table.build import ColumnType
 
 Privacy: TypeAlias = Literal["public", "code", "private"]
@@ -55,6 +56,7 @@ CodeText: TypeAlias = Annotated[str, Cell("code", "string", str, "code", "code o
 FilePath: TypeAlias = Annotated[str, Cell("path", "string", str, "private", "where a file is")]
 PrivateText: TypeAlias = Annotated[str, Cell("text", "string", str, "private", "text from the program or its users")]
 
+_CELL: Final = 60
 _ALIASES: Final = (
     *(Ns, DurationNs, Count, Bytes, Number, Ratio, Ordinal, RowNumber, Flag, ProcessId, ThreadId, StackId, Handle),
     *(Address, Word, Guid, CodeName, CodeText, FilePath, PrivateText),
@@ -126,6 +128,11 @@ def cell_text(cell: Cell, value: Any, raw: bool = False) -> str:
             return "yes" if value else ""
         case _:
             return str(value)
+
+
+def short_cell(column: ColumnDeclaration, value: Any, raw: bool = False) -> str:
+    """A cell as text without line breaks, that is not too long for a page."""
+    return shortened(safe(cell_text(column.cell, value, raw)), _CELL, text_kind(column.cell))
 
 
 def heading(name: str, cell: Cell, raw: bool = False) -> str:

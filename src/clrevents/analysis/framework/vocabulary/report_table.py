@@ -12,9 +12,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.html import framed_html
+from clrevents._util.notebook_views import Value
 from clrevents._util.words import counted
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
+from clrevents.analysis.framework.vocabulary.row_texts import row_lines, rows_html
 from clrevents.table.build import Column, ColumnType, TableField, from_values, number_column
+from clrevents.table.display import LINES
 from clrevents.table.table import Table
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+_SHOWN: Final = 20
+"""How many rows a notebook shows."""
 _FIELDS: Final[dict[type[Any], tuple[TableField, ...]]] = {}
 """By row class, once one was asked for."""
 
@@ -153,10 +159,13 @@ class ReportTable(Generic[R]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<{counted(len(self), 'row')} of {self.row_class.__name__}: {', '.join(self.table.columns)}>"
+        what = f"{counted(len(self), 'row')} of {self.row_class.__name__}"
+        if not len(self) or self.left_out is not None:
+            return f"<{what}: {', '.join(self.table.columns)}>"
+        return "\n".join([f"<{what}>", *row_lines(self, LINES - 1, self.row_class.__name__)])
 
     def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+        return framed_html(rows_html(self, _SHOWN), lambda: repr(self))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows as JSON has them."""
@@ -183,7 +192,7 @@ class ReportTable(Generic[R]):
 
 
 @attrs.frozen
-class TableDeclaration:
+class TableDeclaration(Value):
     """One table of a report, as it was declared."""
 
     name: str

@@ -12,7 +12,15 @@ from typing import Any, Final, TypeVar, dataclass_transform, overload
 
 import attrs
 
-from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, Flag, ProcessId, column_of
+from clrevents._util.html import framed_html, html_table, html_text
+from clrevents.analysis.framework.vocabulary.cells import (
+    ColumnDeclaration,
+    Flag,
+    ProcessId,
+    column_of,
+    heading,
+    short_cell,
+)
 
 C = TypeVar("C", bound=type[Any])
 
@@ -50,6 +58,13 @@ class RowShape:
     threads: tuple[str, ...] = ()
     text: str | None = None
     tree: TreeShape | None = None
+
+
+def _row_html(row: Any) -> str:
+    """One row, or facts: a line for each column that says something."""
+    columns = [(c, getattr(row, c.name)) for c in columns_of(type(row))]
+    lines = [(heading(c.name, c.cell), short_cell(c, held)) for c, held in columns if held is not None and held != ()]
+    return framed_html(f"<b>{html_text(type(row).__name__)}</b>{html_table((), lines)}", lambda: repr(row))
 
 
 def column(
@@ -112,6 +127,7 @@ def row(
 
     def make(body: C) -> C:
         made = attrs.frozen(kw_only=True)(body)
+        made._repr_html_ = _row_html
         shape = RowShape(span, at, since, threads, text, tree)
         if shape != RowShape() or not hasattr(made, _SHAPE):
             setattr(made, _SHAPE, shape)

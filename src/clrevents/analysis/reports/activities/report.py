@@ -211,7 +211,6 @@ REPORT: Final = ReportDeclaration(
     collector=ActivitiesCollector,
     in_part={"stopped": "at least", "never_stopped": "unknown", "orphans": "unknown"},
     parameters=ActivitiesParameters,
-    headline="names",
     examples=(
         ("Which activities took longest in total?", "clrevents activities app.nettrace"),
         ("When was each, and in which other?", "clrevents activities app.nettrace --table activities"),

@@ -255,7 +255,6 @@ REPORT: Final = ReportDeclaration(
     metrics=_METRICS,
     collector=AllocCollector,
     parameters=AllocParameters,
-    headline="types",
     shown=("share", "bytes", "low_bytes", "high_bytes", "samples", "type"),
     examples=(
         ("Which types are allocated most?", "clrevents alloc app.nettrace"),

@@ -240,7 +240,6 @@ REPORT: Final = ReportDeclaration(
     collector=CallersCollector,
     # Whether a late sampler covered a gap is judged by the samples around it, of which a part has fewer.
     in_part={"samples": "at least", "*": "unknown"},
-    headline="callers",
     beside=("callees",),
     parameters=CallersParameters,
     shown=(

@@ -261,7 +261,6 @@ REPORT: Final = ReportDeclaration(
     metrics=_METRICS,
     collector=CountersCollector,
     parameters=CountersParameters,
-    headline="series",
     shown=("last", "mean", "per_second", "unit", "quantile", "name", "tags"),
     sparklines=sparklines,
     examples=(

@@ -163,7 +163,6 @@ REPORT: Final = ReportDeclaration(
         **dict.fromkeys(("in_flight", "dispatch_median", "unmatched", "without_throw"), "unknown"),
     },
     parameters=ExceptionsParameters,
-    headline="groups",
     shown=("thrown", "nested", "dispatch_ns", "type", "throwing_method", "catching_method"),
     examples=(
         ("What is thrown, and by which method?", "clrevents exceptions app.nettrace"),

@@ -299,7 +299,6 @@ REPORT: Final = ReportDeclaration(
         ),
     },
     parameters=GcParameters,
-    headline="collections",
     # As many as a terminal of 80 columns can show.
     shown=("number", "generation", "kind", "reason", "start_ns", "pause_ns", "heap_after_bytes", "requested_by"),
     sort="pause_ns",

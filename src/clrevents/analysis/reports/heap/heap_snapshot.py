@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Summary, Value
 from clrevents.analysis.reports.heap.heap_graph import HeapGraph, HeapSolution
 from clrevents.symbols.typenames import display_type
 
@@ -26,7 +27,7 @@ PINNED, WEAK, INTERIOR, COUNTED = 0x1, 0x2, 0x4, 0x8
 
 
 @attrs.frozen
-class HeapType:
+class HeapType(Value):
     """A type of objects."""
 
     type_id: int
@@ -45,7 +46,7 @@ class HeapType:
 
 
 @attrs.frozen
-class StaticField:
+class StaticField(Value):
     """A static field that refers to an object. The runtime does not tell which type declares it."""
 
     name: str
@@ -67,7 +68,7 @@ class StaticField:
 
 
 @attrs.frozen(eq=False)
-class HeapRoots:
+class HeapRoots(Value):
     """The strong roots but static fields, one place each: the object, the kind of root, its flags and where it is."""
 
     node: Places
@@ -80,7 +81,7 @@ class HeapRoots:
 
 
 @attrs.frozen
-class SnapshotCoverage:
+class SnapshotCoverage(Value):
     """How much of a snapshot came, by its own numbers."""
 
     ended: bool
@@ -131,7 +132,7 @@ class SnapshotCoverage:
 
 
 @attrs.frozen(eq=False, slots=False, kw_only=True)
-class HeapSnapshot:
+class HeapSnapshot(Summary):
     """The heap of one process at one moment. Objects are numbers from 0 on, in the order of the trace.
 
     The references of object `i` are `targets[offsets[i]:offsets[i + 1]]`, as numbers of objects, -1 for one that did

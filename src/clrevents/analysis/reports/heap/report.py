@@ -252,7 +252,6 @@ REPORT: Final = ReportDeclaration(
     collector=HeapCollector,
     in_part={"snapshots": "at most", "*": "unknown"},
     parameters=HeapParameters,
-    headline="types",
     shown=("count", "bytes", "retained_bytes", "type"),
     examples=(
         ("Which types take the most memory?", "clrevents heap app.nettrace"),

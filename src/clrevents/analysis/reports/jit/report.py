@@ -262,7 +262,6 @@ REPORT: Final = ReportDeclaration(
         **dict.fromkeys(("background", "unfinished", "untimed"), "unknown"),
     },
     parameters=JitParameters,
-    headline="methods",
     shown=("compile_ns", "il_bytes", "native_bytes", "inlined", "not_inlined", "tiers", "method"),
     examples=(
         ("Which methods took the JIT longest?", "clrevents jit app.nettrace"),

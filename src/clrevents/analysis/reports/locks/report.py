@@ -111,8 +111,8 @@ class LocksReport(Answer[LocksFacts]):
     of that thread were lost in the window, others if any were.
     """
 
-    deadlocks: ReportTable[DeadlockedThread] = table("The threads in deadlocks, with whom each waited for.")
     locks: ReportTable[ContendedLock] = table("Each lock, the longest waiting first; native ones last.")
+    deadlocks: ReportTable[DeadlockedThread] = table("The threads in deadlocks, with whom each waited for.")
     convoys: ReportTable[Convoy] = table("Stretches in which threads waited for one lock in turn, most of the time.")
     methods: ReportTable[WaitingMethod] = table("Each method that waited for a lock of the program.")
     holders: ReportTable[LockHolder] = table("What was done while a lock was held and others waited, by samples.")
@@ -290,7 +290,6 @@ REPORT: Final = ReportDeclaration(
     collector=LocksCollector,
     in_part={"*": "at least", **dict.fromkeys(_OF_WHOLE_WAITS, "unknown")},
     parameters=LocksParameters,
-    headline="locks",
     urgent="deadlocks",
     shown=("lock_id", "native", "count", "waited_ns", "max_ns", "open", "method", "holder"),
     examples=(

@@ -322,7 +322,6 @@ REPORT: Final = ReportDeclaration(
         **dict.fromkeys(("compilations", "elsewhere", "jitted", "native_total"), "at most"),
         "compile_total": "at least",
     },
-    headline="modules",
     parameters=NoParameters,
     shown=("loaded_ns", "unloaded_ns", "jitted", "compile_ns", "native_bytes", "precompiled", "kind", "name"),
     examples=(

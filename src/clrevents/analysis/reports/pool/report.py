@@ -282,7 +282,6 @@ REPORT: Final = ReportDeclaration(
         ),
     },
     parameters=PoolParameters,
-    headline="blockers",
     shown=("kind", "evidence", "count", "waited_ns", "max_ns", "open", "threads", "method"),
     examples=(
         ("Is the pool starved, and by whom?", "clrevents pool app.nettrace"),

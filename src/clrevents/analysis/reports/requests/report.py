@@ -328,7 +328,6 @@ REPORT: Final = ReportDeclaration(
         **dict.fromkeys(("client_p50", "client_p99", "server_p50", "server_p99"), "unknown"),
     },
     parameters=RequestsParameters,
-    headline="routes",
     examples=(
         ("Which routes are slow?", "clrevents requests app.nettrace"),
         (

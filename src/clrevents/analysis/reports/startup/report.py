@@ -63,7 +63,6 @@ REPORT: Final = ReportDeclaration(
     ),
     collector=StartupCollector,
     in_part={"*": "from the start"},
-    headline="moments",
     parameters=StartupParameters,
     shown=("moment", "time_ns", "since_start_ns", "evidence", "what"),
     examples=(

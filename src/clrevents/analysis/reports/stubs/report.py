@@ -333,7 +333,6 @@ REPORT: Final = ReportDeclaration(
     metrics=_METRICS,
     collector=StubCollector,
     parameters=StubParameters,
-    headline="stubs",
     shown=("time_ns", "compile_ns", "thread_id", "kind", "target", "managed", "native"),
     examples=(
         ("Which P/Invokes need marshalling, and into what?", "clrevents stubs app.nettrace"),

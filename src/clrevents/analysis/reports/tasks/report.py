@@ -271,7 +271,6 @@ REPORT: Final = ReportDeclaration(
         **dict.fromkeys(("latency_median", "latency_p95", "unstarted", "unknown_creators"), "unknown"),
     },
     parameters=TasksParameters,
-    headline="methods",
     shown=("kind", "count", "latency_median_ns", "latency_max_ns", "run_ns", "waited_ns", "method"),
     examples=(
         ("Which methods create tasks, and how long do these queue?", "clrevents tasks app.nettrace"),

@@ -359,7 +359,6 @@ REPORT: Final = ReportDeclaration(
     ),
     collector=ThreadsCollector,
     in_part={"*": "unknown", "threads": "at least"},
-    headline="threads",
     parameters=NoParameters,
     shown=(
         *("thread_id", "role", "running_ns", "ready_ns", "native_ns", "waiting_ns", "main_wait", "unknown_ns"),

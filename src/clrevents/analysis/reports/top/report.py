@@ -91,7 +91,6 @@ REPORT: Final = ReportDeclaration(
     SAMPLE_NEEDS,
     SAMPLE_METRICS,
     TopCollector,
-    "methods",
     TopParameters,
     shown=(
         *("share", "running_ns", "waiting_ns", "exclusive_ns", "inclusive_ns", "exclusive_bytes", "inclusive_bytes"),

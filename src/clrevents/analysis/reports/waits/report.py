@@ -219,7 +219,6 @@ REPORT: Final = ReportDeclaration(
         "unfinished": "unknown",
     },
     parameters=WaitsParameters,
-    headline="methods",
     shown=("kind", "evidence", "count", "waited_ns", "max_ns", "open", "threads", "method"),
     examples=(
         ("Which methods block threads?", "clrevents waits app.nettrace"),

@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 import numpy as np
 
+from clrevents._util.notebook_views import Value
 from clrevents.analysis.gathering.groups import numbered
 from clrevents.analysis.shared.samples.calltree import stack_sums
 from clrevents.analysis.shared.samples.leaf_states import WAITING
@@ -24,7 +25,7 @@ BY: Final[tuple[By, ...]] = ("method", "module")
 
 
 @attrs.frozen
-class HotMethod:
+class HotMethod(Value):
     """One method or module. Weights are in the samples' unit.
 
     `samples` were taken in it, `inclusive_samples` in it or in what it called. `external` is the part of `exclusive`

@@ -18,6 +18,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Value
 from clrevents.analysis.framework.render.showing import show, write
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.distant_times import near_table
@@ -84,7 +85,7 @@ _NO_RUNDOWN: Final = "no rundown"
 
 @functools.total_ordering
 @attrs.frozen
-class SampledThread:
+class SampledThread(Value):
     """One thread of one process; None where the trace does not say. In order by process, then thread, None first."""
 
     thread_id: int | None

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Summary, Value
 from clrevents.decode.arrays import offsets_of, ragged
 from clrevents.decode.kernels.program import gather
 
@@ -25,7 +26,7 @@ _NO_INTS: Final = np.zeros(0, dtype=np.int64)
 
 
 @attrs.frozen
-class ColumnType:
+class ColumnType(Value):
     """`kind` is a number's numpy name, `string`, `binary`, `timestamp` (ns, UTC), `list` or `struct`."""
 
     kind: str
@@ -54,7 +55,7 @@ TIMESTAMP: Final = ColumnType("timestamp")
 
 
 @attrs.frozen(eq=False)
-class Column:
+class Column(Summary):
     """One field of many rows.
 
     `values` are the numbers (bytes of text, nanoseconds since 1970 for a timestamp); `offsets` has one number more
@@ -72,6 +73,9 @@ class Column:
 
     def __len__(self) -> int:
         return self.length
+
+    def __repr__(self) -> str:
+        return f"<Column of {self.length:,} rows of {self.type}>"
 
     @property
     def known(self) -> NDArray[np.bool_]:

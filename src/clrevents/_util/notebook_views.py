@@ -1,0 +1,42 @@
+"""What values look like in a notebook: `Value` shows its fields, a line each, `Summary` its repr.
+
+Knows no value: fields are those of attrs or a dataclass, and durations are told by their names.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from clrevents._util.html import framed_html, html_table, html_text, shortened
+from clrevents._util.units import duration_text
+
+
+class Value:
+    """A value of named fields. Those that are None or empty are left out."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return fields_html(self)
+
+
+class Summary:
+    """An object with a repr of its own."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def fields_html(value: Any) -> str:
+    """The fields of an instance of an attrs class or of a dataclass, by name."""
+    declared = getattr(value, "__attrs_attrs__", None) or getattr(value, "__dataclass_fields__", {}).values()
+    fields = [(field.name, getattr(value, field.name)) for field in declared if field.repr and field.name[0] != "_"]
+    lines = [(name, shortened(_text(name, held))) for name, held in fields if held is not None and held not in ("", ())]
+    return framed_html(f"<b>{html_text(type(value).__name__)}</b>{html_table((), lines)}", lambda: repr(value))
+
+
+def _text(name: str, held: Any) -> str:
+    return duration_text(held) if name.endswith("_ns") and isinstance(held, int) else str(held)
