@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks
 from clrevents.analysis.shared.samples.leaf_states import (
-    BY_KERNEL,
+    SAMPLED,
     STATES,
     WAITING,
     ThreadState,
@@ -58,10 +58,9 @@ def chosen_states(running: bool, waiting: bool, state: str | None) -> tuple[Thre
         return WAITING
     if state is None:
         return None
-    sampled = [name for name in STATES if name not in BY_KERNEL]
-    found = tuple(name for name in sampled if name == state)
+    found = tuple(name for name in SAMPLED if name == state)
     if not found:
-        raise ValueError(f"no state {state!r}; there are {', '.join(sampled)}")
+        raise ValueError(f"no state {state!r}; there are {', '.join(SAMPLED)}")
     return found
 
 
