@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.cell_ranges import CellRanges
 from clrevents.analysis.framework.model.needs import Need, SeenKinds, coverage, met, missing_notes
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
@@ -274,16 +275,19 @@ class Context:
         needs = [need for need in self.needs if need.what not in seen]
         unknown = {need.what for need in needs if met(need, self.kinds) == "unknown"}
         nothing = any(need.essential and need.what in unknown for need in needs)
+        ranges = CellRanges()
+        held: dict[str, Any] = {name: ranges.table(name, rows) for name, rows in tables.items()}
+        held["facts"] = ranges.facts(facts)
+        held["metrics"] = {
+            declared.name: ranges.metric(self._given(metrics[declared.name], declared, unknown, nothing))
+            for declared in self.metrics
+        }
+        missing = (*missing_notes(needs, self.kinds), *self.troubles.notes)
         return answer_class(
             question=self.question,
             coverage="none" if cannot is not None else "partial" if left_out else coverage(needs, self.kinds),
-            notes=(*filter(None, [cannot]), *missing_notes(needs, self.kinds), *self.troubles.notes, *notes, *left_out),
-            facts=facts,
-            metrics={
-                declared.name: self._given(metrics[declared.name], declared, unknown, nothing)
-                for declared in self.metrics
-            },
-            **tables,
+            notes=(*filter(None, [cannot]), *missing, *ranges.notes(), *notes, *left_out),
+            **held,
         )
 
     def touched(self, thread_id: int | None = None, since_ns: int | None = None) -> bool:

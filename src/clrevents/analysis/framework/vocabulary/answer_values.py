@@ -127,7 +127,12 @@ class TimeWindow(Value):
     @classmethod
     def between(cls, start: Any, end: Any, moment_ns: Callable[[Any, str], int]) -> TimeWindow:
         """From one moment to another, in whichever form; `moment_ns` gives the nanoseconds of one, by its name."""
-        return cls(None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end"))
+
+        def edge(moment: Any, what: str) -> int | None:
+            # Damaged clocks give moments that 64 bits do not hold.
+            return None if moment is None else min(max(moment_ns(moment, what), ALWAYS + 1), FOREVER - 1)
+
+        return cls(edge(start, "start"), edge(end, "end"))
 
     @property
     def whole(self) -> bool:
