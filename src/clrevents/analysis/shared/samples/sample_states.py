@@ -55,7 +55,7 @@ def chosen_states(running: bool, waiting: bool, state: str | None) -> tuple[Thre
     if running:
         return ("running",)
     if waiting:
-        return WAITING
+        return tuple(name for name in WAITING if name in SAMPLED)
     if state is None:
         return None
     found = tuple(name for name in SAMPLED if name == state)
