@@ -14,6 +14,7 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
+from clrevents.analysis.shared.blocking.off_processor import SWITCH
 from clrevents.analysis.shared.blocking.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, WaitFeed
 from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts
 from clrevents.analysis.shared.blocking.wait_tables import IDLE, WaitTables
@@ -29,7 +30,7 @@ _NEEDS: Final = (
     Need(
         _ANY,
         (
-            "ThreadSample",
+            *("ThreadSample", SWITCH),
             *(f"runtime/{name}{end}" for name in ("WaitHandleWait", "Contention") for end in ("Start", "Stop")),
             "tpl/TaskWaitBegin",
         ),
@@ -38,7 +39,7 @@ _NEEDS: Final = (
         SAMPLE,
         essential=True,
     ),
-    Need(_SAMPLED, ("ThreadSample",), 0, 4, SAMPLE),
+    Need(_SAMPLED, ("ThreadSample", SWITCH), 0, 4, SAMPLE),
     Need(_HANDLES, ("WaitHandleWaitStart", "WaitHandleWaitStop"), 0x40000000000, 5),
     Need(_TASKS, ("TaskWaitBegin", "TaskWaitEnd"), 0x3, 4, TPL),
     Need(_LOCKED, ("ContentionStart", "ContentionStop"), 0x4000, 4),
@@ -117,7 +118,7 @@ class WaitsReport(Answer[WaitsFacts]):
 class WaitsCollector(Collector[WaitsReport]):
     """Keeps a few columns of each wait, and runs of equal samples."""
 
-    selectors = WAIT_SELECTORS
+    selectors = (*WAIT_SELECTORS, SWITCH)
     headers = WAIT_HEADERS
     stacks = True
 
