@@ -82,7 +82,7 @@ _NEEDS: Final = (
 _METRICS: Final = (
     MetricDeclaration("compilations", "count", "Compilations that began.", quantity="jit.compilations"),
     MetricDeclaration("methods", "count", "Methods that were compiled.", windows=False),
-    MetricDeclaration("foreground", "count", "Compilations not known to be in the background."),
+    MetricDeclaration("foreground", "count", "Compilations not known to be in the background.", lossy="as found"),
     MetricDeclaration("background", "count", "Compilations on the thread that raises methods to higher tiers."),
     MetricDeclaration(
         "compile_total",
@@ -95,9 +95,11 @@ _METRICS: Final = (
     MetricDeclaration("il_total", "bytes", "The size of the IL that was compiled."),
     MetricDeclaration("native_total", "bytes", "The size of the code compiled from it.", quantity="jit.native_bytes"),
     MetricDeclaration("rejits", "count", "Compilations that were not the first of their method."),
-    MetricDeclaration("unfinished", "count", "Compilations whose end is not in the trace."),
-    MetricDeclaration("untimed", "count", "Compilations whose start is not in the trace."),
-    MetricDeclaration("never_tiered_up", "count", "Methods that stayed at the quick tier.", windows=False),
+    MetricDeclaration("unfinished", "count", "Compilations whose end is not in the trace.", lossy="as found"),
+    MetricDeclaration("untimed", "count", "Compilations whose start is not in the trace.", lossy="as found"),
+    MetricDeclaration(
+        "never_tiered_up", "count", "Methods that stayed at the quick tier.", windows=False, lossy="unknown"
+    ),
     MetricDeclaration("rejected", "count", "Compilations whose precompiled code could not be used."),
     MetricDeclaration("precompiled_loads", "count", "Loads of precompiled code."),
     MetricDeclaration("inlined", "count", "Calls that were inlined."),

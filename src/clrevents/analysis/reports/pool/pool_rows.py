@@ -6,6 +6,7 @@ from clrevents.analysis.framework.vocabulary.cells import (
     CodeName,
     CodeText,
     Count,
+    CountChange,
     DurationNs,
     Handle,
     Ns,
@@ -24,7 +25,7 @@ class PoolAdjustment(Row):
     time_ns: Ns = column("When.")
     reason: Word = column("Why, in the runtime's words: see docs/pool.md; a number if the reason has no name.")
     workers: Count = column("The new goal.")
-    change: Count | None = column("The difference from the previous goal; null if unknown.")
+    change: CountChange | None = column("The difference from the previous goal; null if unknown.")
     throughput: Number | None = column(
         "The average throughput measured by the pool, in work items per second; null if unknown."
     )

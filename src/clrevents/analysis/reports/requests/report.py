@@ -99,10 +99,20 @@ _METRICS: Final = (
     MetricDeclaration("server_p50", "ns", "The median duration of servers' requests.", "less", "none", windows=False),
     MetricDeclaration("server_p99", "ns", "Their 99th percentile.", "less", "none", windows=False),
     MetricDeclaration(
-        "client_concurrent", "count", "The most clients' requests under way at once.", merge="max", windows=False
+        "client_concurrent",
+        "count",
+        "The most clients' requests under way at once.",
+        merge="max",
+        windows=False,
+        lossy="unknown",
     ),
     MetricDeclaration(
-        "server_concurrent", "count", "The most servers' requests under way at once.", merge="max", windows=False
+        "server_concurrent",
+        "count",
+        "The most servers' requests under way at once.",
+        merge="max",
+        windows=False,
+        lossy="unknown",
     ),
 )
 

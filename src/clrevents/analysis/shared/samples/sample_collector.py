@@ -73,7 +73,11 @@ SAMPLE_METRICS: Final = (
     MetricDeclaration("samples", "count", "The number of samples or events.", windows=False, evidence="sample"),
     MetricDeclaration("total", "ns", "Their total weight, in bytes or another unit if the weights are not times."),
     MetricDeclaration(
-        "unsampled_total", "ns", "How long threads were not sampled, between samples before and after.", "less"
+        "unsampled_total",
+        "ns",
+        "How long threads were not sampled, between samples before and after.",
+        "less",
+        lossy="as found",
     ),
 )
 WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {

@@ -34,7 +34,7 @@ ON_PROCESSOR: Final = (
     "CPU samples are of threads on a processor, so they have no state; use `kind` to select whose code ran"
 )
 
-_NO_THREAD: Final = (1 << 32) - 1
+NO_THREAD: Final = (1 << 32) - 1
 """The recorder's number for threads that it no longer knows: those that are exiting."""
 _LARGEST: Final = (1 << 63) - 1
 
@@ -47,7 +47,7 @@ def cpu_field(table: Table) -> str | None:
 def weigh_cpu(rows: SampleColumns, info: TraceInfo, window: TimeWindow) -> WeighedColumns:
     """Those of a window, each weighing its count of periods in ns; 1 each where the period is unknown, or absurd."""
     period = info.sampling_interval_ns
-    rows = attrs.evolve(rows, thread=np.where(rows.thread == _NO_THREAD, -1, rows.thread))
+    rows = attrs.evolve(rows, thread=np.where(rows.thread == NO_THREAD, -1, rows.thread))
     weighed = weigh_events(rows, None, window)
     counts = weighed.rows.field
     if period is None or counts is None or counts.dtype.kind not in "iu" or weighed.rows.texts is not None:
