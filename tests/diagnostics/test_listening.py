@@ -145,7 +145,7 @@ def test_a_runtime_that_has_gone_is_waited_for_in_vain(tmp_path: Path) -> None:
         with dialling(path, 4711, times=1):
             port = listener.wait(5)
             Process(port.pid, port).resume()
-        with pytest.raises(DiagnosticsError, match="did not connect to .* again"):
+        with pytest.raises(DiagnosticsError, match=r"did not connect to .* again"):
             port.connect(0.2)
 
 
