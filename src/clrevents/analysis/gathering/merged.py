@@ -50,7 +50,7 @@ class StackFrame(Value):
 
 def is_own(frame: StackFrame) -> bool:
     """Whether a method is the program's own, by its namespace; one without a name is not."""
-    return frame.reason is None and is_own_name(frame.name)
+    return frame.reason is None and frame.kind not in ("kernel", "native") and is_own_name(frame.name)
 
 
 def is_own_name(name: str) -> bool:
