@@ -352,7 +352,13 @@ REPORT: Final = ReportDeclaration(
     ),
     metrics=(
         *(
-            MetricDeclaration(f"{state}_total", "ns", f"How long all threads together {does}.", evidence="sample")
+            MetricDeclaration(
+                f"{state}_total",
+                "ns",
+                f"How long all threads together {does}.",
+                evidence="sample",
+                lossy="as found" if state == "unknown" else "at least",
+            )
             for state, does in _DOES.items()
         ),
         MetricDeclaration("threads", "count", "The number of threads.", windows=False),
