@@ -180,8 +180,8 @@ class Trace:
         """Name code also by another recording of the same run: EventPipe's, beside that of the Linux recorder.
 
         The recorder has no names for precompiled methods; the rundown of the other trace has. Reads the code of both
-        now; the other trace is not needed afterwards. Only names are taken, no events. Raises ValueError unless the
-        other trace is of one process that is in this one, and began while this one was recorded.
+        now; only names are taken, no events, and `other` is not needed afterwards. Raises ValueError unless it is of
+        one process that is in this trace, and began while this one was recorded.
         """
         processes = {thread.process_id for thread in self.threads}
         self.named_by = named_by(self.info, processes, self.duration_ns, other.info)
