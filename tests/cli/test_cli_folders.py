@@ -178,7 +178,7 @@ def test_conditions_must_hold_of_each_trace(run: Run, night: Path) -> None:
 def test_what_a_report_of_many_refuses(run: Run, night: Path) -> None:
     for options, message in {
         ("--chart", "heap"): "--chart draws one trace",
-        ("--csv", "--json"): "exclude each other",
+        ("--csv", "--json"): "mutually exclusive",
         ("--sort", "generation"): "there are trace, coverage, count",
         ("--columns", "generation"): "no column 'generation'",
         ("--assert", "generation<1"): "no metric 'generation'",

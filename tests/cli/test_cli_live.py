@@ -91,7 +91,7 @@ def test_options_say_what_is_recorded(run: Run, tmp_path: Path, options: list[st
         (["-p", "1", "--keep", "3"], "--keep requires --rotate"),
         (["-p", "1", "--for", "nonsense"], "no report 'nonsense'"),
         (["-p", "1", "--profile", "nonsense"], "there is no profile 'nonsense'"),
-        (["-p", "1", "--providers", "A:x"], "no hexadecimal"),
+        (["-p", "1", "--providers", "A:x"], "not a hexadecimal"),
         (["-p", "1", "--clrevents", "x"], "not a keyword of the runtime"),
         (["-p", "1", "--duration", "soon"], "is not a duration"),
         (["-p", "1", "--until", "GCStart:Depth"], "FIELD=VALUE"),
@@ -114,7 +114,7 @@ def test_profiles_are_listed_with_their_cost(run: Run) -> None:
 def test_nobody_there(run: Run, tmp_path: Path) -> None:
     done = run("collect", "-p", "1", "-o", tmp_path / "a")
     assert (done.exit_code, list(tmp_path.iterdir())) == (2, [])
-    assert "no .NET process with the number 1" in done.stderr
+    assert "no .NET process with the id 1" in done.stderr
 
 
 def test_a_refusal_is_a_sentence_and_leaves_no_file(run: Run, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_conditions_hold_of_a_process_too(run: Run, tmp_path: Path) -> None:
         ([], "give either a trace, or a running process"),
         (["x.nettrace", "-p", "1"], "give either a trace"),
         (["x.nettrace", "--duration", "1s"], "require a running process"),
-        (["-p", "1", "--duration", "1s"], "no .NET process with the number 1"),
+        (["-p", "1", "--duration", "1s"], "no .NET process with the id 1"),
     ],
     ids=str,
 )

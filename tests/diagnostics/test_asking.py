@@ -161,9 +161,9 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     "more announced than sent": (b"DOTNET_IPC_V1\0" + struct.pack("<HBBH", 65535, 0xFF, 0, 0), "closed the connection"),
     "an unknown code": (message((0xFF, 2)), "its code is 0xff, 0x2"),
     "no answer but a request": (message((2, 3), b"xx"), "its code is 0x2"),
-    "too short": (ok(b"\1\2"), "announced and"),
+    "too short": (ok(b"\1\2"), "announced, but only"),
     "a text that lies": (ok(struct.pack("<I", 1) + WHO_2[:24] + struct.pack("<I", 0xFFFFFFFF)), "are announced"),
-    "an error without a number": (message((0xFF, 0xFF)), "announced and 0"),
+    "an error without a number": (message((0xFF, 0xFF)), "announced, but only 0"),
     "silence": (silent, r"no answer .* within 0\.3 s"),
     "drops that never end": (dribbling, r"no answer .* within 0\.3 s"),
 }
@@ -233,7 +233,7 @@ def test_over_tcp() -> None:
 
 
 def test_nobody_of_that_number() -> None:
-    with pytest.raises(DiagnosticsError, match=r"no \.NET process with the number 1\b.*clrevents ps"):
+    with pytest.raises(DiagnosticsError, match=r"no \.NET process with the id 1\b.*clrevents ps"):
         find_process(1)
     with pytest.raises(DiagnosticsError, match=r"no \.NET process with the name 'no such name'"):
         find_process(name="no such name")

@@ -90,7 +90,7 @@ def test_in_an_event_loop(tmp_path: Path) -> None:
                 await process.resume()
                 await process.resume()
                 assert got == [RESUME, RESUME]
-            with pytest.raises(DiagnosticsError, match="dialled in"):
+            with pytest.raises(DiagnosticsError, match="connected to"):
                 await AsyncProcess.dialled(listener, 0.1)
             return process.process.pid
 

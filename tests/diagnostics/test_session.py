@@ -316,8 +316,8 @@ def test_a_sixty_fifth_session_is_refused_with_advice(tmp_path: Path) -> None:
     [
         ({"profile": "nonsense"}, "there is no profile 'nonsense'; there are default, cpu"),
         ({"profile": "cpu-sampling"}, "belongs to the Linux recorder"),
-        ({"providers": ["A:zz"]}, "no hexadecimal"),
-        ({"providers": ["A:1:9x"]}, "no level"),
+        ({"providers": ["A:zz"]}, "not a hexadecimal"),
+        ({"providers": ["A:1:9x"]}, "not a level"),
         ({"buffer_mb": 0}, "1 to"),
         ({"providers": ["A:1:4:x=1", "A:1:4:x=2"]}, "twice with different arguments"),
     ],
