@@ -119,8 +119,8 @@ def _short_name(name: str, width: int) -> str:
     `System.List[System.Int32]` → `…List[System.Int32]` → `…List[Int32]` → `…List[…]`.
     """
     indent = name[: len(name) - len(name.lstrip(" "))]
-    head, bracket, rest = name.strip(" ").partition("(")
-    tail = ("(…)" if rest != ")" else "()") if bracket and rest else ""
+    head, bracket, rest = _head(name.strip(" "))
+    tail = "" if not rest else {"(": "(…)", ", ": ", …"}[bracket] if rest != ")" else "()"
     for shorten in (str, lambda inner: _NAMESPACE.sub("", inner), lambda inner: "…" if inner.strip(",") else inner):
         parts = _parts(head, shorten)
         for ending in dict.fromkeys((bracket + rest, tail)):
@@ -132,6 +132,12 @@ def _short_name(name: str, width: int) -> str:
                     if text_width(short) <= width and (first == 0 or not skipped or len(parts) - first - skipped >= 2):
                         return short
     return _cut(f"{indent}…{parts[-1]}{tail}" if len(parts) > 1 else name, width)
+
+
+def _head(name: str) -> tuple[str, str, str]:
+    """What precedes parameters, or what follows the name of an assembly."""
+    head, comma, rest = name.partition(", ")
+    return (head, comma, rest) if comma and not set("(<[") & set(head) else name.partition("(")
 
 
 def _parts(name: str, shorten: Callable[[str], str]) -> list[str]:
