@@ -6,11 +6,20 @@ from pathlib import Path
 
 import pytest
 
+import product
 from exercise import exercise
 
-FOUND = sorted((Path(__file__).parent / "corpus").glob("*.bin"))
+CORPUS = Path(__file__).parent / "corpus"
 
 
-@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*.bin")), ids=lambda path: path.stem)
 def test_what_was_found_stays_fixed(path: Path) -> None:
     exercise(path.read_bytes(), slicings=12)
+
+
+FAMILIES = {family.replace(" ", "-"): family for family in product.FAMILIES}
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*/*.bin")), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_was_found_of_a_family_stays_fixed(path: Path) -> None:
+    product.run(FAMILIES[path.parent.name], path.read_bytes())

@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+import clrevents
 from clrevents._util.outputs import whole_file, whole_folder, whole_path
-from project_files import SOURCE
+from clrevents.analysis.shared.samples.samples import read_samples
+from clrevents.rewrite import cut, redact
+from project_files import SOURCE, fixture, unpacked
 
 
 def names(folder: Path) -> list[str]:
@@ -92,6 +95,30 @@ def test_a_link_stays_a_link(tmp_path: Path, whole: Any) -> None:
         assert out.is_symlink()
         assert there.read_bytes() == b"new"
     assert names(tmp_path) == ["elsewhere", "out.csv"]
+
+
+def flame(trace: Any, out: Path) -> None:
+    read_samples(trace).write(out, format="html")
+
+
+@pytest.mark.parametrize("write", [cut, redact, clrevents.write_report, flame])
+def test_no_writer_replaces_the_trace_it_reads(tmp_path: Path, write: Any) -> None:
+    """Under none of its names: a link, a hard link, a way round."""
+    path = tmp_path / "a.nettrace"
+    data = unpacked(fixture("net10-convoy"))
+    path.write_bytes(data)
+    (tmp_path / "link").symlink_to(path)
+    (tmp_path / "hard").hardlink_to(path)
+    (tmp_path / "inside").mkdir()
+    outs = [path, tmp_path / "link", tmp_path / "hard", tmp_path / "inside" / ".." / "a.nettrace"]
+    with path.open("rb") as file:
+        for source in (path, file):
+            with clrevents.open(source) as trace:
+                for out in outs:
+                    with pytest.raises(ValueError, match="is the trace itself"):
+                        write(trace, out)
+    assert path.read_bytes() == data
+    assert names(tmp_path) == ["a.nettrace", "hard", "inside", "link"]
 
 
 def test_a_folder_comes_at_the_end(tmp_path: Path) -> None:

@@ -71,6 +71,15 @@ def test_a_failure_ends_the_reading_with_url_and_place(
             trace.event_counts()
 
 
+def test_what_is_shown_of_it_is_no_shorter_trace(failing: tuple[str, Reads]) -> None:
+    """Neither a summary, a notebook nor the list of problems tells of the part that came as if it were all."""
+    url, reads = failing
+    reads.failures_left = ALWAYS
+    for shown in (lambda t: t.summary(), lambda t: t._repr_html_(), lambda t: t.problems, lambda t: t.check()):
+        with pytest.raises(SourceError), clrevents.open(url) as trace:
+            shown(trace)
+
+
 # The counted file system is known to one process only.
 @pytest.mark.parametrize(
     ("failing", "jobs"),

@@ -1,12 +1,15 @@
-"""Feeds mutated traces to the decoder and keeps the inputs that make it misbehave.
+"""Feeds mutated traces to everything that clrevents makes of a trace, and keeps the inputs that make it misbehave.
 
-    python tools/fuzz.py --seconds 600 [--seeds DIR ...] [--keep DIR] [--engine atheris|own]
+    python tools/fuzz.py --seconds 600 [--seeds DIR ...] [--keep DIR] [--seed N] [--engine own|atheris]
     python tools/fuzz.py --cost --seconds 3600 [--seeds DIR ...] [--keep DIR]
 
-Coverage-guided if atheris is installed, plain mutation otherwise. Seeds are small traces in every container: the
-hostile streams of the tests, vectors, and the first blocks of fixtures, also rewritten as other generations. An input
-is written to the folder given by `--keep` if it raises anything but `TraceError`, hangs, or gives a result that depends
-on how the bytes were split; give it a name and fix the bug. tests/test_corpus.py replays the kept inputs.
+Mutations are of meaning, of structure and of bytes (tests/support/fuzzing/mutations.py); seeds are the traces in the
+folders, slimmed, the hostile streams of the tests and first blocks of traces in every container. Each input goes
+through a few families of uses (tests/support/fuzzing/product.py): reports, pages, exports, rewrites, displays,
+commands. It is written to the folder given by `--keep` if anything but `TraceError` escapes, an output is not what it
+must be, it takes more than 10 s or 600 MB, or the process dies; fewer events of it where they do the same. Fix the bug,
+and put the input into tests/corpus/ as FAMILY/NAME.bin, which tests/test_corpus.py replays. With atheris, decoding is
+guided by coverage.
 
 With `--cost` it looks for small inputs that take long or much memory instead, in every way of reading a trace
 (tests/support/costs/cost_modes.py): it repeats and mixes parts of streams and goes on from the worst found.
@@ -19,29 +22,24 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import faulthandler
 import functools
 import gzip
 import hashlib
 import os
 import random
-import signal
-import struct
+import subprocess
 import sys
 import time
-import traceback
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cost_search import Found
+    from fuzz_runs import Campaign, Find
 
 ROOT = Path(__file__).resolve().parents[1]
 LARGEST = 8 * 1024
-PATIENCE = 20
-INTERESTING = (0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 19, 20, 22, 24, 25, 48, 64, 127, 128, 129, 255)
-NUMBERS = (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFF, 1 << 63, (1 << 64) - 1, 1 << 24, 1 << 16)
 
 
 def seeds(folders: list[Path]) -> list[bytes]:
@@ -71,207 +69,75 @@ def _heads(data: bytes) -> list[bytes]:
     return [data[:size] for size in (2000, 5000, LARGEST - 500)] + [data[: LARGEST - 1500] + data[-1000:]]
 
 
-def mutate(data: bytearray, others: list[bytes], rng: random.Random) -> bytearray:
-    """A few random changes, some of which take the structure of a trace into account."""
-    for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5, 9))):
-        if not data:
-            data = bytearray(rng.choice(others))
-        rng.choice(MUTATIONS)(data, others, rng)
-    del data[LARGEST:]
-    return data
-
-
-def _place(data: bytearray, rng: random.Random) -> int:
-    return rng.randrange(len(data)) if data else 0
-
-
-def _flip(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    if data:
-        data[_place(data, rng)] ^= 1 << rng.randrange(8)
-
-
-def _byte(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    if data:
-        data[_place(data, rng)] = rng.choice(INTERESTING) if rng.random() < 0.7 else rng.randrange(256)
-
-
-def _number(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    width, code = rng.choice(((2, "H"), (4, "I"), (8, "Q")))
-    at = _place(data, rng)
-    if at + width <= len(data):
-        value = rng.choice(NUMBERS) if rng.random() < 0.6 else rng.choice(INTERESTING)
-        struct.pack_into("<" + code, data, at, value & ((1 << 8 * width) - 1))
-
-
-def _add(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    at = _place(data, rng)
-    if at + 4 <= len(data):
-        (value,) = struct.unpack_from("<I", data, at)
-        struct.pack_into("<I", data, at, (value + rng.randrange(-16, 17)) & 0xFFFFFFFF)
-
-
-def _varint(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    at = _place(data, rng)
-    data[at : at + rng.choice((0, 1, 2))] = bytes([0x80 | rng.randrange(128)] * rng.randrange(1, 12)) + b"\x01"
-
-
-def _drop(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    at = _place(data, rng)
-    del data[at : at + rng.choice((1, 2, 4, 8, 24, 100, 1000))]
-
-
-def _insert(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    at = _place(data, rng)
-    data[at:at] = rng.randbytes(rng.choice((1, 2, 4, 8, 60)))
-
-
-def _zero(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    at = _place(data, rng)
-    size = min(rng.choice((2, 8, 40, 300)), len(data) - at)
-    data[at : at + size] = bytes(size)
-
-
-def _repeat(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    at = _place(data, rng)
-    piece = bytes(data[at : at + rng.choice((4, 30, 200, 1000))])
-    to = _place(data, rng)
-    data[to:to] = piece
-
-
-def _splice(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    other = rng.choice(others)
-    at = rng.randrange(len(other)) if other else 0
-    data[_place(data, rng) :] = other[at:]
-
-
-def _cut(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    del data[_place(data, rng) :]
-
-
-def _resize_block(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    """Change the content of one block and adjust its size."""
-    blocks = list(find_blocks(data))
-    if not blocks:
-        return
-    size_at, start, end, wide = rng.choice(blocks)
-    content = bytearray(data[start:end])
-    for _ in range(rng.choice((1, 2, 4))):
-        rng.choice(MUTATIONS[:9])(content, others, rng)
-    if wide:
-        aligned = data[:start]
-        rest = bytes(data[end:])
-        struct.pack_into("<i", aligned, size_at, len(content))
-        data[:] = aligned + content + rest
-    else:
-        kind = data[size_at + 3]
-        data[size_at:end] = struct.pack("<I", (len(content) & 0xFFFFFF) | kind << 24) + content
-
-
-def _swap_blocks(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    """Replace the content of one block with that of another."""
-    blocks = list(find_blocks(data))
-    if len(blocks) < 2:
-        return
-    (_, start, end, _), (size_at, to, stop, wide) = rng.sample(blocks, 2)
-    content = data[start:end]
-    if wide:
-        struct.pack_into("<i", data, size_at, len(content))
-        data[to:stop] = content
-    else:
-        kind = data[rng.choice(blocks)[0] + 3]
-        data[size_at:stop] = struct.pack("<I", (len(content) & 0xFFFFFF) | (kind & 0xF) << 24) + content
-
-
-def find_blocks(data: bytearray) -> Iterator[tuple[int, int, int, bool]]:
-    """(position of the size, start and end of the content, whether the size has four bytes) of each valid block."""
-    if data[:8] == b"Nettrace" and data[8:12] == bytes(4):
-        pos = 20
-        while pos + 4 <= len(data):
-            size = int.from_bytes(data[pos : pos + 3], "little")
-            if pos + 4 + size > len(data):
-                return
-            yield pos, pos + 4, pos + 4 + size, False
-            pos += 4 + size
-        return
-    pos = data.find(b"Block\x06")
-    while pos >= 0:
-        size_at = pos + 6
-        if size_at + 4 > len(data):
-            return
-        size = int.from_bytes(data[size_at : size_at + 4], "little", signed=True)
-        start = size_at + 4 + -(size_at + 4) % 4
-        if size >= 0 and start + size <= len(data):
-            yield size_at, start, start + size, True
-        pos = data.find(b"Block\x06", pos + 6)
-
-
-MUTATIONS: tuple[Callable[[bytearray, list[bytes], random.Random], None], ...] = (
-    _flip,
-    _byte,
-    _byte,
-    _number,
-    _add,
-    _varint,
-    _drop,
-    _insert,
-    _zero,
-    _repeat,
-    _splice,
-    _cut,
-    _resize_block,
-    _resize_block,
-    _resize_block,
-    _swap_blocks,
-)
-
-
-class Hang(BaseException):
-    """The decoder did not return in time."""
-
-
-def _alarm(number: int, frame: FrameType | None) -> None:
-    raise Hang(f"no answer within {PATIENCE} seconds")
-
-
 def attempt(data: bytes, keep: Path, known: set[str]) -> None:
-    """Run one input; failures are kept once per location in the code."""
-    from exercise import exercise
+    """Decode one input in all ways; failures are kept once per location in the code."""
+    from fuzz_runs import attempted
 
-    signal.alarm(PATIENCE)
-    try:
-        exercise(data)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        signal.alarm(0)
-        frames = traceback.extract_tb(error.__traceback__)
-        ours = [f for f in frames if "clrevents" in f.filename] or list(frames)
-        text = str(error).partition(":")[0] if isinstance(error, AssertionError) else ""
-        place = f"{type(error).__name__} {Path(ours[-1].filename).name}:{ours[-1].lineno} {text}"
-        if place not in known:
-            known.add(place)
-            name = hashlib.sha1(data).hexdigest()[:12]
-            (keep / f"{name}.bin").write_bytes(data)
-            (keep / f"{name}.txt").write_text(place + "\n" + "".join(traceback.format_exception(error)))
-            print(f"FOUND {name}: {place}: {str(error)[:300]}", flush=True)
-    finally:
-        signal.alarm(0)
+    find = attempted("pieces", data)
+    if find is not None and find.place not in known:
+        known.add(find.place)
+        keep_find(find, keep)
+
+
+def keep_find(find: Find, keep: Path) -> None:
+    """Write down what was found."""
+    name = f"{find.family.replace(' ', '-')}-{hashlib.sha1(find.data).hexdigest()[:8]}"
+    (keep / f"{name}.bin").write_bytes(find.data)
+    (keep / f"{name}.txt").write_text(f"{find.place}\n{find.text}")
+    print(f"FOUND {name}: {find.place}: {find.text.strip()[-200:]}", flush=True)
 
 
 def run_own(folders: list[Path], seconds: float, keep: Path, seed: int) -> int:
-    corpus = seeds(folders) + own_seeds()
-    rng = random.Random(seed)
-    known: set[str] = set()
+    """The number of finds. A child does the work, so that one that dies is a find as well, and the next goes on."""
+    from fuzz_runs import Find
+
     until = time.monotonic() + seconds
-    done = 0
+    died = 0
+    while (left := until - time.monotonic()) > 0:
+        command = [sys.executable, __file__, "--engine", "child", "--seed", str(seed + died), "--seconds", str(left)]
+        command += [word for folder in folders for word in ("--seeds", str(folder))] + ["--keep", str(keep)]
+        code = subprocess.run(command).returncode
+        if code in (0, 1):
+            break
+        died += 1
+        family, data = (keep / "current.txt").read_text(), (keep / "current.bin").read_bytes()
+        keep_find(Find(family, f"{family}: the process ended with {code}", data, ""), keep)
+    return len(list(keep.glob("*.txt")))
+
+
+def run_child(folders: list[Path], seconds: float, keep: Path, seed: int) -> int:
+    import fuzz_runs
+
+    traces = list(fuzz_runs.seeds(folders))
+    known = {path.read_text().partition("\n")[0] for path in keep.glob("*.txt")}
+    campaign = fuzz_runs.Campaign(traces, random.Random(seed), own_seeds(), known=known)
+    print(f"{len(traces)} traces, {len(campaign.others)} other streams, {len(known)} finds known", flush=True)
+
+    def note(family: str, data: bytes) -> None:
+        (keep / "current.bin").write_bytes(data)
+        (keep / "current.txt").write_text(family)
+        # Where no Python runs any more, the process ends.
+        faulthandler.dump_traceback_later(20 * fuzz_runs.SECONDS, exit=True)
+
+    until, told = time.monotonic() + seconds, time.monotonic()
+    count = 0
     while time.monotonic() < until:
-        data = bytes(mutate(bytearray(rng.choice(corpus)), corpus, rng))
-        attempt(data, keep, known)
-        done += 1
-        if done % 1000 == 0:
-            print(f"{done} inputs, {len(known)} findings, {until - time.monotonic():.0f} s left", flush=True)
-    print(f"{done} inputs, {len(known)} findings")
-    return len(known)
+        for find in campaign.step(note):
+            with contextlib.suppress(Exception):
+                find = fuzz_runs.shrunk(find)
+            keep_find(find, keep)
+            count += 1
+        if time.monotonic() - told > 300:
+            told = time.monotonic()
+            _tell(campaign, until - told)
+    _tell(campaign, 0)
+    faulthandler.cancel_dump_traceback_later()
+    return count
+
+
+def _tell(campaign: Campaign, left: float) -> None:
+    families = ", ".join(f"{name} {count}" for name, count in sorted(campaign.done.items()))
+    print(f"{campaign.done.total()} executions, {len(campaign.known)} finds, {left:.0f} s left: {families}", flush=True)
 
 
 def run_atheris(folders: list[Path], seconds: float, keep: Path, seed: int) -> None:
@@ -279,6 +145,7 @@ def run_atheris(folders: list[Path], seconds: float, keep: Path, seed: int) -> N
 
     with atheris.instrument_imports(include=["clrevents"]):
         from exercise import exercise
+        from mutations import mutate
 
         corpus = seeds(folders) + own_seeds()
 
@@ -294,7 +161,7 @@ def run_atheris(folders: list[Path], seconds: float, keep: Path, seed: int) -> N
         rng = random.Random(seed)
         if rng.random() < 0.4:
             return bytes(atheris.Mutate(data, largest))
-        return bytes(mutate(bytearray(data), corpus, rng)[:largest])
+        return bytes(mutate(bytearray(data), corpus, rng, largest))
 
     atheris.Setup(
         [
@@ -336,6 +203,7 @@ def run_cost(folders: list[Path], seconds: float, keep: Path, seed: int, largest
     import cost_modes
     from cost_runs import measure
     from cost_search import MEASURES, Search
+    from mutations import MUTATIONS
 
     modes = {name: functools.partial(cost_modes.run, name) for name in cost_modes.MODES}
     search = Search(cost_seeds(folders), tuple(modes), MUTATIONS[:12], random.Random(seed), largest)
@@ -403,29 +271,22 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seeds", type=Path, action="append", default=[])
     parser.add_argument("--keep", type=Path, default=Path("findings"))
-    parser.add_argument("--engine", choices=("atheris", "own"))
+    parser.add_argument("--engine", choices=("own", "atheris", "child"), default="own")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cost", action="store_true", help="look for inputs that take long, or much memory")
     parser.add_argument("--largest", type=int, default=1 << 18, help="bytes of an input with --cost")
     options = parser.parse_args()
     support = ROOT / "tests" / "support"
-    sys.path[:0] = [str(ROOT / "src"), str(support), str(support / "costs")]
+    sys.path[:0] = [str(ROOT / "src"), str(support), *map(str, filter(Path.is_dir, support.iterdir()))]
     options.keep.mkdir(parents=True, exist_ok=True)
     folders = options.seeds or [ROOT / "fixtures", ROOT / "tests" / "corpus", ROOT.parent / "shared" / "vectors"]
     if options.cost:
         sys.exit(1 if run_cost(folders, options.seconds, options.keep, options.seed, options.largest) else 0)
-    engine = options.engine
-    if engine is None:
-        try:
-            import atheris  # noqa: F401
-
-            engine = "atheris"
-        except ImportError:
-            engine = "own"
-    signal.signal(signal.SIGALRM, _alarm)
-    if engine == "own":
-        sys.exit(1 if run_own(folders, options.seconds, options.keep, options.seed) else 0)
-    run_atheris(folders, options.seconds, options.keep, options.seed)
+    if options.engine == "atheris":
+        run_atheris(folders, options.seconds, options.keep, options.seed)
+    else:
+        run = run_child if options.engine == "child" else run_own
+        sys.exit(1 if run(folders, options.seconds, options.keep, options.seed) else 0)
 
 
 if __name__ == "__main__":

@@ -90,7 +90,8 @@ def test_an_id_that_is_used_again() -> None:
         ("One", 1, 0, 3000),
         ("Two", 2, 4000, 9000),
     ]
-    assert number(found, "elsewhere") == 0
+    # Look-ups were not recorded: their methods may have been of other modules.
+    assert found.metrics["elsewhere"].value is None
     # The same ids in another module are other methods.
     assert number(found, "jitted") == 3
 

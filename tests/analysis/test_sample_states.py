@@ -9,7 +9,7 @@ import pytest
 import clrevents
 from clrevents.analysis import hottest, read_samples
 from clrevents.analysis.shared.samples import leaf_states
-from clrevents.analysis.shared.samples.leaf_states import STATES
+from clrevents.analysis.shared.samples.leaf_states import SAMPLED
 from clrevents.testing.builder import TraceBuilder
 
 MS = 1_000_000
@@ -81,7 +81,7 @@ def test_artefacts_fold_into_their_callers(trace: clrevents.Trace) -> None:
 
 def test_some_states_of_samples(trace: clrevents.Trace) -> None:
     samples = read_samples(trace)
-    parts = [samples.in_states(state) for state in STATES]
+    parts = [samples.in_states(state) for state in SAMPLED]
     assert sum(len(part) for part in parts) == len(samples)
     assert sum(part.total for part in parts) == samples.total
     asleep = samples.in_states("sleep")

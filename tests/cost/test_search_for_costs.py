@@ -21,7 +21,8 @@ from cost_search import Search
 from costly import operations
 from generations import GENERATIONS, written
 from hostile import cases
-from project_files import ROOT, tool
+from mutations import MUTATIONS
+from project_files import ROOT
 
 pytestmark = pytest.mark.full
 
@@ -37,7 +38,7 @@ def seeds() -> list[bytes]:
 
 
 def search(seed: int) -> Search:
-    return Search(seeds(), tuple(cost_modes.MODES), tool("fuzz").MUTATIONS[:12], random.Random(seed), LARGEST)
+    return Search(seeds(), tuple(cost_modes.MODES), MUTATIONS[:12], random.Random(seed), LARGEST)
 
 
 def inputs() -> Iterator[bytes]:
@@ -63,7 +64,7 @@ def test_changed_parts_fit_together_again() -> None:
     rng = random.Random(2)
     whole = 0
     for data in [written(generation)[:20_000] for generation in GENERATIONS] * 20:
-        made = grown(data, [data], rng, 30_000, tool("fuzz").MUTATIONS[:12])
+        made = grown(data, [data], rng, 30_000, MUTATIONS[:12])
         assert len(made) <= 30_000
         stream = taken_apart(made)
         # At most what was cut off at the end, and changes of bytes without regard to parts, are no parts.

@@ -17,6 +17,7 @@ from typing import Any, Final
 import pytest
 
 from browser_page import CHROMIUM, needs_browser
+from clrevents._util.words import safe
 from clrevents.analysis.shared.weights.weighing import CAVEAT
 from clrevents.export.flame.flame_html import render
 from clrevents.export.look import Look
@@ -89,8 +90,8 @@ def test_no_name_gets_out_of_the_data(name: str) -> None:
     assert (page.elements, page.attributes) == (plain.elements, plain.attributes)
     assert page.scripts[1:] == plain.scripts[1:]
     data = json.loads(page.scripts[0])
-    assert data["frames"] == data["modules"] == [name]
-    assert data["title"] == name
+    assert data["frames"] == data["modules"] == [safe(name)]
+    assert data["title"] == safe(name)
 
 
 def test_it_asks_for_nothing() -> None:

@@ -53,6 +53,23 @@ def data_of(page: bytes) -> Any:
     return json.loads(found[1])
 
 
+def test_a_report_that_fails_is_a_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is wrong with one, the page has the others, and says which failed and of what."""
+    from clrevents.analysis.reports.stubs.report import StubCollector
+
+    with clrevents.open(fixture("net10-convoy")) as trace:
+        sound = data_of(report_page(trace))
+        monkeypatch.setattr(StubCollector, "finish", lambda self, context: {}["absent"])
+        page = data_of(report_page(trace))
+    (failed,) = (section for section in page["sections"] if section["coverage"] == "none" and section["notes"])
+    assert failed["name"] == "stubs"
+    assert failed["notes"] == [
+        ["error", "error: this report failed, by a fault of clrevents: KeyError: 'absent'"],
+    ]
+    others = [section for section in page["sections"] if section["name"] != "stubs"]
+    assert others == [section for section in sound["sections"] if section["name"] != "stubs"]
+
+
 ALIKE: Final = ("tbody tr:nth-child(n + 3)", "svg g")
 """What axe-core needs not look at: rows like those above them, and the insides of pictures."""
 

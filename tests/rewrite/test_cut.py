@@ -527,15 +527,6 @@ def test_a_device_stays_a_device(tmp_path: Path) -> None:
     assert only(tmp_path) == ["pipe"]
 
 
-def test_output_may_be_the_input(tmp_path: Path) -> None:
-    path = tmp_path / "a.nettrace"
-    path.write_bytes(unpacked(fixture("net8-sample")))
-    with clrevents.open(path) as trace:
-        before = list(trace.events())
-        cut(trace, path)
-    assert not differing(reread(path), before)
-
-
 # -- the command -------------------------------------------------------------------------------------------------
 
 

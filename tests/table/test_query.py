@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 import uuid
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import clrevents
 from clrevents.events import GCStart_V0, GCStart_V2
 from clrevents.table.query import ask
 from clrevents.testing.builder import TraceBuilder
-from project_files import FIXTURES
+from project_files import FIXTURES, ROOT
 
 pytestmark = pytest.mark.full
 
@@ -264,6 +265,26 @@ def test_files_only_when_asked(sample: clrevents.Trace, tmp_path: Path, sql: str
     assert relation is None or relation.fetchall() is not None
     with pytest.raises(Exception, match=r"external.access"):
         sample.query("set enable_external_access = true")
+
+
+@pytest.mark.parametrize(
+    "sql", ["update extensions", "create secret s (type s3)", "from sniff_csv('/etc/passwd')", "set threads = 1"]
+)
+def test_what_is_refused_is_refused_in_one_way(sample: clrevents.Trace, sql: str) -> None:
+    """Before anything of it runs, with the same error, which says what would allow it."""
+    with pytest.raises(PermissionError, match="which requires files=True"):
+        sample.query(sql)
+
+
+def test_times_come_to_python(sample: clrevents.Trace) -> None:
+    pytest.importorskip("pytz", reason="needs pytz, which the extra query brings")
+    ((time,),) = sample.query("select min(time) from headers").fetchall()
+    assert time == next(sample.events()).time
+
+
+def test_the_extra_brings_what_times_need() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert all("pytz" in extras[extra] for extra in ("query", "tables"))
 
 
 def test_no_variables_of_python(sample: clrevents.Trace) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,12 +20,25 @@ PARTIAL: Final = ".partial"
 _OLD: Final = ".replaced"
 
 
+def refuse_replacing(path: str | os.PathLike[str], *inputs: str | int | None) -> None:
+    """Raises ValueError where `path` is one of these files (paths or descriptors), by whichever name or link."""
+    for one in inputs:
+        try:
+            there, held = os.stat(path), os.stat(one)  # type: ignore[arg-type]
+        except (OSError, ValueError, TypeError):
+            # One of them is no file.
+            continue
+        if stat.S_ISREG(there.st_mode) and os.path.samestat(there, held):
+            raise ValueError(f"{os.fspath(path)} is the trace itself; write to another file")
+
+
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def whole_file(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[IO[bytes]]:
     """A new file, open for writing bytes. A path that is not a file (a device, a pipe) is written to directly.
 
-    Otherwise the same as `whole_path`. Raises OSError.
+    Otherwise the same as `whole_path`. Raises OSError, and ValueError where the file is one of the `inputs`.
     """
+    refuse_replacing(path, *inputs)
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as file:
             yield file
@@ -34,11 +48,13 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def whole_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+def whole_path(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[Path]:
     """A path in a temporary folder at which to create the file that then replaces this one.
 
-    A symbolic link keeps its target, and a replaced file passes on its permissions. Raises OSError.
+    A symbolic link keeps its target, and a replaced file passes on its permissions. Raises OSError, and ValueError
+    where the file is one of the `inputs`.
     """
+    refuse_replacing(path, *inputs)
     target = Path(os.path.realpath(path))
     # Another process may be writing the same file.
     room = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}{PARTIAL}")

@@ -213,7 +213,7 @@ def _heap(file: str, number: int | None, out: Path, errors: ErrorMode, fail_on: 
             what = "heap snapshot" if number is None else f"heap snapshot {number}"
             raise click.UsageError(f"{file} has no {what}; it has {counted(len(known), 'snapshot')}")
         try:
-            with whole_file(out) as stream:
+            with whole_file(out, reading.trace.info.path) as stream:
                 write_heapsnapshot(one, stream)
         except ValueError as error:
             say(str(error))
@@ -231,7 +231,7 @@ def _timeline(file: str, selectors: tuple[str, ...], out: Path, format: Any, err
         title = os.path.basename(reading.name)
         look = Look(title, f"clrevents {clrevents.__version__}", start=reading.trace.info.start)
         try:
-            with whole_file(out) as stream:
+            with whole_file(out, reading.trace.info.path) as stream:
                 written = write_timeline(reading.trace, stream, look, format, selectors, out.suffix.lower() == ".gz")
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)

@@ -1,12 +1,14 @@
 """How the command writes: plain lines in batches, tables that fit the terminal, one-line messages on stderr.
 
-Nothing from a file reaches a terminal as a control sequence: all text passes through `safe`.
+Nothing from a file reaches a terminal as a control sequence: this is the one door for text, and all of it is escaped
+here. Only `verbatim`, for pipes and files, leaves it as it is.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
@@ -23,6 +25,10 @@ from clrevents.export.files.json_pieces import json_pieces
 from clrevents.schema.registry import SHORT_PROVIDERS
 
 _BATCH: Final = 1000
+# No characters, which stand for styles until a line is written: text from a trace can make itself bold at most.
+_BOLD, _DIM, _PLAIN = "\ufdd0", "\ufdd1", "\ufdd2"
+_CODES: Final = {_BOLD: "\x1b[1m", _DIM: "\x1b[2m", _PLAIN: "\x1b[0m"}
+_STYLES: Final = re.compile("[\ufdd0-\ufdd2]")
 _PIECES: Final = 1 << 7
 _BRIEF: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
 
@@ -101,7 +107,14 @@ class Output:
         return True
 
     def line(self, text: str = "") -> None:
-        """Write a line that is already safe."""
+        """Write a line, with everything in it escaped that a terminal would obey, but what `bold` and `dim` made."""
+        text = "\n".join(map(safe, text.split("\n")))
+        if self.colour:
+            text = _STYLES.sub(lambda style: _CODES[style[0]], text)
+        self.verbatim(text)
+
+    def verbatim(self, text: str) -> None:
+        """Write a line as it is."""
         self._lines.append(text)
         if self.terminal or len(self._lines) >= _BATCH:
             self.flush()
@@ -146,10 +159,10 @@ class Output:
         self.lines(wrapped(text, self.width, indent))
 
     def bold(self, text: str) -> str:
-        return click.style(text, bold=True) if self.colour else text
+        return f"{_BOLD}{text}{_PLAIN}" if self.colour else text
 
     def dim(self, text: str) -> str:
-        return click.style(text, dim=True) if self.colour else text
+        return f"{_DIM}{text}{_PLAIN}" if self.colour else text
 
     def table(
         self,

@@ -113,7 +113,8 @@ def _show(out: Output, answer: Any, as_json: bool, as_csv: bool, limit: int | No
         out.lines(json_line(columns, row) for row in islice(rows, limit))
     elif as_csv:
         lines = (csv_line(row, spreadsheet) for row in chain([columns], islice(rows, limit)))
-        out.lines(map(safe, lines) if out.terminal else lines)
+        for line in lines:
+            (out.line if out.terminal else out.verbatim)(line)
     else:
         wanted = _SHOWN if limit is None else limit
         shown = [[_cell(value) for value in row] for row in islice(rows, wanted)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ import click
 
 import clrevents
 from clrevents._util.meter import Meter
+from clrevents._util.outputs import refuse_replacing
 from clrevents._util.words import lost_events
 from clrevents.cli.output import say
 from clrevents.errors import (
@@ -222,12 +222,9 @@ def trace_source(file: str) -> Any:
 def refuse_overwriting(out: str | os.PathLike[str], file: str) -> None:
     """Raises UsageError if OUT is FILE, be it through a link or standard input."""
     try:
-        there = os.stat(out)
-        trace = os.stat(file) if file != "-" else os.fstat(sys.stdin.fileno())
-    except (OSError, ValueError, AttributeError):
-        return
-    if stat.S_ISREG(there.st_mode) and os.path.samestat(there, trace):
-        raise click.UsageError("OUT is the trace itself; write to another file")
+        refuse_replacing(out, file if file != "-" or sys.stdin is None else sys.stdin.fileno())
+    except ValueError:
+        raise click.UsageError("OUT is the trace itself; write to another file") from None
 
 
 def refuse_same_input(file: str, against: str) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.words import safe
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.container.container import bad_fields
 from clrevents.decode.container.fields_of_names import FieldsOfNames
@@ -44,7 +45,7 @@ class EventKey(Value):
     """The event's name, without its version."""
 
     def __str__(self) -> str:
-        return f"{self.provider}/{self.name} (id {self.id}, version {self.version})"
+        return safe(f"{self.provider}/{self.name} (id {self.id}, version {self.version})")
 
 
 @attrs.define(eq=False, slots=False)

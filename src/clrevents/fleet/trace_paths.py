@@ -1,4 +1,7 @@
-"""Which traces are meant: paths, folders, patterns and URLs → paths and URLs, in order, each once. Opens none."""
+"""Which traces are meant: paths, folders, patterns and URLs → paths and URLs, in order, each once. Opens none.
+
+What was found, not named, may be anything: as a `FoundPath` it is opened only if it is a file.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
-from clrevents.sources import file_system, is_url
+from clrevents.sources import FoundPath, file_system, is_url, unreadable
 
 Places: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -19,7 +22,8 @@ def trace_paths(places: Places) -> tuple[str, ...]:
     """All traces that are meant: a path as it is, a folder's traces and what fits a pattern in order of their names.
 
     A file that does not exist is in it: opening it says so. Raises FileNotFoundError for a pattern or a folder without
-    any trace, because an empty answer would look like one, and TypeError for anything but paths.
+    any trace, because an empty answer would look like one, SourceError for a folder that cannot be read, and TypeError
+    for anything but paths.
     """
     given = [places] if isinstance(places, str | os.PathLike) else list(places)
     found: dict[str, None] = {}
@@ -42,8 +46,11 @@ def _expanded(place: str) -> Iterator[str]:
 
 
 def _files(folder: str) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        yield from (os.path.join(folder, entry.name) for entry in entries if not entry.is_dir())
+    try:
+        with os.scandir(folder) as entries:
+            yield from (os.path.join(folder, entry.name) for entry in entries if not os.path.isdir(entry.path))
+    except OSError as error:
+        raise unreadable(error, folder) from error
 
 
 def is_url_pattern(url: str) -> bool:
@@ -62,4 +69,4 @@ def _expanded_url(url: str) -> Iterator[str]:
 def _some(place: str, found: list[str]) -> list[str]:
     if not found:
         raise FileNotFoundError(f"no trace in {place}" if os.path.isdir(place) else f"no trace fits {place}")
-    return found
+    return list(map(FoundPath, found))

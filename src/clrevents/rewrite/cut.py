@@ -37,7 +37,8 @@ def cut(
     part reaches: reports answer about that window. Sequence numbers are rewritten so that the result shows the
     original's losses whose window is inside `start` to `end`; with `thread_id`, only those of the selected threads. Of
     more losses than `Limits.problems`, only the first are known. `out` appears only when complete. Raises the
-    exceptions of `Trace.events`, TraceError for what does not fit into a block of the new trace, and OSError.
+    exceptions of `Trace.events`, TraceError for what does not fit into a block of the new trace, ValueError
+    if `out` is the trace itself, and OSError.
     """
     if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
         # Used twice: an iterator would be exhausted by then.
@@ -48,7 +49,7 @@ def cut(
     rows = passes_of(trace).event_rows(*selectors, always=always, decode=False, filters=filters)
     low, high = (_edge_ns(trace, filters, name) for name in ("start", "end"))
     losses = _inside(trace, low, high, filters.get("thread_id"))
-    with whole_file(out) as file:
+    with whole_file(out, trace.info.path) as file:
         copier = Copier(file, trace.info, losses)
         if low is not None or high is not None:
             # Damaged clocks give moments that 64 bits do not hold.

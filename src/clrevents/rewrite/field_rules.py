@@ -13,6 +13,7 @@ from typing import Final
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.words import safe
 from clrevents.rewrite.payload_texts import Form
 from clrevents.schema.disclosure import ASKED, BYTES, KEPT, PLAIN, TEXT, Disclosure, disclosure_of, identifier_of
 from clrevents.schema.registry import SHORT_PROVIDERS
@@ -46,7 +47,7 @@ class FieldRule(Value):
 
     def __str__(self) -> str:
         name = f"{_SHORT.get(self.provider, self.provider)}/{self.event}.{self.field}"
-        return f"{self.verdict:6} {name}: {self.disclosure.why}"
+        return safe(f"{self.verdict:6} {name}: {self.disclosure.why}")
 
 
 @attrs.define

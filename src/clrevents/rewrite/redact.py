@@ -90,7 +90,7 @@ def redact(
 
     `out` is compressed if its name ends in `.gz`, and appears only when complete. If one of the words of `check` is
     found in the result, nothing is written. Raises the exceptions of `Trace.events`, TraceError for what does not fit
-    into a block of the new trace, OSError, and re.error.
+    into a block of the new trace, ValueError if `out` is the trace itself, OSError, and re.error.
     """
     rules = FieldRules(tuple(keep), tuple(map(re.compile, fields)))
     key = key or secrets.token_bytes(16)
@@ -109,7 +109,7 @@ def redact(
     if identifiers:
         info, losses = identifiers.info(info), identifiers.losses(losses)
     try:
-        with whole_file(out) as file, _packed(file, out) as sink:
+        with whole_file(out, trace.info.path) as file, _packed(file, out) as sink:
             search = WordSearch(sink, check)
             copier = Copier(search, info, losses, (_MARK, mark_payload(blank, ids)))
             for rows in passes.event_rows():

@@ -159,6 +159,14 @@ def _may_be(head: bytes, magics: tuple[bytes, ...]) -> bool:
     return any(head.startswith(magic) or magic.startswith(head) for magic in magics)
 
 
+class FoundPath(str):
+    """A path that was found in a folder or by a pattern, not named: opened only if it is a file, because nobody wants
+    to wait for a pipe that happens to be there.
+    """
+
+    __slots__ = ()
+
+
 def open_source(source: Openable, limits: Limits) -> Source:
     """The source for what a user may pass. Raises SourceError if it cannot be opened, TypeError for other objects."""
     if isinstance(source, bytes | bytearray | memoryview):
@@ -171,6 +179,8 @@ def open_source(source: Openable, limits: Limits) -> Source:
             raise SourceError("is a directory, not a trace file", path=str(path))
         raw = _Path(str(path))
         if not Path(path).is_file():
+            if isinstance(source, FoundPath):
+                raise SourceError("is no file; a pipe or a device is read only if it is named", path=str(path))
             # A named pipe or a device: it can be read only once.
             raw = _Spool(raw.windows(), raw.path, limits, _ANY)
     elif hasattr(source, "read"):

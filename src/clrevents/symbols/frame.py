@@ -10,6 +10,7 @@ from typing import Protocol
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.words import safe
 from clrevents.schema.method_flags import OptimizationTier
 
 NAMELESS = "no names"
@@ -47,11 +48,16 @@ class Frame(Value):
         """Whether the address has a name."""
         return self.reason is None
 
-    def __str__(self) -> str:
+    @property
+    def label(self) -> str:
+        """The text for the frame, verbatim; `str` escapes control characters in it."""
         if self.reason is None:
             return self.display or self.name or f"[{self.address:#x}]"
         inside = f" in {self.module}" if self.module else ""
         return f"[unresolved {self.address:#x}{inside}]"
+
+    def __str__(self) -> str:
+        return safe(self.label)
 
 
 class FrameSource(Protocol):

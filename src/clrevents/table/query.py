@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from clrevents.table.table import Table, needed
 
-# How duckdb reports that a name is unknown, and that a query may not change settings.
+# How duckdb reports that a name is unknown, and that a query may not change settings, secrets and extensions.
 _MISSING: Final = re.compile(r"Catalog Error: Table with name (.+?) does not exist(?:!| because)", re.DOTALL)
-_LOCKED: Final = "configuration has been locked"
+_LOCKED: Final = ("configuration has been locked", "Secret Storage", "is not a valid StatementType")
+# Reads a file only when the result is fetched, when nobody can say any more what is allowed.
+_LATE: Final = re.compile(r"\bsniff_csv\b", re.IGNORECASE)
 _LISTING: Final = re.compile(r"\s*show\s+(all\s+)?tables\s*;?\s*", re.IGNORECASE)
 _LIST: Final = "select * from tables"
 # From this version on a relation keeps its connection alive.
@@ -29,9 +31,9 @@ def ask(
 
     `table` returns a Table, or an Arrow data set, which stays on disk, and None for an unknown name, which then raises
     the result of `unknown`; the table `tables` answers SHOW TABLES. Returns duckdb's relation, the last one for several
-    statements; it may be None if there are no rows to return. Unless `files` is true, access to disk or network and
-    settings, some of which name files, raise PermissionError. Raises ImportError without duckdb and pyarrow, and
-    duckdb's own exceptions for invalid SQL. What a relation needs to stay usable is put into `held`.
+    statements; it may be None if there are no rows to return. Unless `files` is true, access to disk or network,
+    settings, some of which name files, secrets and extensions raise PermissionError. Raises ImportError without duckdb
+    and pyarrow, and duckdb's own exceptions for invalid SQL. What a relation needs to stay usable is put into `held`.
     """
     duckdb = needed("duckdb", "query", "SQL")
     needed("pyarrow", "query", "SQL")
@@ -56,6 +58,8 @@ def ask(
         connection.register(name, sql_arrow(found) if isinstance(found, Table) else found)
         return True
 
+    if not files and (late := _LATE.search(sql)):
+        raise PermissionError(f"the query accesses files, which requires files=True: {late[0]} reads one")
     try:
         statements = [_LIST] if _LISTING.fullmatch(sql) else connection.extract_statements(sql)
         if not statements:
@@ -66,8 +70,8 @@ def ask(
             answer = _run(connection, statement, made, make, unknown)
     except duckdb.PermissionException as error:
         raise PermissionError(f"the query accesses files, which requires files=True: {error}") from error
-    except duckdb.Error as error:
-        if _LOCKED in str(error):
+    except (duckdb.Error, ValueError) as error:
+        if not files and any(text in str(error) for text in _LOCKED):
             raise PermissionError(f"the query changes a setting, which requires files=True: {error}") from error
         raise
     return answer

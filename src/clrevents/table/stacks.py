@@ -46,12 +46,14 @@ class AddressStacks:
 
         Empty for 0 (no stack) and -1 (a stack that the trace lacks). Raises KeyError for an id that no event has.
         """
+        if stack_id not in (0, -1) and self._place(stack_id) is None:
+            raise KeyError(f"no event of this trace has the stack {stack_id!r}")
+        return self.of_event(stack_id)
+
+    def of_event(self, stack_id: int) -> tuple[int, ...]:
+        """The same for an id that stands in an event, which in a damaged trace may be that of no stack: then empty."""
         place = self._place(stack_id)
-        if place is not None:
-            return self.arrays.stack(place)
-        if stack_id in (0, -1):
-            return ()
-        raise KeyError(f"no event of this trace has the stack {stack_id!r}")
+        return () if place is None else self.arrays.stack(place)
 
     def __repr__(self) -> str:
         return f"<{len(self):,} stacks>"

@@ -25,7 +25,16 @@ from clrevents.decode.selection import EventName, FilterOptions, Filters, Select
 from clrevents.decode.stacks import join
 from clrevents.decode.stream.stream import Stream
 from clrevents.decode.tracing_end import TracingEnd
-from clrevents.errors import DamageError, ErrorMode, LimitError, Limits, Problem, TraceError, UnreadableError
+from clrevents.errors import (
+    DamageError,
+    ErrorMode,
+    LimitError,
+    Limits,
+    Problem,
+    SourceError,
+    TraceError,
+    UnreadableError,
+)
 from clrevents.schema.describe import class_body
 from clrevents.schema.dynamic import ClassCache, variants
 from clrevents.schema.registry import Registry
@@ -74,7 +83,10 @@ class Passes:
         self.info = self._read_info()
 
     def scan(self, raising: bool = True) -> HeaderScan:
-        """The scan of all headers, made once; raises the error that ended it unless told not to."""
+        """The scan of all headers, made once; raises the error that ended it unless told not to.
+
+        What could not be read to its end is never taken for a shorter trace: that is raised in any case.
+        """
         if self._scanned is None:
             scan = scan_headers(self.source, self._windows(), self.errors, self.limits, self.registry, self._kinds)
             self._meet(scan.kinds)
@@ -82,8 +94,9 @@ class Passes:
                 self._found.warn_of(problem)
             self._found.warn_of_lost(scan.lost)
             self._scanned = scan
-        if raising and self._scanned.error is not None:
-            raise self._scanned.error
+        error = self._scanned.error
+        if error is not None and (raising or isinstance(error, SourceError | LimitError)):
+            raise error
         return self._scanned
 
     def duration_ns(self) -> int:

@@ -124,7 +124,7 @@ def scan_headers(
     return HeaderScan(
         counts=dict(counts.most_common()),
         threads=threads,
-        duration_ns=clock.ns(stream.latest) if counts else 0,
+        duration_ns=max(clock.ns(stream.latest), 0) if counts else 0,
         losses=tuple(stream.losses),
         destroyed=tuple(stream.destroyed),
         lost=stream.lost,

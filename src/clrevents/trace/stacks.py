@@ -105,7 +105,7 @@ class Stacks(Summary, AddressStacks):
         for address, number, why in zip(addresses.tolist(), index.tolist(), reason.tolist(), strict=True):
             frame = methods.frame(address, number, why, process_id=process_id)
             tier = None if frame.tier is None else str(frame.tier)
-            texts.append((frame.module or None, str(frame) if frame.resolved else None, tier))
+            texts.append((frame.module or None, frame.label if frame.resolved else None, tier))
         return texts
 
     def __reduce__(self) -> tuple[Callable[..., Stacks], tuple[Any, ...]]:

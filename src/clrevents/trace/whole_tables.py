@@ -56,7 +56,7 @@ class MethodRow:
 
 
 _FRAME_TEXTS: dict[str, Callable[[Frame], str | None]] = {
-    "method": lambda frame: str(frame) if frame.resolved else None,
+    "method": lambda frame: frame.label if frame.resolved else None,
     "module": lambda frame: frame.module or None,
     "namespace": lambda frame: frame.namespace if frame.resolved else None,
     "name": lambda frame: frame.name if frame.resolved else None,

@@ -116,7 +116,7 @@ def test_samples_show_waits_to_the_middle_between_them() -> None:
     (row,) = found.waits
     assert (row.kind, row.start_ns, row.end_ns, row.evidence) == ("sleep", 3500, 7500, "sample")
     assert found.metrics["waited_total"].evidence == "sample"
-    assert numbers_of(found, "count", "waited_total", "event_total", "sampled_total") == (None, 4000, 0, 4000)
+    assert numbers_of(found, "count", "waited_total", "event_total", "sampled_total") == (None, 4000, None, 4000)
     assert [(row.count, row.max_ns) for row in found.methods] == [(None, None)]
 
 
@@ -156,7 +156,8 @@ def test_idle_workers_are_in_no_sum() -> None:
     for at in range(1000, 11_000, 1000):
         builder.at(at).sample(POOL, CALLBACK, kind=1)
     found = told(builder.rundown())
-    assert numbers_of(found, "count", "waited_total", "idle_total") == (0, 0, 9500)
+    # Samples do not show waits for locks on every runtime, and contentions were not recorded.
+    assert numbers_of(found, "count", "waited_total", "idle_total") == (None, None, 9500)
     assert [(row.kind, row.share) for row in found.methods] == [("idle", None)]
     assert len(found.threads) == 0
 

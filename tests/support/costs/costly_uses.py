@@ -116,7 +116,7 @@ USES: Final[dict[str, Use]] = {
     "decoder": _decoded(1 << 16, 1 << 28),
     "single bytes": _decoded(1, 300_000),
     "$ info": _command("info", "FILE"),
-    "$ info --json": _command("info", "--json", "--all", "FILE"),
+    "$ info --json": _command("info", "--json", "FILE"),
     "$ events": _command("events", "FILE"),
     "$ events --json": _command("events", "--json", "FILE"),
     "$ events --stacks": _command("events", "--json", "--names", "--stacks", "FILE"),

@@ -28,6 +28,7 @@ import numpy as np
 
 import clrevents
 from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.collector import MISSING
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.run.asking import ReportFeed, ask
 from clrevents.analysis.framework.run.report_reading import Asked
@@ -114,13 +115,15 @@ def obey_together(declarations: Sequence[Declaration], data: bytes) -> None:
         start = min([0, *(time for answer in whole.values() for time in _times(answer))])
         end = passes_of(trace).scan(raising=False).duration_ns + 1
         window = ask(trace, asked, {"start": start, "end": end}, iter)
-        assert whole.keys() == window.keys() == {declaration.name for declaration in declarations}
+        by_name = {declaration.name: declaration for declaration in declarations}
+        assert whole.keys() == window.keys() == by_name.keys()
         for name, answer in whole.items():
             try:
                 _same(answer, window[name], "the window is the whole trace")
                 reads_back_equal(answer)
                 shows_safely(answer)
                 marks_holes(answer, trace)
+                tells_what_is_missing(by_name[name], answer, trace)
             except BaseException as error:
                 error.add_note(f"this is about the report {name}")
                 raise
@@ -337,6 +340,26 @@ def marks_holes(report: Answer[Any], trace: clrevents.Trace) -> None:
                 assert row["lossy"] == any(_touches(row, shape, *hole) for hole in holes), f"{table.name}: {row}"
 
 
+def what_is_missing_is_told(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """Where events are missing nothing is fully covered, and no sum is exact but of what the trace leaves open."""
+    report = whole_answer(declaration, parameters, data)
+    with opened(data) as trace:
+        tells_what_is_missing(declaration, report, trace)
+
+
+def tells_what_is_missing(declaration: Declaration, report: Answer[Any], trace: clrevents.Trace) -> None:
+    """The same of an answer that is there already."""
+    if not _holes(trace):
+        return
+    assert report.coverage != "full"
+    for declared in declaration.metrics:
+        metric = report.metrics[declared.name]
+        if declared.merge != "none" and declared.lossy != "as found" and metric.value is not None:
+            bound, other = (metric.high, metric.low) if declared.merge == "min" else (metric.low, metric.high)
+            assert bound is not None, f"{declared.name}: {metric}, with events missing"
+            assert other is None, f"{declared.name}: {metric}, with events missing"
+
+
 def numbers_are_possible(declaration: Declaration, parameters: Any, data: bytes) -> None:
     """What is declared a share lies from 0 to 1, and a number within its bounds."""
     are_possible(whole_answer(declaration, parameters, data))
@@ -386,7 +409,8 @@ def of_a_part(window: Answer[Any], part: Answer[Any]) -> None:
     assert part.question.window == window.question.window
     for name, metric in part.metrics.items():
         whole = window.metrics[name].value
-        if metric.value is None or metric.value == whole:
+        if metric.value is None or metric.value == whole or window.metrics[name].reason == MISSING:
+            # A copy of a damaged trace is sound, so that nothing tells what it lacks.
             continue
         assert whole is not None, f"{name}: {metric} of the part, none of the window"
         assert metric.low is not None or metric.high is not None, f"{name}: {metric} of the part, {whole} of the window"
@@ -409,7 +433,7 @@ def what_is_removed_is_never_zero(declaration: Declaration, parameters: Any, dat
             less = answered(declaration, parameters, trace)
         for name, metric in less.metrics.items():
             before, exact = whole.metrics[name].value, metric.low is None and metric.high is None
-            if before and metric.value == 0 and exact and (declaration.name, name) not in OF_WHAT_IS_THERE | STILL_ZERO:
+            if before and metric.value == 0 and exact and (declaration.name, name) not in OF_WHAT_IS_THERE:
                 zeros.append(f"{name}: {before} became 0 without {removed}")
     assert not zeros, "\n".join(zeros)
 
@@ -420,15 +444,6 @@ OF_WHAT_IS_THERE: Final = {
     ("threads", "unknown_total"),
 }
 """They count what the recorded events leave open: with fewer events less is open."""
-STILL_ZERO: Final = {
-    *(("locks", name) for name in ("sampled_total", "unseen_total")),
-    ("modules", "elsewhere"),
-    *(("pool", name) for name in ("blocked_total", "blocked_workers")),
-    *(("startup", name) for name in ("jit_missed", "jit_rejected")),
-    ("threads", "pool_idle_total"),
-    *(("waits", name) for name in ("count", "event_total", "idle_total", "sampled_total", "waited_total")),
-}
-"""They break the law: a 0 of theirs may come from methods without names, or from one source of several."""
 
 
 @lru_cache(maxsize=6)
@@ -463,6 +478,7 @@ LAWS: Final[tuple[Law, ...]] = (
     shows_itself_safely,
     is_a_plain_value,
     marks_what_holes_touch,
+    what_is_missing_is_told,
     numbers_are_possible,
     a_part_says_what_its_window_says,
 )

@@ -15,12 +15,13 @@ import attrs
 from clrevents.decode.payload.plan import Plan, plan
 from clrevents.schema.registry import DEFAULT
 from kernel_twins import BASE, Objects, interpreted
-from project_files import ROOT, fixtures, tool, unpacked
+from mutations import MUTATIONS, find_blocks
+from project_files import ROOT, fixtures, unpacked
 
 PADDING: Final = 96
 FIXED, TEXT16, TEXT8, COUNTED, PREFIXED, NUMBER, REST, PREFIXED_REST = range(8)
 # All that changes bytes alone; the tool's other mutations know of whole traces.
-_MUTATIONS: Final = tool("fuzz").MUTATIONS[:12]
+_MUTATIONS: Final = MUTATIONS[:12]
 UNITS: Final = (0x41, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xE000, 0xFFFD, 0xFFFF, 1)
 
 
@@ -46,7 +47,7 @@ class Payloads:
 def blocks_of(traces: Iterable[bytes]) -> Iterator[Block]:
     """The content of every block of these traces, taken for events whatever it holds; and what stands in front."""
     for data in traces:
-        found = list(tool("fuzz").find_blocks(bytearray(data)))
+        found = list(find_blocks(bytearray(data)))
         for _, start, end, wide in found:
             size = struct.unpack_from("<H", data, start)[0] if end - start >= 2 else 0
             yield Block(data[start + min(size, end - start) : end], labels=not wide)

@@ -50,7 +50,7 @@ class StackFrame(Value):
 
 def is_own(frame: StackFrame) -> bool:
     """Whether a method is the program's own, by its namespace; one without a name is not."""
-    return frame.reason is None and is_own_name(frame.name)
+    return frame.reason is None and frame.kind not in ("kernel", "native") and is_own_name(frame.name)
 
 
 def is_own_name(name: str) -> bool:
@@ -96,7 +96,7 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
         frame = table.frame(row)
         kind = code_kind(frame.address, frame.module, None) if methods.tells_kinds else None
         # What a mapped file has no name for is one line of each file.
-        text = f"[unresolved in {frame.module}]" if table.reason[row] == NATIVE and frame.module else str(frame)
+        text = f"[unresolved in {frame.module}]" if table.reason[row] == NATIVE and frame.module else frame.label
         place[row] = frames[StackFrame(text, text, frame.module, frame.reason, kind)]
     return place
 

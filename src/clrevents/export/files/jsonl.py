@@ -117,7 +117,7 @@ class EventJson:
         if self._stacks:
             extras["stack"] = list(event.stack)
             if self._names:
-                extras["frames"] = [str(frame) for frame in event.frames]
+                extras["frames"] = [frame.label for frame in event.frames]
         if (trace_id := event.trace_id) is not None:
             extras["trace_id"] = trace_id
         if (span_id := event.span_id) is not None:

@@ -39,13 +39,17 @@ class Job:
         if self.file == "-":
             return {"path": None, "size": None, "fingerprint": None}
         path = os.path.abspath(self.file)
+        nothing = {"path": path, "size": None, "fingerprint": None}
+        if not os.path.isfile(path):
+            # A pipe would be waited for, and what came be lost.
+            return nothing
         try:
             with open(path, "rb") as file:
                 head = hashlib.sha256(file.read(_HEAD)).hexdigest()[:16]
             return {"path": path, "size": os.path.getsize(path), "fingerprint": head}
         except OSError:
             # Opening it for reading will report the fault.
-            return {"path": path, "size": None, "fingerprint": None}
+            return nothing
 
     @property
     def there(self) -> bool:
@@ -109,6 +113,8 @@ def _free(folder: Path, source: dict[str, Any]) -> bool:
 
 def _facts(folder: Path) -> dict[str, Any]:
     """The facts in an export; empty if there are none."""
+    if not (folder / FACTS).is_file():
+        return {}
     try:
         with (folder / FACTS).open(encoding="ascii") as file:
             found = json.load(file)

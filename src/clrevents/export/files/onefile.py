@@ -25,7 +25,7 @@ def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> W
     passes = passes_of(trace)
     event = passes.one_event(selector)
     wanted = Wanted(enum_names=options.names, default=options.columns)
-    with _whole(path) as partial:
+    with _whole(path, trace) as partial:
         files = TableFiles(options.format, spreadsheet=options.spreadsheet)
         file = None
         for table in passes.tables(selector, wanted, rows=1 << 18):
@@ -43,7 +43,7 @@ def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> W
 def export_lines(trace: Trace, selectors: tuple[Any, ...], path: Path, *, names: bool = False) -> int:
     """Write the selected events as `clrevents events --json` does; returns their number."""
     count = 0
-    with _whole(path) as partial:
+    with _whole(path, trace) as partial:
         sink = FileSink(partial)
         line = EventJson(names=names).line
         for event in trace.events(*selectors):
@@ -54,8 +54,8 @@ def export_lines(trace: Trace, selectors: tuple[Any, ...], path: Path, *, names:
 
 
 @contextmanager
-def _whole(path: Path) -> Iterator[Path]:
+def _whole(path: Path, trace: Trace) -> Iterator[Path]:
     """Missing folders in the path are created, as for an export to a folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_path(path) as unfinished:
+    with whole_path(path, trace.info.path) as unfinished:
         yield unfinished

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.units import duration_text
-from clrevents._util.words import counted
+from clrevents._util.words import counted, safe
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.samples.calltree import CallTree, Ints, call_tree
 from clrevents.analysis.shared.samples.compared_stacks import compare_stacks
@@ -43,7 +43,7 @@ def flame_page(data: Mapping[str, Any], look: Look) -> bytes:
     """The page that draws this data."""
     parts = {
         "__STYLE__": FLAME_STYLE,
-        "__DATA__": escaped_json({"title": look.title, **data}),
+        "__DATA__": escaped_json(shown_data({"title": look.title, **data})),
         "__SCRIPT__": FLAME_SCRIPT,
     }
     return filled_page(_HERE / "flame.html", parts)
@@ -57,6 +57,17 @@ def filled_page(template: Path, parts: Mapping[str, str]) -> bytes:
         before, _, rest = rest.partition(place)
         made += [before, text]
     return "".join([*made, rest]).encode()
+
+
+def shown_data(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What the script draws, with all texts as they are shown: the door of a flame graph's texts."""
+    return {key: _shown(value) for key, value in data.items()}
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str):
+        return safe(value)
+    return list(map(safe, value)) if isinstance(value, list) and value and isinstance(value[0], str) else value
 
 
 def escaped_json(data: Any) -> str:

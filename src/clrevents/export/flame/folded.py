@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from clrevents._util.words import safe
 from clrevents.analysis.shared.samples.calltree import stack_sums
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.export.look import Look, frame_names, thread_labels
 
 _BREAKS: Final = re.compile("[;\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""Would end a frame or a line, or is not valid text."""
+"""Would end a frame or a line, or is not valid text. What else a terminal would obey is escaped."""
 
 
 def render(samples: Samples, look: Look) -> bytes:
@@ -38,4 +39,4 @@ def render(samples: Samples, look: Look) -> bytes:
 
 
 def _plain(name: str) -> str:
-    return _BREAKS.sub(lambda match: ":" if match[0] == ";" else " ", name)
+    return safe(_BREAKS.sub(lambda match: ":" if match[0] == ";" else " ", name))

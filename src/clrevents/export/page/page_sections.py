@@ -191,5 +191,19 @@ def _section(
     }
 
 
+def failed_section(name: str, error: Exception) -> dict[str, Any]:
+    """The section of a report that has a fault: what it was, and nothing else."""
+    why = f"this report failed, by a fault of clrevents: {type(error).__name__}: {error}"
+    empty: dict[str, Any] = {key: [] for key in ("facts", "unknown", "lacking", "charts", "tables")}
+    declared = find_report(name)
+    about = declared.description.split("\n\n")[0]
+    return {
+        **empty,
+        **{"name": name, "question": declared.question, "about": about, "coverage": "none"},
+        "headline": _safe([("report", "failed")]),
+        "notes": _safe([("error", f"error: {why}")]),
+    }
+
+
 def _safe(lines: list[tuple[Any, str]]) -> list[tuple[str, str]]:
     return [(shown_text(name), shown_text(value)) for name, value in lines]

@@ -1,6 +1,6 @@
 // The timeline: lanes of threads and tracks of what happened, drawn on a canvas from what was put together before.
 // How high a bar is tells its state besides its colour; what is under the pointer or chosen by keys is told in words.
-const HEIGHTS = { running: 1, gc_suspended: 1, native: 0.8, lock: 0.65, task_wait: 0.55, wait: 0.5, join: 0.45, sleep: 0.35,
+const HEIGHTS = { running: 1, gc_suspended: 1, ready: 0.9, native: 0.8, lock: 0.65, task_wait: 0.55, wait: 0.5, join: 0.45, io: 0.4, sleep: 0.35,
   pool_idle: 0.18, unknown: 0.1 };
 const ROW_HEIGHT = 18, AXIS = 22, FEW_LANES = 16;
 

@@ -12,16 +12,17 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents._util.outputs import whole_file
+from clrevents._util.outputs import refuse_replacing, whole_file
 from clrevents._util.units import duration_text
 from clrevents._util.version import __version__
-from clrevents.analysis.framework.run.catalogue import reports_of
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.run.catalogue import report_names, reports_of
 from clrevents.errors import DamageError, PayloadError, TraceError
 from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
 from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
 from clrevents.export.page.page_flames import PageStacks, compared_names, page_flames
 from clrevents.export.page.page_head import page_facts, page_kinds, page_missing, page_trust
-from clrevents.export.page.page_sections import charts_of, page_sections
+from clrevents.export.page.page_sections import charts_of, failed_section, page_sections
 from clrevents.export.page.page_timeline import page_timeline
 from clrevents.trace import Trace, passes_of
 
@@ -73,23 +74,20 @@ def write_report(trace: Trace, path: str | os.PathLike[str], *, against: Trace |
 
     Where there is another trace `against` which to compare it, the page has flame graphs of both. The file at `path`
     appears whole or not at all. Of a damaged trace it has what could be read, and says so. Charts
-    need the extra `plot`. Raises OSError where it cannot be written, and SourceError where the trace cannot be read
+    need the extra `plot`. Raises OSError where it cannot be written, ValueError if it is
+    one of the traces, and SourceError where the trace cannot be read
     again.
     """
+    inputs = [one.info.path for one in (trace, against) if one is not None]
+    refuse_replacing(path, *inputs)
     data = report_page(trace, None if against is None else PageAgainst.of(against))
-    with whole_file(path) as file:
+    with whole_file(path, *inputs) as file:
         file.write(data)
 
 
 def report_page(trace: Trace, against: PageAgainst | None = None) -> bytes:
     """The page that `write_report` writes: the same bytes for the same traces."""
-    broken: TraceError | None = None
-    try:
-        answers = reports_of(trace, (), {})
-    except (DamageError, PayloadError) as error:
-        if not isinstance(error.report, dict):
-            raise
-        broken, answers = error, error.report
+    answers, broken, failed = _answers(trace)
     charts = charts_of(answers)
     stacks = PageStacks.of(trace)
     flames = page_flames(stacks, None if against is None else against.stacks)
@@ -108,10 +106,41 @@ def report_page(trace: Trace, against: PageAgainst | None = None) -> bytes:
     page = b""
     for most in _ROWS:
         texts = PageTexts()
-        sections = page_sections(answers, charts, most, texts)
+        sections = [*page_sections(answers, charts, most, texts), *(failed_section(*one) for one in failed.items())]
         timeline = page_timeline(answers, (*scan.losses, *scan.destroyed), scan.duration_ns, texts)
         data = {**head, "sections": sections, "timeline": timeline, "texts": texts.all}
         page = assembled_page("page.html", styles, scripts, data)
         if len(page) <= MOST_BYTES:
             break
     return page
+
+
+def _answers(trace: Trace) -> tuple[dict[str, Answer[Any]], TraceError | None, dict[str, Exception]]:
+    """What the reports answer, what broke the reading, and which reports have faults, so that they are asked alone."""
+    try:
+        return *_asked(trace), {}
+    except (TraceError, OSError):
+        raise
+    except Exception:
+        if os.environ.get("CLREVENTS_TRACEBACK"):
+            raise
+    answers: dict[str, Answer[Any]] = {}
+    broken, failed = None, {}
+    for name in report_names():
+        try:
+            found, broken = _asked(trace, name)
+            answers |= found
+        except (TraceError, OSError):
+            raise
+        except Exception as error:
+            failed[name] = error
+    return answers, broken, failed
+
+
+def _asked(trace: Trace, *names: str) -> tuple[dict[str, Answer[Any]], TraceError | None]:
+    try:
+        return reports_of(trace, names, {}), None
+    except (DamageError, PayloadError) as error:
+        if not isinstance(error.report, dict):
+            raise
+        return error.report, error

@@ -128,7 +128,7 @@ def write_samples(
         before = "" if against.info is None else os.path.basename(against.info.path or "")
         other = before or "the other trace"
         data = compared_bytes(samples, against, other, look._replace(title=f"{title} compared with {other}"), pack)
-    with whole_file(path) as file:
+    with whole_file(path, *(one.info.path for one in (samples, against) if one and one.info)) as file:
         file.write(data)
 
 

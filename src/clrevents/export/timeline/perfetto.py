@@ -39,6 +39,7 @@ _ENDINGS: Final = {flags: number(_SEQUENCE, 1) + number(_FLAGS, flags) for flags
 _MOST_TEXTS: Final = 1 << 16
 _LONGEST: Final = 256
 _BUFFER: Final = 1 << 20
+_LAST: Final = (1 << 63) - 1
 
 
 class PerfettoFile:
@@ -138,7 +139,8 @@ class PerfettoFile:
         if self._interned:
             event += message(_INTERNED, self._interned)
             self._interned = b""
-        self._packet(kept_number(_TIME, time) + event)
+        # Nothing there is before the beginning: a number below 0 would be centuries away.
+        self._packet(kept_number(_TIME, min(max(time, 0), _LAST)) + event)
 
     def _packet(self, content: bytes, flags: int = _NEEDED) -> None:
         whole = message(_PACKET, content + _ENDINGS[flags])

@@ -144,7 +144,7 @@ class _Asked:
 
     def paths(self) -> list[str]:
         """The traces that are meant; files by their whole path, because workers run elsewhere."""
-        return [path if is_url(path) else os.path.abspath(path) for path in trace_paths(self.places)]
+        return [path if is_url(path) else type(path)(os.path.abspath(path)) for path in trace_paths(self.places)]
 
     def bundles(self, filters: Sequence[Any]) -> list[tuple[str, ...]]:
         """The traces that fit the filters, as each task reads them."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.cell_ranges import CellRanges
 from clrevents.analysis.framework.model.needs import Need, SeenKinds, coverage, met, missing_notes
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
@@ -46,6 +47,9 @@ _NOBODY: Final = (1 << 64) - 1
 """No thread has this number."""
 
 _WHOLE: Final = TimeWindow()
+
+MISSING: Final = "events are missing that it depends on"
+"""Why a number is null in a window with losses or damage."""
 
 R = TypeVar("R")
 A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
@@ -263,27 +267,35 @@ class Context:
         seen: Collection[str] = (),
         cannot: Note | None = None,
         left_out: Sequence[Note] = (),
+        occurred: Collection[str] = (),
         **tables: ReportTable[Any],
     ) -> Any:
         """The answer, with all that the frame knows of it: coverage, what was not recorded, losses, damage.
 
         `seen` are those needs, by `what`, that the collector itself found met, where no kind of event tells it: such as
         ids that stand in events of any provider. `cannot` says why the trace has no data, where needs do not tell it.
-        `left_out` says which part of it the answer is not about.
+        `left_out` says which part of it the answer is not about. `occurred` are metrics of whose things the trace has
+        some, in the window or not: their 0 is one, whatever was not recorded.
         """
         needs = [need for need in self.needs if need.what not in seen]
         unknown = {need.what for need in needs if met(need, self.kinds) == "unknown"}
         nothing = any(need.essential and need.what in unknown for need in needs)
+        covered = coverage(needs, self.kinds)
+        if left_out or (covered == "full" and self._holey):
+            covered = "partial"
+        ranges = CellRanges()
+        held: dict[str, Any] = {name: ranges.table(name, rows) for name, rows in tables.items()}
+        held["facts"] = ranges.facts(facts)
+        held["metrics"] = {
+            declared.name: ranges.metric(self._given(metrics[declared.name], declared, unknown, nothing, occurred))
+            for declared in self.metrics
+        }
+        missing = (*missing_notes(needs, self.kinds), *self.troubles.notes)
         return answer_class(
             question=self.question,
-            coverage="none" if cannot is not None else "partial" if left_out else coverage(needs, self.kinds),
-            notes=(*filter(None, [cannot]), *missing_notes(needs, self.kinds), *self.troubles.notes, *notes, *left_out),
-            facts=facts,
-            metrics={
-                declared.name: self._given(metrics[declared.name], declared, unknown, nothing)
-                for declared in self.metrics
-            },
-            **tables,
+            coverage="none" if cannot is not None else covered,
+            notes=(*filter(None, [cannot]), *missing, *ranges.notes(), *notes, *left_out),
+            **held,
         )
 
     def touched(self, thread_id: int | None = None, since_ns: int | None = None) -> bool:
@@ -295,6 +307,11 @@ class Context:
         high = FOREVER if self.window.high == FOREVER else self.window.high - 1
         threads = () if thread_id is None else (np.array([thread_id], dtype=np.uint64),)
         return bool(self.marks.touched(np.array([low]), np.array([high]), threads)[0])
+
+    @cached_property
+    def _holey(self) -> bool:
+        """Whether any event may be missing in the window."""
+        return self.touched()
 
     def summed(self, row_class: type[R], rows: Sequence[Mapping[str, Any]]) -> ReportTable[R]:
         """Rows that sum up the window, as dicts: all lossy if any event may be missing in it."""
@@ -334,12 +351,24 @@ class Context:
         )
 
     def _given(
-        self, value: int | float | Metric | None, declared: MetricDeclaration, unknown: Collection[str], nothing: bool
+        self,
+        value: int | float | Metric | None,
+        declared: MetricDeclaration,
+        unknown: Collection[str],
+        nothing: bool,
+        occurred: Collection[str],
     ) -> Metric:
-        """The metric; null instead of a 0 that is one only because `nothing`, or not what it needs, was recorded."""
+        """The metric; null instead of a 0 that is one only because `nothing`, or not what it needs, was recorded; a
+        bound where events are missing."""
         found = value if isinstance(value, Metric) else self.metric(declared.name, value)
-        if found.value == 0 and found.low is None and (nothing or any(self._lacks(w, unknown) for w in declared.needs)):
+        lacks = nothing or any(self._lacks(what, unknown) for what in declared.needs)
+        if found.value == 0 and found.low is None and lacks and declared.name not in occurred:
             found = attrs.evolve(found, value=None, high=None, reason="not recorded")
+        if self._holey and declared.merge != "none" and declared.lossy != "as found":
+            if declared.lossy == "unknown":
+                found = _unknown(found, MISSING)
+            else:
+                found = _bound(found, least=declared.merge != "min")
         return found if self.troubles.part.whole else self._of_part(found, declared.name)
 
     def _lacks(self, what: str, unknown: Collection[str]) -> bool:
@@ -352,12 +381,9 @@ class Context:
         part = self.troubles.part
         if known is None or metric.value is None or (known == "from the start" and part.low <= 0):
             return metric
-        if known == "at least":
-            return attrs.evolve(metric, low=metric.value if metric.low is None else metric.low, high=None)
-        if known == "at most":
-            return attrs.evolve(metric, low=None, high=metric.value if metric.high is None else metric.high)
-        reason = "the trace is a part of another, and lacks what this needs from before or after"
-        return attrs.evolve(metric, value=None, low=None, high=None, reason=reason)
+        if known != "unknown" and known != "from the start":
+            return _bound(metric, least=known == "at least")
+        return _unknown(metric, "the trace is a part of another, and lacks what this needs from before or after")
 
 
 class Collector(ABC, Generic[A_co]):
@@ -398,6 +424,18 @@ def _times(rows: ReportTable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     count = len(rows)
     starts = np.full(count, ALWAYS) if shape.since is None else rows.numbers(shape.since, ALWAYS)
     return starts, np.full(count, FOREVER)
+
+
+def _bound(metric: Metric, least: bool) -> Metric:
+    """The same as a bound, from below or from above; null stays null."""
+    if least:
+        return attrs.evolve(metric, low=metric.value if metric.low is None else metric.low, high=None)
+    return attrs.evolve(metric, low=None, high=metric.value if metric.high is None else metric.high)
+
+
+def _unknown(metric: Metric, reason: str) -> Metric:
+    """The same without a value; one that is null already keeps its reason."""
+    return metric if metric.value is None else attrs.evolve(metric, value=None, low=None, high=None, reason=reason)
 
 
 def _meets(hole: Hole, window: TimeWindow) -> bool:

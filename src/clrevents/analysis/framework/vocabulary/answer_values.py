@@ -27,6 +27,9 @@ InPart: TypeAlias = Literal["at least", "at most", "unknown", "from the start"]
 """What a metric is in a part of a trace, as `cut` makes it, if not the same as in that window of the whole: a bound,
 null, or null in one that lacks the beginning."""
 
+InHoles: TypeAlias = Literal["at least", "as found", "unknown"]
+"""What a metric is where events are missing."""
+
 ALWAYS: Final = int(np.iinfo(np.int64).min)
 """Before everything in a trace."""
 FOREVER: Final = int(np.iinfo(np.int64).max)
@@ -48,6 +51,10 @@ class MetricDeclaration:
 
     `needs` are those of the report's needs, by `what`, without which a 0 would only say that nothing was recorded: it
     is null then. `CODE` stands for all managed code being named.
+
+    `lossy` says what it is if events are missing from the window: `at least` so much, `as found` if it is about the
+    trace itself, such as what has no end in it, or `unknown` if missing events may make it larger as well as smaller.
+    One with the merge `none` is an estimate then, and stays.
     """
 
     name: str
@@ -59,6 +66,7 @@ class MetricDeclaration:
     evidence: Evidence = "event"
     quantity: str = ""
     needs: tuple[str, ...] = ()
+    lossy: InHoles = "at least"
 
 
 @attrs.frozen(repr=False)
@@ -127,7 +135,12 @@ class TimeWindow(Value):
     @classmethod
     def between(cls, start: Any, end: Any, moment_ns: Callable[[Any, str], int]) -> TimeWindow:
         """From one moment to another, in whichever form; `moment_ns` gives the nanoseconds of one, by its name."""
-        return cls(None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end"))
+
+        def edge(moment: Any, what: str) -> int | None:
+            # Damaged clocks give moments that 64 bits do not hold.
+            return None if moment is None else min(max(moment_ns(moment, what), ALWAYS + 1), FOREVER - 1)
+
+        return cls(edge(start, "start"), edge(end, "end"))
 
     @property
     def whole(self) -> bool:

@@ -23,7 +23,10 @@ Privacy: TypeAlias = Literal["public", "code", "private"]
 
 @attrs.frozen
 class Cell:
-    """One type of cell: `kind` is its type in a table, `python` its class, `unit` what it is measured in."""
+    """One type of cell: `kind` is its type in a table, `python` its class, `unit` what it is measured in.
+
+    No value is below `low` or above `high`, where these are given; `ReportTable` sees to it.
+    """
 
     name: str
     kind: str
@@ -31,14 +34,22 @@ class Cell:
     privacy: Privacy
     meaning: str
     unit: str | None = None
+    low: int | None = None
+    high: int | None = None
 
 
 Ns: TypeAlias = Annotated[int, Cell("time", "int64", int, "public", "nanoseconds since the session started", "ns")]
-DurationNs: TypeAlias = Annotated[int, Cell("duration", "int64", int, "public", "a duration in nanoseconds", "ns")]
-Count: TypeAlias = Annotated[int, Cell("count", "int64", int, "public", "how many there are")]
-Bytes: TypeAlias = Annotated[int, Cell("bytes", "int64", int, "public", "a size in bytes", "bytes")]
+DurationNs: TypeAlias = Annotated[int, Cell("duration", "int64", int, "public", "a duration in nanoseconds", "ns", 0)]
+Count: TypeAlias = Annotated[int, Cell("count", "int64", int, "public", "how many there are", low=0)]
+Bytes: TypeAlias = Annotated[int, Cell("bytes", "int64", int, "public", "a size in bytes", "bytes", 0)]
+CountChange: TypeAlias = Annotated[
+    int, Cell("count_change", "int64", int, "public", "how many more there are, negative for fewer")
+]
+BytesChange: TypeAlias = Annotated[
+    int, Cell("bytes_change", "int64", int, "public", "a difference of sizes in bytes", "bytes")
+]
 Number: TypeAlias = Annotated[float, Cell("number", "float64", float, "public", "a measured number")]
-Ratio: TypeAlias = Annotated[float, Cell("ratio", "float64", float, "public", "a share, 1.0 for all", "ratio")]
+Ratio: TypeAlias = Annotated[float, Cell("ratio", "float64", float, "public", "a share, 1.0 for all", "ratio", 0, 1)]
 Ordinal: TypeAlias = Annotated[int, Cell("ordinal", "int64", int, "public", "a number of the runtime's, or a code")]
 RowNumber: TypeAlias = Annotated[
     int, Cell("row", "int64", int, "public", "the number of a row, which no other row of its process has")
@@ -58,8 +69,8 @@ PrivateText: TypeAlias = Annotated[str, Cell("text", "string", str, "private", "
 
 _CELL: Final = 60
 _ALIASES: Final = (
-    *(Ns, DurationNs, Count, Bytes, Number, Ratio, Ordinal, RowNumber, Flag, ProcessId, ThreadId, StackId, Handle),
-    *(Address, Word, Guid, CodeName, CodeText, FilePath, PrivateText),
+    *(Ns, DurationNs, Count, Bytes, CountChange, BytesChange, Number, Ratio, Ordinal, RowNumber, Flag, ProcessId),
+    *(ThreadId, StackId, Handle, Address, Word, Guid, CodeName, CodeText, FilePath, PrivateText),
 )
 CELLS: Final[dict[str, Cell]] = {cell.name: cell for alias in _ALIASES for cell in (typing.get_args(alias)[1],)}
 """The closed list, by name."""
@@ -109,16 +120,16 @@ def cell_text(cell: Cell, value: Any, raw: bool = False) -> str:
         return "-"
     if isinstance(value, tuple | list):
         return ", ".join(cell_text(cell, item, raw) for item in value)
-    if raw and cell.name in ("time", "duration", "bytes", "ratio", "number"):
+    if raw and cell.name in ("time", "duration", "bytes", "bytes_change", "ratio", "number"):
         return str(value)
     match cell.name:
         case "time":
             return moment_text(value)
         case "duration":
             return duration_text(value)
-        case "bytes":
+        case "bytes" | "bytes_change":
             return size_text(value)
-        case "count" | "number":
+        case "count" | "count_change" | "number":
             return number_text(value)
         case "ratio":
             return share_text(value)

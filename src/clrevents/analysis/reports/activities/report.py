@@ -38,9 +38,11 @@ _NEEDS: Final = (Need(_IDS, ("start-stop",), 0x80, 4, TPL, essential=True),)
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Activities that started."),
     MetricDeclaration("stopped", "count", "How many of these have a stop event."),
-    MetricDeclaration("never_stopped", "count", "How many of these have none.", "less"),
-    MetricDeclaration("orphans", "count", "Stop events without a start.", "less"),
-    MetricDeclaration("ambiguous", "count", "Activities whose end or parent may be another's.", "less"),
+    MetricDeclaration("never_stopped", "count", "How many of these have none.", "less", lossy="as found"),
+    MetricDeclaration("orphans", "count", "Stop events without a start.", "less", lossy="as found"),
+    MetricDeclaration(
+        "ambiguous", "count", "Activities whose end or parent may be another's.", "less", lossy="as found"
+    ),
 )
 
 

@@ -42,7 +42,9 @@ _METRICS: Final = (
         quantity="exceptions.thrown",
     ),
     MetricDeclaration("rethrown", "count", "How often `throw;` threw one of them again."),
-    MetricDeclaration("nested", "count", "Exceptions thrown for the first time while another one was being handled."),
+    MetricDeclaration(
+        "nested", "count", "Exceptions thrown for the first time while another one was being handled.", lossy="unknown"
+    ),
     MetricDeclaration(
         "rethrown_by_await",
         "count",
@@ -51,10 +53,13 @@ _METRICS: Final = (
     ),
     MetricDeclaration("filtered", "count", "How often a filter accepted an exception.", evidence="inferred"),
     MetricDeclaration(
-        "in_flight", "count", "Exceptions that no handler had caught when the trace ended, or that left their thread."
+        "in_flight",
+        "count",
+        "Exceptions that no handler had caught when the trace ended, or that left their thread.",
+        lossy="as found",
     ),
-    MetricDeclaration("without_throw", "count", "Exceptions whose throw is not in the trace."),
-    MetricDeclaration("unmatched", "count", "Ends of handlers whose begin is not in the trace."),
+    MetricDeclaration("without_throw", "count", "Exceptions whose throw is not in the trace.", lossy="as found"),
+    MetricDeclaration("unmatched", "count", "Ends of handlers whose begin is not in the trace.", lossy="as found"),
     MetricDeclaration(
         "dispatch_total", "ns", "How long handlers were looked for, with filters and finally handlers.", better="less"
     ),

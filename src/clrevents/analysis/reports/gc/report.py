@@ -271,8 +271,8 @@ def _namer(context: Context) -> Callable[[int, int], str | None]:
         if stack <= 0:
             return None
         if (stack, time_ns) not in known:
-            frames = context.methods.frames(context.stacks[stack], time_ns, context.process_id)
-            mine = (str(f) for f in frames if f.name and f.namespace != "System.GC" and not is_artefact(str(f)))
+            frames = context.methods.frames(context.stacks.of_event(stack), time_ns, context.process_id)
+            mine = (f.label for f in frames if f.name and f.namespace != "System.GC" and not is_artefact(f.label))
             known[stack, time_ns] = next(mine, None)
         return known[stack, time_ns]
 

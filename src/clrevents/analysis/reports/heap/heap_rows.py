@@ -8,9 +8,11 @@ from __future__ import annotations
 from clrevents.analysis.framework.vocabulary.cells import (
     Address,
     Bytes,
+    BytesChange,
     CodeName,
     CodeText,
     Count,
+    CountChange,
     Flag,
     Handle,
     Ns,
@@ -121,9 +123,9 @@ class TypeGrowth(Row):
     type: CodeName = column("The type.")
     count_before: Count = column("Its objects in the earlier snapshot.")
     count_after: Count = column("Its objects in the later snapshot.")
-    count_change: Count = column("How many more there are; negative if there are fewer.")
+    count_change: CountChange = column("How many more there are; negative if there are fewer.")
     bytes_after: Bytes = column("Their size in the later snapshot.")
-    bytes_change: Bytes = column("How many bytes more they have; negative if fewer.")
+    bytes_change: BytesChange = column("How many bytes more they have; negative if fewer.")
 
 
 @row

@@ -70,7 +70,7 @@ _METRICS: Final = (
     MetricDeclaration("bytes", "bytes", "The size of all objects.", better="less", windows=False),
     MetricDeclaration("edges", "count", "References between objects.", windows=False),
     MetricDeclaration("reached_bytes", "bytes", "What roots keep alive.", better="less", windows=False),
-    MetricDeclaration("unreached_bytes", "bytes", "What no root reaches.", windows=False),
+    MetricDeclaration("unreached_bytes", "bytes", "What no root reaches.", windows=False, lossy="unknown"),
 )
 _TYPES_WITH_A_PATH: Final = 10
 _TOLD: Final = 3

@@ -82,7 +82,9 @@ _NEEDS: Final = (
 _METRICS: Final = (
     MetricDeclaration("compilations", "count", "Compilations that began.", quantity="jit.compilations"),
     MetricDeclaration("methods", "count", "Methods that were compiled.", windows=False),
-    MetricDeclaration("foreground", "count", "Compilations that are not known to be in the background."),
+    MetricDeclaration(
+        "foreground", "count", "Compilations that are not known to be in the background.", lossy="as found"
+    ),
     MetricDeclaration("background", "count", "Compilations on the thread that raises methods to higher tiers."),
     MetricDeclaration(
         "compile_total",
@@ -97,9 +99,11 @@ _METRICS: Final = (
         "native_total", "bytes", "The size of the code that was made of it.", quantity="jit.native_bytes"
     ),
     MetricDeclaration("rejits", "count", "Compilations that were not the first of their method."),
-    MetricDeclaration("unfinished", "count", "Compilations without an end in the trace."),
-    MetricDeclaration("untimed", "count", "Compilations without a begin in the trace."),
-    MetricDeclaration("never_tiered_up", "count", "Methods that stayed at the quick tier.", windows=False),
+    MetricDeclaration("unfinished", "count", "Compilations without an end in the trace.", lossy="as found"),
+    MetricDeclaration("untimed", "count", "Compilations without a begin in the trace.", lossy="as found"),
+    MetricDeclaration(
+        "never_tiered_up", "count", "Methods that stayed at the quick tier.", windows=False, lossy="unknown"
+    ),
     MetricDeclaration("rejected", "count", "Compilations whose precompiled code could not be used."),
     MetricDeclaration("precompiled_loads", "count", "Loads of precompiled code."),
     MetricDeclaration("inlined", "count", "Calls that were inlined."),

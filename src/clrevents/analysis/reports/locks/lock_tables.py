@@ -376,13 +376,23 @@ class LockTables:
                     sums[name] = sums.get(name, 0) + part
         return max(sums, key=lambda name: sums[name]) if sums else None
 
+    @property
+    def entered(self) -> bool:
+        """Whether samples show any thread waiting to enter a lock, in the window or not."""
+        return bool(self._entering.any())
+
+    @cached_property
+    def _entering(self) -> Mask:
+        """Which runs of samples do."""
+        states = self._names.states().leaf_state[self._names.of[len(self.found) :]]
+        return np.asarray((states == STATES.index("lock")) & (self.runs.type == EXTERNAL))
+
     def entering(self) -> tuple[int, int] | None:
         """How long samples show threads waiting to enter a lock, in the window, and how much of it in no contention.
 
         None where they cannot show it: before .NET 10 the method that waits for a monitor is on no stack.
         """
-        states = self._names.states().leaf_state[self._names.of[len(self.found) :]]
-        rows = np.flatnonzero((states == STATES.index("lock")) & (self.runs.type == EXTERNAL))
+        rows = np.flatnonzero(self._entering)
         if not len(self.runs) or (not len(rows) and (self._whole > _LONG * self.runs.period_ns).any()):
             return None
         stretches_of = zip(

@@ -13,7 +13,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import CODE, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.locks.lock_rows import (
     ContendedLock,
@@ -45,6 +45,8 @@ _NEEDS: Final = (
     Need(_CONTENTIONS, ("ContentionStart", "ContentionStop"), 0x4000, 4, essential=True),
     Need(_SAMPLES, ("ThreadSample",), 0, 4, SAMPLE),
 )
+_SHOWN: Final = (_CONTENTIONS, _SAMPLES, CODE)
+"""Samples show by names who waits for a lock; only contentions tell whether those of this runtime do."""
 _METRICS: Final = (
     MetricDeclaration("deadlocks", "count", "Deadlocks when tracing stopped.", "less", windows=False),
     MetricDeclaration("count", "count", "Contentions for locks of the program that began.", "less"),
@@ -61,13 +63,26 @@ _METRICS: Final = (
     ),
     MetricDeclaration("locks", "count", "Locks of the program that threads waited for.", windows=False),
     MetricDeclaration("convoys", "count", "Convoys that lie in the window or reach into it.", "less", windows=False),
-    MetricDeclaration("unfinished", "count", "Contentions whose end is not in the trace.", "less"),
+    MetricDeclaration("unfinished", "count", "Contentions whose end is not in the trace.", "less", lossy="as found"),
     MetricDeclaration("native_count", "count", "Contentions for locks of the runtime itself.", "less"),
     MetricDeclaration("native_waited_total", "ns", "How long all threads together waited for those.", "less"),
     MetricDeclaration(
-        "sampled_total", "ns", "How long samples show threads waiting to enter locks.", "less", evidence="sample"
+        "sampled_total",
+        "ns",
+        "How long samples show threads waiting to enter locks.",
+        "less",
+        evidence="sample",
+        needs=_SHOWN,
     ),
-    MetricDeclaration("unseen_total", "ns", "How much of that lies in no contention.", "less", evidence="sample"),
+    MetricDeclaration(
+        "unseen_total",
+        "ns",
+        "How much of that lies in no contention.",
+        "less",
+        evidence="sample",
+        needs=_SHOWN,
+        lossy="as found",
+    ),
 )
 
 
@@ -191,6 +206,7 @@ class LocksCollector(Collector[LocksReport]):
             ),
             metrics=metrics,
             notes=[*_deadlock_notes(deadlocks), *_notes(tables, convoys)],
+            occurred=("sampled_total",) if tables.entered else (),
             deadlocks=deadlocks,
             locks=locks,
             convoys=convoys,

@@ -279,6 +279,8 @@ def _pairs(owners: Ints, methods: Array, which: NDArray[np.bool_]) -> int:
     return len(set(zip(owners[which].tolist(), methods[which].tolist(), strict=True)))
 
 
+_COMPILED: Final = "compiled methods"
+_LOOKED_UP: Final = "methods with precompiled code"
 _JIT: Final = ("MethodLoadVerbose", "MethodLoad", "MethodJittingStarted")
 
 REPORT: Final = ReportDeclaration(
@@ -288,9 +290,9 @@ REPORT: Final = ReportDeclaration(
     needs=(
         Need("modules", ("ModuleLoad", "rundown/ModuleDCEnd", "rundown/ModuleDCStart"), 0x8, 4, essential=True),
         Need("when modules were loaded", ("ModuleLoad",), 0x8, 4),
-        Need("compiled methods", _JIT[:2], 0x18, 4, proof=0x10),
+        Need(_COMPILED, _JIT[:2], 0x18, 4, proof=0x10),
         Need("times of compilation", _JIT[2:], 0x18, 5, proof=0x10),
-        Need("methods with precompiled code", ("R2RGetEntryPoint",), 0x6000000008, 4, proof=0x2000000000),
+        Need(_LOOKED_UP, ("R2RGetEntryPoint",), 0x6000000008, 4, proof=0x2000000000),
         Need("the modules of methods with precompiled code", ("MethodDetails",), 0x6000000008, 4, proof=0x4000000000),
     ),
     metrics=(
@@ -322,6 +324,8 @@ REPORT: Final = ReportDeclaration(
             "count",
             "Methods of modules that the trace does not mention.",
             windows=False,
+            needs=(_COMPILED, _LOOKED_UP),
+            lossy="as found",
         ),
     ),
     collector=ModuleCollector,

@@ -6,6 +6,7 @@ from clrevents.analysis.framework.vocabulary.cells import (
     CodeName,
     CodeText,
     Count,
+    CountChange,
     DurationNs,
     Handle,
     Ns,
@@ -24,7 +25,7 @@ class PoolAdjustment(Row):
     time_ns: Ns = column("When.")
     reason: Word = column("Why, as the runtime calls it: see docs/pool.md; a number that has no name is given as such.")
     workers: Count = column("The new goal.")
-    change: Count | None = column("By how many it differs from the one before; null if that is unknown.")
+    change: CountChange | None = column("By how many it differs from the one before; null if that is unknown.")
     throughput: Number | None = column(
         "The average throughput that the pool knew of then, in work items per second; null if unknown."
     )

@@ -11,7 +11,7 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.kept import Kept, narrowed
-from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -47,6 +47,8 @@ from clrevents.analysis.shared.blocking.wait_tables import IDLE, WaitTables
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.schema.registry import SAMPLE, TPL
 
+_LOCKED: Final = Need("waits for locks", ("ContentionStart", "ContentionStop"), 0x4000, 4)
+"""Not what this report is about; but without it, and without samples and names, nobody blocked is no proof."""
 _KEPT: Final = {**POOL_COLUMNS, **ITEM_COLUMNS}
 
 _ANY: Final = "the thread pool"
@@ -77,15 +79,20 @@ _METRICS: Final = (
     ),
     MetricDeclaration("adjustments", "count", "How often the pool changed its goal."),
     MetricDeclaration(
-        "raises", "count", "How often it raised its goal because work waited and nobody took it.", "less"
+        "raises",
+        "count",
+        "How often it raised its goal because work waited, or because workers blocked until tasks were done.",
+        "less",
     ),
     MetricDeclaration("workers_max", "count", "The most workers that there were.", merge="max", windows=False),
     MetricDeclaration("items", "count", "Work items that were queued and taken, by `latency_source`."),
     MetricDeclaration("latency_p50", "ns", "The median time in the queue.", "less", merge="none", windows=False),
     MetricDeclaration("latency_p99", "ns", "Of 100 items, 99 waited no longer.", "less", merge="none", windows=False),
     MetricDeclaration("latency_max", "ns", "The longest time in the queue.", "less", merge="max", windows=False),
-    MetricDeclaration("items_before", "count", "Items that were taken and not queued in the trace."),
-    MetricDeclaration("items_never", "count", "Items that were queued and not taken in the trace.", "less"),
+    MetricDeclaration("items_before", "count", "Items that were taken and not queued in the trace.", lossy="as found"),
+    MetricDeclaration(
+        "items_never", "count", "Items that were queued and not taken in the trace.", "less", lossy="as found"
+    ),
 )
 _CHARTS: Final = (
     ChartDeclaration(
@@ -227,6 +234,8 @@ def _told(
     if _BLOCKED in context.unknown and not found.waits:
         return {"starved_total": None, "blocked_total": None, "blocked_workers": None}
     starved = None if conclusion.verdict == "unknown" else conclusion.starved_ns
+    if not blocked.waits and (not context.methods.complete or met(_LOCKED, context.kinds) == "unknown"):
+        return {"starved_total": starved, "blocked_total": None, "blocked_workers": None}
     return {"starved_total": starved, **metrics_of_blocking(context, blocked)}
 
 

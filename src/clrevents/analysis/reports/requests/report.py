@@ -97,10 +97,20 @@ _METRICS: Final = (
     MetricDeclaration("server_p50", "ns", "The median of servers' durations.", "less", "none", windows=False),
     MetricDeclaration("server_p99", "ns", "Their 99th percentile.", "less", "none", windows=False),
     MetricDeclaration(
-        "client_concurrent", "count", "Clients' requests under way at once, at most.", merge="max", windows=False
+        "client_concurrent",
+        "count",
+        "Clients' requests under way at once, at most.",
+        merge="max",
+        windows=False,
+        lossy="unknown",
     ),
     MetricDeclaration(
-        "server_concurrent", "count", "Servers' requests under way at once, at most.", merge="max", windows=False
+        "server_concurrent",
+        "count",
+        "Servers' requests under way at once, at most.",
+        merge="max",
+        windows=False,
+        lossy="unknown",
     ),
 )
 

@@ -143,7 +143,7 @@ def first_sample(
     times = samples.numbers("time_ns")
     known: dict[int, MainFound | None] = {}
     for line, stack in sorted(zip(first.tolist(), ids.tolist(), strict=True)):
-        addresses = stacks[stack]
+        addresses = stacks.of_event(stack)
         new = [address for address in dict.fromkeys(addresses) if address not in known]
         if new:
             when = np.full(len(new), times[line], dtype=np.int64)

@@ -229,7 +229,7 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations
         module = methods.modules.at(row["ModuleID"], time, process)
         took, end = compiled.after(row["StubMethodID"], time)
         ends.append(end)
-        stack = methods.frames(context.stacks[row["stack_id"]], time, process)
+        stack = methods.frames(context.stacks.of_event(row["stack_id"]), time, process)
         found.append(
             {
                 "time_ns": time,
@@ -243,7 +243,7 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations
                 "native": native,
                 "flags": str(flag_class(flags)) if flag_class else str(flags),
                 "module": module.name if module else None,
-                "stack": [raw_name(f.namespace, f.name, f.signature) if raw and f.resolved else str(f) for f in stack],
+                "stack": [raw_name(f.namespace, f.name, f.signature) if raw and f.resolved else f.label for f in stack],
                 "stub_signature": signature,
                 "il": il,
                 "namespace": owner,

@@ -61,8 +61,12 @@ _METRICS: Final = (
     MetricDeclaration("latency_max", "ns", "The longest latency.", "less", "max"),
     MetricDeclaration("blocking_count", "count", "Waits for tasks that began to block a thread.", "less"),
     MetricDeclaration("blocking_total", "ns", "How long all threads together were blocked by them.", "less"),
-    MetricDeclaration("unstarted", "count", "What was created and did not start or resume in the trace."),
-    MetricDeclaration("unknown_creators", "count", "What was created, the trace does not tell by what."),
+    MetricDeclaration(
+        "unstarted", "count", "What was created and did not start or resume in the trace.", lossy="as found"
+    ),
+    MetricDeclaration(
+        "unknown_creators", "count", "What was created, the trace does not tell by what.", lossy="as found"
+    ),
 )
 _NAMES: Final = tuple(metric.name for metric in _METRICS)
 _CHART: Final = ChartDeclaration(

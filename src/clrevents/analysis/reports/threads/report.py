@@ -16,6 +16,7 @@ from clrevents.analysis.framework.model.declaration import NoParameters, ReportD
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric, MetricDeclaration, Note
+from clrevents.analysis.reports.threads.kernel_threads import KERNEL_TELLS, KernelFeed, kernel_threads
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
 from clrevents.analysis.reports.threads.sampler_stops import SamplerStops
 from clrevents.analysis.reports.threads.suspensions import RESTARTED, SUSPENDING, StopMaker
@@ -46,14 +47,16 @@ from clrevents.analysis.reports.threads.thread_rows import (
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
 from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Stops, Tiler
+from clrevents.analysis.shared.blocking.off_processor import SWITCH, switches_recorded
 from clrevents.analysis.shared.events.gc_suspensions import stops_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
-from clrevents.analysis.shared.samples.leaf_states import STATES
+from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
 from clrevents.analysis.shared.samples.sample_states import UNTELLABLE
 from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, VERSION_EVENTS, tells_running, versions_of
 from clrevents.analysis.shared.samples.sampled_states import unseen
 from clrevents.analysis.shared.samples.samples import SAMPLES
+from clrevents.analysis.shared.weights.cpu_samples import CPU
 from clrevents.analysis.shared.weights.weighing import SAMPLE_TYPE
 from clrevents.schema.registry import SAMPLE, TPL
 
@@ -69,7 +72,7 @@ _STOPPED: Final = "when threads were stopped for a garbage collection"
 class ThreadsCollector(Collector[ThreadsReport]):
     """Keeps runs of equal samples, and each event of a wait."""
 
-    selectors = (SAMPLES, SUSPENDING, RESTARTED, *KEPT, *VERSION_EVENTS)
+    selectors = (SAMPLES, SUSPENDING, RESTARTED, *KEPT, *VERSION_EVENTS, SWITCH, CPU)
     headers = HEADERS
     stacks = True
 
@@ -79,10 +82,12 @@ class ThreadsCollector(Collector[ThreadsReport]):
         self._sampler = SamplerStops()
         self._kept = Kept()
         self._versions: set[int] = set()
+        self._kernel = KernelFeed()
 
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
         events = dict(chunk.events)
+        self._kernel.take(events.pop(SWITCH, None), events.pop(CPU, None))
         for name in VERSION_EVENTS:
             self._versions |= versions_of(events.pop(name, None))
         samples = events.pop(SAMPLES, None)
@@ -111,6 +116,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
 
     def finish(self, context: Context) -> ThreadsReport:
         """Give the answer."""
+        if switches_recorded(context):
+            return self._by_kernel(context)
         events = {name: EventColumns(found) for name, found in self._kept.all(KEPT, context.nothing).items()}
         runs = self._runs.runs()
         waits, lost = blocked(events, ends_recorded(context))
@@ -133,6 +140,37 @@ class ThreadsCollector(Collector[ThreadsReport]):
         roles = [role_of(trails[life.thread_id], life, sampling, self._stops.collecting) for life in found]
         return self._answer(context, found, roles, trails, runs, lost, told)
 
+    def _by_kernel(self, context: Context) -> ThreadsReport:
+        """The answer where the kernel recorded when threads had a processor: samples of the profiler tell less."""
+        found = kernel_threads(context, self._kernel)
+        times = thread_columns(found.lives, found.roles, {}, context.thread_names, context.window)
+        told = {piece.doing.state for life in found.lives for piece in life.pieces}
+        untold = [state for state in STATES if state not in told and state not in KERNEL_TELLS]
+        times |= dict.fromkeys((f"{state}_ns" for state in untold), [None] * len(found.lives))
+        threads = context.table(ThreadRow, {**times, "cpu_samples_ns": found.cpu_samples_ns})
+        intervals = context.table(ThreadInterval, interval_columns(found.lives))
+        states = state_table(context, intervals)
+        totals = dict(zip(states.column("state").tolist(), states.column("total_ns").tolist(), strict=True))
+        metrics: dict[str, int | Metric | None] = {
+            f"{state}_total": None
+            if state in untold
+            else context.metric(f"{state}_total", totals.get(state, 0), evidence="event")
+            for state in STATES
+        }
+        made: ThreadsReport = context.answer(
+            ThreadsReport,
+            facts=ThreadFacts(
+                samples=None, sampling_period_ns=None, sampler_held_ns=None, sampler_share=None, unmatched=None
+            ),
+            metrics={**metrics, "threads": len(threads)},
+            notes=found.notes,
+            threads=threads,
+            roles=role_table(context, threads),
+            states=states,
+            intervals=intervals,
+        )
+        return made
+
     def _answer(
         self,
         context: Context,
@@ -145,6 +183,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
     ) -> ThreadsReport:
         listed = {thread: trail.listed for thread, trail in trails.items()}
         columns = thread_columns(lives, roles, listed, context.thread_names, context.window)
+        columns |= dict.fromkeys((*(f"{state}_ns" for state in BY_KERNEL), "cpu_samples_ns"), [None] * len(lives))
         if not running_told:
             columns |= dict.fromkeys((f"{state}_ns" for state in UNTELLABLE), [None] * len(lives))
         threads = context.table(ThreadRow, columns)
@@ -269,17 +308,19 @@ def _untold(context: Context, totals: Mapping[str, int]) -> dict[str, Metric]:
 def _told(context: Context) -> frozenset[str]:
     """The states of which the trace tells all times."""
     if _SAMPLED not in context.unknown:
-        return frozenset(STATES if _STOPPED not in context.unknown else set(STATES) - {"gc_suspended"})
+        return frozenset(set(STATES) - {*BY_KERNEL, *(["gc_suspended"] if _STOPPED in context.unknown else [])})
     found = {state for need, state in ((_LOCKS, "lock"), (_TASKS, "task_wait")) if need not in context.unknown}
     return frozenset(found if _ANYTHING in context.unknown else {*found, "unknown"})
 
 
 _DOES: Final = {
     "running": "ran managed code",
+    "ready": "wanted a processor and had none",
     "native": "were out of managed code, computing or waiting",
     "lock": "waited for locks",
     "wait": "waited for handles or monitors",
     "sleep": "slept",
+    "io": "waited for input, output, a disk or a page",
     "join": "waited for threads to end",
     "task_wait": "waited for tasks",
     "pool_idle": "had no work, as workers of the thread pool",
@@ -296,13 +337,13 @@ REPORT: Final = ReportDeclaration(
             _ANYTHING,
             (
                 *(f"{SAMPLE}/ThreadSample", "ThreadCreated", "ContentionStart", "WaitHandleWaitStart"),
-                *("ThreadPoolWorkerThreadWait", "GCSuspendEEBegin", f"{TPL}/TaskWaitBegin"),
+                *("ThreadPoolWorkerThreadWait", "GCSuspendEEBegin", f"{TPL}/TaskWaitBegin", SWITCH),
             ),
             0x10000,
             4,
             essential=True,
         ),
-        Need(_SAMPLED, ("ThreadSample",), 0, 4, SAMPLE),
+        Need(_SAMPLED, ("ThreadSample", SWITCH), 0, 4, SAMPLE),
         Need(_LOCKS, ("ContentionStart",), 0x4000, 4),
         Need(_HANDLES, ("WaitHandleWaitStart",), 0x40000000000, 5),
         Need(_TASKS, ("TaskWaitBegin",), 0x3, 4, TPL),
@@ -311,7 +352,13 @@ REPORT: Final = ReportDeclaration(
     ),
     metrics=(
         *(
-            MetricDeclaration(f"{state}_total", "ns", f"How long all threads together {does}.", evidence="sample")
+            MetricDeclaration(
+                f"{state}_total",
+                "ns",
+                f"How long all threads together {does}.",
+                evidence="sample",
+                lossy="as found" if state == "unknown" else "at least",
+            )
             for state, does in _DOES.items()
         ),
         MetricDeclaration("threads", "count", "The number of threads.", windows=False),
@@ -319,7 +366,10 @@ REPORT: Final = ReportDeclaration(
     collector=ThreadsCollector,
     in_part={"*": "unknown", "threads": "at least"},
     parameters=NoParameters,
-    shown=("thread_id", "role", "running_ns", "native_ns", "waiting_ns", "main_wait", "unknown_ns"),
+    shown=(
+        *("thread_id", "role", "running_ns", "ready_ns", "native_ns", "waiting_ns", "main_wait", "unknown_ns"),
+        "cpu_samples_ns",
+    ),
     examples=(
         ("What did each thread do?", "clrevents threads app.nettrace"),
         ("How long did all threads wait, and for what?", "clrevents threads app.nettrace --table states"),

@@ -40,6 +40,12 @@ def _told(what: str, importance: int = 2) -> Any:
     return column(f"How long it {what} in the window; null before .NET 5.", windowed=True, importance=importance)
 
 
+def _by_kernel(what: str, hidden: bool = False) -> Any:
+    """A time that only a recording by the kernel tells."""
+    text = f"How long it {what} in the window; null unless the kernel recorded it."
+    return column(text, windowed=True, hidden=hidden)
+
+
 def _part(what: str) -> Any:
     """A part of `waiting_ns`."""
     return column(f"How long it {what} in the window.", windowed=True, hidden=True)
@@ -59,12 +65,16 @@ class ThreadInterval(SpanRow):
         "`inferred`: no event and no sample tells it directly."
     )
     open: Flag = column("A wait that went on when tracing stopped, so that it lasted at least so long.")
-    reason: CodeName | None = column("The method that it waited in, or the event that tells it; null if neither.")
+    reason: CodeName | None = column(
+        "The method that it waited in, or the event that tells it; where the kernel recorded it and no method tells "
+        "more, what for, such as `futex`, `disk` or `preempted`; null if nothing tells."
+    )
     stack_id: StackId = column("The stack of the first sample or event of it.", hidden=True)
     lock_id: Handle | None = column("The lock that it waited for; null except for locks.")
     object_address: Address | None = column("Where the object was that it waited for; null if unknown.", hidden=True)
     owner_thread_id: ThreadId | None = column("The thread that held the lock when the wait began; null if unknown.")
     task_id: Ordinal | None = column("The task that it waited for; null if unknown.", hidden=True)
+    system_call: Word | None = column("The system call that it was off its processor in; null for none, or if unknown.")
 
 
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))
@@ -74,11 +84,14 @@ class ThreadRow(SpanRow):
     thread_id: ThreadId = column("The operating system's id, which threads may have one after the other.", importance=0)
     role: Word = column(
         "What it is for: `main`, `finalizer`, `tiering`, `pool_worker`, `pool_io`, `pool_gate`, `pool_wait`, `timer`, "
-        "`sampler`, `gc`, or `other`.",
+        "`sampler`, `gc`, `native` (the kernel saw no managed code on it), or `other`.",
         importance=0,
     )
     life_ns: DurationNs = _time("was there, as far as the trace tells,")
-    running_ns: DurationNs | None = _told("ran managed code", importance=1)
+    running_ns: DurationNs | None = _told(
+        "ran managed code; where the kernel recorded it, had a processor", importance=1
+    )
+    ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
     waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work", importance=1)
     main_wait: Word | None = column(
@@ -86,12 +99,16 @@ class ThreadRow(SpanRow):
     )
     unknown_ns: DurationNs = _time("did something that the trace does not tell", importance=3)
     gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
-    lock_ns: DurationNs = _part("waited for a lock")
-    wait_ns: DurationNs = _part("waited for a handle or a monitor")
+    lock_ns: DurationNs | None = _part("waited for a lock")
+    wait_ns: DurationNs = _part("waited for a handle or a monitor; by the kernel, for anything that has no state here")
     sleep_ns: DurationNs = _part("slept")
-    join_ns: DurationNs = _part("waited for a thread to end")
-    task_wait_ns: DurationNs = _part("waited for a task")
-    pool_idle_ns: DurationNs = _part("had no work, as a worker of the thread pool,")
+    io_ns: DurationNs | None = _by_kernel("waited for input, output, a disk or a page", True)
+    join_ns: DurationNs | None = _part("waited for a thread to end")
+    task_wait_ns: DurationNs | None = _part("waited for a task")
+    pool_idle_ns: DurationNs | None = _part("had no work, as a worker of the thread pool,")
+    cpu_samples_ns: DurationNs | None = column(
+        "What its CPU samples weigh in the window, which miss short turns; null without any.", windowed=True
+    )
     managed_index: Ordinal | None = column(
         "The number that the program knows it by, `ManagedThreadId`; null if unknown.", hidden=True
     )
@@ -112,18 +129,20 @@ class RoleRow(Row):
     role: Word = column("What the threads are for.")
     threads: Count = column("How many were there in the window.", windowed=True)
     life_ns: DurationNs = _time("was there, as far as the trace tells,")
-    running_ns: DurationNs | None = _told("ran managed code")
+    running_ns: DurationNs | None = _told("ran managed code; where the kernel recorded it, had a processor")
+    ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
     waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work")
     main_wait: Word | None = column("The state of waiting that took longest; null if none did.", windowed=True)
     unknown_ns: DurationNs = _time("did something that the trace does not tell")
     gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
-    lock_ns: DurationNs = _part("waited for a lock")
-    wait_ns: DurationNs = _part("waited for a handle or a monitor")
+    lock_ns: DurationNs | None = _part("waited for a lock")
+    wait_ns: DurationNs = _part("waited for a handle or a monitor; by the kernel, for anything that has no state here")
     sleep_ns: DurationNs = _part("slept")
-    join_ns: DurationNs = _part("waited for a thread to end")
-    task_wait_ns: DurationNs = _part("waited for a task")
-    pool_idle_ns: DurationNs = _part("had no work, as a worker of the thread pool,")
+    io_ns: DurationNs | None = _by_kernel("waited for input, output, a disk or a page", True)
+    join_ns: DurationNs | None = _part("waited for a thread to end")
+    task_wait_ns: DurationNs | None = _part("waited for a task")
+    pool_idle_ns: DurationNs | None = _part("had no work, as a worker of the thread pool,")
 
 
 @row
@@ -189,7 +208,7 @@ class ThreadsReport(Answer[ThreadFacts]):
 TIMES: Final = tuple(f"{state}_ns" for state in STATES)
 """The columns of times, in the order of states."""
 
-_WHAT: Final = ("reason", "stack_id", "lock_id", "object_address", "owner_thread_id", "task_id")
+_WHAT: Final = ("reason", "stack_id", "lock_id", "object_address", "owner_thread_id", "task_id", "system_call")
 
 
 def interval_columns(lives: Sequence[ThreadLife]) -> dict[str, list[Any]]:

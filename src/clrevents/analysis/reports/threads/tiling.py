@@ -27,6 +27,7 @@ class Doing:
     object_address: int | None = None
     owner_thread_id: int | None = None
     task_id: int | None = None
+    system_call: str | None = None
     alike: int = -1
     open: bool = False
     """Whether it is a wait that went on when tracing stopped."""

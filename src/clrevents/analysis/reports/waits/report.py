@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from clrevents._util.units import duration_text
@@ -10,12 +11,13 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import Evidence, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
+from clrevents.analysis.shared.blocking.off_processor import SWITCH
 from clrevents.analysis.shared.blocking.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, WaitFeed
 from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts
-from clrevents.analysis.shared.blocking.wait_tables import WaitTables
+from clrevents.analysis.shared.blocking.wait_tables import IDLE, WaitTables
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.schema.registry import SAMPLE, TPL
 
@@ -28,7 +30,7 @@ _NEEDS: Final = (
     Need(
         _ANY,
         (
-            "ThreadSample",
+            *("ThreadSample", SWITCH),
             *(f"runtime/{name}{end}" for name in ("WaitHandleWait", "Contention") for end in ("Start", "Stop")),
             "tpl/TaskWaitBegin",
         ),
@@ -37,21 +39,37 @@ _NEEDS: Final = (
         SAMPLE,
         essential=True,
     ),
-    Need(_SAMPLED, ("ThreadSample",), 0, 4, SAMPLE),
+    Need(_SAMPLED, ("ThreadSample", SWITCH), 0, 4, SAMPLE),
     Need(_HANDLES, ("WaitHandleWaitStart", "WaitHandleWaitStop"), 0x40000000000, 5),
     Need(_TASKS, ("TaskWaitBegin", "TaskWaitEnd"), 0x3, 4, TPL),
     Need(_LOCKED, ("ContentionStart", "ContentionStop"), 0x4000, 4),
 )
+_SHOWN: Final = (_SAMPLED, CODE)
+"""Samples show a wait by the names of its methods."""
+_ALL: Final = (*_SHOWN, _LOCKED)
+"""Before .NET 10 they show no waits for locks."""
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Waits of the program that began.", "less"),
-    MetricDeclaration("waited_total", "ns", "How long all threads together waited in them.", "less"),
-    MetricDeclaration("event_total", "ns", "How much of that events tell.", "less"),
-    MetricDeclaration("sampled_total", "ns", "How much of that only samples show.", "less", evidence="sample"),
+    MetricDeclaration("count", "count", "Waits of the program that began.", "less", needs=_ALL),
+    MetricDeclaration("waited_total", "ns", "How long all threads together waited in them.", "less", needs=_ALL),
+    MetricDeclaration("event_total", "ns", "How much of that events tell.", "less", needs=(_HANDLES, _TASKS, _LOCKED)),
+    MetricDeclaration(
+        "sampled_total",
+        "ns",
+        "How much of that only samples show.",
+        "less",
+        evidence="sample",
+        lossy="as found",
+        needs=_SHOWN,
+    ),
     MetricDeclaration("task_count", "count", "Waits for tasks that began.", "less"),
     MetricDeclaration("task_total", "ns", "How long threads waited for tasks.", "less"),
-    MetricDeclaration("idle_total", "ns", "How long threads of the runtime and workers of the pool were idle."),
+    MetricDeclaration(
+        "idle_total", "ns", "How long threads of the runtime and workers of the pool were idle.", needs=_SHOWN
+    ),
     MetricDeclaration("nested_count", "count", "Waits that began inside others and are not counted."),
-    MetricDeclaration("unfinished", "count", "Waits of the program whose end is not in the trace.", "less"),
+    MetricDeclaration(
+        "unfinished", "count", "Waits of the program whose end is not in the trace.", "less", lossy="as found"
+    ),
 )
 
 
@@ -103,7 +121,7 @@ class WaitsReport(Answer[WaitsFacts]):
 class WaitsCollector(Collector[WaitsReport]):
     """Keeps a few columns of each wait, and runs of equal samples."""
 
-    selectors = WAIT_SELECTORS
+    selectors = (*WAIT_SELECTORS, SWITCH)
     headers = WAIT_HEADERS
     stacks = True
 
@@ -125,6 +143,7 @@ class WaitsCollector(Collector[WaitsReport]):
             facts=WaitsFacts(sync_over_async=culprit, sampling_period_ns=found.period_ns or None),
             metrics=_metrics(context, tables),
             notes=_notes(context, tables),
+            occurred=_occurred(found.waits),
             methods=tables.methods(),
             kinds=tables.kinds(),
             threads=tables.threads(),
@@ -157,7 +176,7 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
         reason = "samples show how long threads waited, not how often" if sampled else None
         return context.metric(name, None if sampled else tables.count(waits), evidence_of(name, waits), reason)
 
-    tasks_known = samples or _TASKS not in context.unknown or bool(tasks)
+    tasks_known = (samples and context.methods.complete) or _TASKS not in context.unknown or bool(tasks)
     return {
         "count": count("count", programs),
         "waited_total": metric("waited_total", tables.waited(programs), programs),
@@ -169,6 +188,17 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
         "nested_count": tables.count(tables.nested()),
         "unfinished": tables.count(wait for wait in told if wait.end is None),
     }
+
+
+def _occurred(waits: Iterable[KnownWait]) -> set[str]:
+    """The metrics of whose waits the trace has some, in the window or not."""
+    found: set[str] = set()
+    for wait in waits:
+        if wait.kind == IDLE:
+            found.add("idle_total")
+        elif wait.inside is None:
+            found |= {"count", "waited_total", "event_total" if wait.evidence == "event" else "sampled_total"}
+    return found
 
 
 def _notes(context: Context, tables: WaitTables) -> list[Note]:

@@ -14,14 +14,18 @@ import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
+from clrevents.analysis.shared.blocking.off_processor import AwayWord, Switches, WhyAway, why_away
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans
 from clrevents.analysis.shared.events.wait_events import WaitSpans
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
-from clrevents.analysis.shared.samples.leaf_states import STATES, ThreadState
+from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, ThreadState
 from clrevents.analysis.shared.samples.sample_runs import SampleRuns
 from clrevents.analysis.shared.samples.sampled_states import stretches
 
-WaitWord: TypeAlias = Literal["lock", "handle", "monitor", "task", "join", "sleep", "idle"]
+WaitWord: TypeAlias = Literal[
+    "lock", "handle", "monitor", "task", "join", "sleep", "idle",
+    "futex", "input", "output", "disk", "page_fault", "kernel",
+]  # fmt: skip
 
 EXTERNAL: Final = 1
 MONITOR_WAIT: Final = 1
@@ -34,6 +38,10 @@ _WORDS: Final[dict[ThreadState, WaitWord]] = {
     "task_wait": "task",
     "pool_idle": "idle",
     "wait": "handle",
+}
+_BY_KERNEL: Final[dict[AwayWord, WaitWord]] = {
+    **{"futex": "futex", "sleep": "sleep", "input": "input", "output": "output"},
+    **{"disk": "disk", "page_fault": "page_fault", "kernel": "kernel"},
 }
 _MONITORS: Final = ("System.Threading.Monitor.", "System.Threading.ObjectNative.")
 
@@ -57,6 +65,7 @@ class KnownWait:
     goes_on: bool = False
     """Whether it still lasts when tracing stops."""
     task_id: int | None = None
+    system_call: str | None = None
     inside: WaitWord | None = None
     lasted: int | None = None
     """What the runtime measured of a wait for a lock, whose events lie up to some tenths of a millisecond beside it: so
@@ -106,16 +115,21 @@ class WaitFinder:
         handles: WaitSpans,
         tasks: WaitSpans,
         runs: SampleRuns,
+        away: Switches,
         raw: bool,
         my_code: bool,
     ) -> None:
         self._context = context
         self._runs = runs
+        self._away = away
         sides = [locks.spans, handles, tasks]
         stacks = [spans.at_begin("stack_id").astype(np.int64) for spans in sides]
         moments = [spans.bounds()[0] for spans in sides]
         self._names = BlockingMethods(
-            context, np.concatenate((*stacks, runs.stack_id)), np.concatenate((*moments, runs.first)), raw, my_code
+            context,
+            np.concatenate((*stacks, runs.stack_id, away.stack_id)),
+            np.concatenate((*moments, runs.first, away.start)),
+            *(raw, my_code),
         )
         states = self._names.states()
         self._states = states
@@ -133,6 +147,7 @@ class WaitFinder:
         for waits in by_thread.values():
             _nest(waits)
         found += self._sampled(by_thread)
+        found += self._switched(by_thread)
         found.sort(key=lambda wait: (wait.place, wait.thread, wait.kind))
         return found
 
@@ -140,7 +155,7 @@ class WaitFinder:
         """The threads of which a sample shows that they are workers of the thread pool."""
         if "pool_worker" not in self._states.roles:
             return frozenset()
-        sampled = self._names.of[len(self._names.of) - len(self._runs) :]
+        sampled = self._names.of[self._first_run :][: len(self._runs)]
         theirs = self._states.role[sampled] == self._states.roles.index("pool_worker")
         return frozenset(self._runs.thread[theirs].tolist())
 
@@ -211,6 +226,53 @@ class WaitFinder:
             return "monitor", reason
         return kind, reason
 
+    # Switches. ------------------------------------------------------------------------------------------------------
+
+    def _switched(self, by_thread: dict[int, list[KnownWait]]) -> list[KnownWait]:
+        """Waits that the kernel recorded where no event of the runtime tells of one."""
+        away, first = self._away, self._first_run + len(self._runs)
+        told: dict[int, tuple[WaitWord | None, str | None, WhyAway]] = {}
+        covered: dict[int, _Covered] = {}
+        found: list[KnownWait] = []
+        columns = (away.thread.tolist(), away.start.tolist(), away.end.tolist(), away.stack_id.tolist())
+        for row, (thread, start, end, stack_id) in enumerate(zip(*columns, strict=True)):
+            of = int(self._names.of[first + row])
+            if of not in told:
+                told[of] = self._why(first + row)
+            kind, waiting_in, why = told[of]
+            if kind is None:
+                continue
+            if thread not in covered:
+                covered[thread] = _Covered.of(by_thread.get(thread, []))
+            for low, high in covered[thread].gaps(start, end):
+                found.append(
+                    KnownWait(
+                        *(thread, kind, low, high, "event", stack_id, self._names.method(first + row), waiting_in),
+                        until=high,
+                        system_call=why.system_call,
+                    )
+                )
+        return found
+
+    def _why(self, place: int) -> tuple[WaitWord | None, str | None, WhyAway]:
+        """What a thread waits for by the kernel, and by the methods below where these have names; None if it does not.
+
+        Threads without managed code are the runtime's own.
+        """
+        stack = int(self._names.of[place])
+        why = why_away(self._names.frames(stack))
+        if why.state not in WAITING:
+            return None, None, why
+        kind, waiting_in = self._kind(place)
+        if not self._names.managed[stack]:
+            kind = "idle"
+        return kind or _BY_KERNEL[why.word], waiting_in, why
+
+    @property
+    def _first_run(self) -> int:
+        """The place of the stack of the first run."""
+        return len(self._locks) + len(self._handles) + len(self._tasks)
+
     # Samples. -------------------------------------------------------------------------------------------------------
 
     def _sampled(self, by_thread: dict[int, list[KnownWait]]) -> list[KnownWait]:
@@ -232,13 +294,13 @@ class WaitFinder:
 
     def _waiting_runs(self) -> list[_WaitingRun]:
         """Runs of samples that show one wait, whatever the addresses in its methods are."""
-        runs, count = self._runs, len(self._locks) + len(self._handles) + len(self._tasks)
+        runs, count = self._runs, self._first_run
         lows, highs = (side.tolist() for side in stretches(runs, self._context.stopped_ns if len(runs) else 0))
         firsts, lasts = runs.first.tolist(), runs.last.tolist()
         types, threads, stacks = runs.type.tolist(), runs.thread.tolist(), runs.stack_id.tolist()
         kinds: dict[int, tuple[WaitWord | None, str | None]] = {}
         found: list[_WaitingRun] = []
-        for row, of in enumerate(self._names.of[count:].tolist()):
+        for row, of in enumerate(self._names.of[count:][: len(runs)].tolist()):
             if types[row] != EXTERNAL:
                 continue
             if of not in kinds:

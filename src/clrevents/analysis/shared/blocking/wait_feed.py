@@ -12,6 +12,7 @@ import attrs
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.shared.blocking.known_waits import KnownWait, WaitFinder
+from clrevents.analysis.shared.blocking.off_processor import SwitchFeed
 from clrevents.analysis.shared.events.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.shared.events.task_waits import TASK_BEGIN, TASK_END, task_wait_spans
 from clrevents.analysis.shared.events.wait_events import wait_spans
@@ -45,16 +46,19 @@ class FoundWaits:
 class WaitFeed:
     """Takes the chunks of a collector that selects `WAIT_SELECTORS`, and leaves its other events alone.
 
-    One that selects `WAIT_EVENTS` only gets the waits of events, and none that only samples show.
+    One that selects `WAIT_EVENTS` only gets the waits of events, and none that only samples show; one that selects
+    `SWITCH` gets those that the kernel recorded, too.
     """
 
     def __init__(self) -> None:
         self._kept = Kept()
         self._runs = RunMaker()
+        self._switches = SwitchFeed()
 
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
         keep_samples(self._runs, chunk.events)
+        self._switches.take(chunk)
         self._kept.take(narrowed(chunk, _KEPT))
 
     def found(self, context: Context, raw: bool, my_code: bool) -> FoundWaits:
@@ -67,6 +71,7 @@ class WaitFeed:
             wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")).in_trace(context),
             task_wait_spans(events[TASK_BEGIN], events[TASK_END], context),
             runs,
+            self._switches.found(context),
             raw,
             my_code,
         )

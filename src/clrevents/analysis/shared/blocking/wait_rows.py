@@ -22,7 +22,10 @@ class Wait(SpanRow):
     """One wait of one thread."""
 
     thread_id: ThreadId = column("The thread that waited.")
-    kind: Word = column("What it waited for: `lock`, `handle`, `monitor`, `task`, `join`, `sleep` or `idle`.")
+    kind: Word = column(
+        "What it waited for: `lock`, `handle`, `monitor`, `task`, `join`, `sleep` or `idle`; where the kernel recorded "
+        "it and no method tells more, `futex`, `input`, `output`, `disk`, `page_fault` or `kernel`."
+    )
     start_ns: Ns | None = column("When the wait began; null if the trace does not tell.")
     end_ns: Ns | None = column("When it ended; null if the trace does not tell.")
     duration_ns: DurationNs | None = column(
@@ -37,6 +40,7 @@ class Wait(SpanRow):
     )
     method: CodeName | None = column("The method that blocks: the first one outside System.Threading; null if unknown.")
     waiting_in: CodeName | None = column("The method that waits for it; null if none is known.", hidden=True)
+    system_call: Word | None = column("The system call that it waited in; null unless the kernel recorded it.")
     stack_id: StackId = column("The call stack that waited, 0 for none.", hidden=True)
 
 

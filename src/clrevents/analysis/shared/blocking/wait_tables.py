@@ -51,6 +51,7 @@ class WaitTables:
                 "inside": wait.inside,
                 "method": wait.method,
                 "waiting_in": wait.waiting_in,
+                "system_call": wait.system_call,
                 "stack_id": wait.stack_id,
             }
             for wait in self._all

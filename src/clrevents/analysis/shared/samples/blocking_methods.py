@@ -48,9 +48,13 @@ class BlockingMethods:
         self._raw = raw
         frames = self._merged.frames
         self._artefact = artefact_frames(frames)
-        self._means = np.array([_begins(frame, (*MEANS, "[")) for frame in frames], dtype=np.bool_) | self._artefact
+        foreign = np.array([frame.kind in ("kernel", "native") for frame in frames], dtype=np.bool_)
+        means = np.array([_begins(frame, (*MEANS, "[")) for frame in frames], dtype=np.bool_)
+        self._means = means | foreign | self._artefact
         self._framework = np.array([not is_own(frame) for frame in frames], dtype=np.bool_)
-        self._skipped = [*([self._framework] if my_code else []), self._means, self._artefact]
+        kernel = np.array([frame.kind == "kernel" for frame in frames], dtype=np.bool_)
+        others = (self._artefact | foreign, self._artefact | kernel)
+        self._skipped = [*([self._framework] if my_code else []), self._means, *others]
         self.of: Ints = self._merged.of
         """Which stack each place has; equal numbers are equal stacks of methods."""
         count = len(self._merged.offsets) - 1
@@ -58,6 +62,9 @@ class BlockingMethods:
         self._innermost: list[str | None] = [self._first(stack, self._artefact) for stack in range(count)]
         self.framework_only = np.array([bool(self._framework[self._frames(s)].all()) for s in range(count)], dtype=bool)
         """Which stacks have no method of a program, by number of the stack."""
+        managed = np.array([frame.kind == "managed" for frame in frames], dtype=np.bool_)
+        self.managed = np.array([bool(managed[self._frames(s)].any()) for s in range(count)], dtype=bool)
+        """Which stacks hold managed code, of a recording that tells."""
 
     def states(self) -> StackStates:
         """What leaves tell of each stack."""
@@ -71,6 +78,10 @@ class BlockingMethods:
     def innermost(self, place: int) -> str | None:
         """What runs, artefacts of sampling left out; None where it has no name."""
         return self._innermost[int(self.of[place])]
+
+    def frames(self, stack: int) -> list[StackFrame]:
+        """A stack by its number, innermost first."""
+        return [self._merged.frames[frame] for frame in self._frames(stack).tolist()]
 
     def names(self, place: int) -> tuple[str, ...]:
         """The stack, innermost first, without what writes its event; empty for none."""

@@ -18,12 +18,17 @@ from clrevents.analysis.gathering.merged import StackFrame
 
 Ints: TypeAlias = NDArray[np.int64]
 ThreadState: TypeAlias = Literal[
-    "running", "native", "lock", "wait", "sleep", "join", "task_wait", "pool_idle", "gc_suspended", "unknown"
-]
+    "running", "ready", "native", "lock", "wait", "sleep", "io", "join", "task_wait", "pool_idle", "gc_suspended",
+    "unknown",
+]  # fmt: skip
 STATES: Final[tuple[ThreadState, ...]] = get_args(ThreadState)
 """What a thread may be doing, in the order in which it is shown."""
-WAITING: Final[tuple[ThreadState, ...]] = ("lock", "wait", "sleep", "join", "task_wait", "pool_idle")
+WAITING: Final[tuple[ThreadState, ...]] = ("lock", "wait", "sleep", "io", "join", "task_wait", "pool_idle")
 """The states in which a thread waits for something."""
+BY_KERNEL: Final[tuple[ThreadState, ...]] = ("ready", "io")
+"""Those that only a recording by the kernel tells: a thread wants a processor, or waits for a device."""
+SAMPLED: Final = tuple(state for state in STATES if state not in BY_KERNEL)
+"""Those that samples of the profiler may be in."""
 
 DEPTH: Final = 8
 """How many frames from the innermost one a state is looked for in."""
@@ -131,6 +136,8 @@ class StackStates:
 def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> StackStates:
     """The states of stacks of frames, innermost first: `values[offsets[i]:offsets[i + 1]]` are places in `frames`."""
     names = [_method(frame.name) for frame in frames]
+    # Native code and the kernel's is around managed code, where a machine was recorded.
+    foreign = [frame.kind in ("kernel", "native") for frame in frames]
     skipped = [_any(name, ARTEFACTS) for name in names]
     means = [name.startswith(_MEANS) for name in names]
     rule_of = [_rule(name) for name in names]
@@ -141,7 +148,7 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     states, why, who = (np.full(count, -1, dtype=np.int64) for _ in range(3))
     bounds = offsets.tolist()
     for stack in range(count):
-        stack_frames = values[bounds[stack] : bounds[stack + 1]].tolist()
+        stack_frames = [f for f in values[bounds[stack] : bounds[stack + 1]].tolist() if not foreign[f]]
         best, seen = None, 0
         for frame in stack_frames:
             if skipped[frame]:

@@ -73,7 +73,11 @@ SAMPLE_METRICS: Final = (
     MetricDeclaration("samples", "count", "The number of samples or events.", windows=False, evidence="sample"),
     MetricDeclaration("total", "ns", "All their weights together, in bytes or another unit if they are not times."),
     MetricDeclaration(
-        "unsampled_total", "ns", "How long threads were sampled before and after, but not meanwhile.", "less"
+        "unsampled_total",
+        "ns",
+        "How long threads were sampled before and after, but not meanwhile.",
+        "less",
+        lossy="as found",
     ),
 )
 WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks
-from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, ThreadState, artefact_frames, stack_states
+from clrevents.analysis.shared.samples.leaf_states import (
+    SAMPLED,
+    STATES,
+    WAITING,
+    ThreadState,
+    artefact_frames,
+    stack_states,
+)
 from clrevents.analysis.shared.samples.stack_shapes import without_frames
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -48,12 +55,12 @@ def chosen_states(running: bool, waiting: bool, state: str | None) -> tuple[Thre
     if running:
         return ("running",)
     if waiting:
-        return WAITING
+        return tuple(name for name in WAITING if name in SAMPLED)
     if state is None:
         return None
-    found = tuple(name for name in STATES if name == state)
+    found = tuple(name for name in SAMPLED if name == state)
     if not found:
-        raise ValueError(f"no state {state!r}; there are {', '.join(STATES)}")
+        raise ValueError(f"no state {state!r}; there are {', '.join(SAMPLED)}")
     return found
 
 

@@ -32,7 +32,7 @@ CPU_CAVEAT: Final = "CPU samples are of threads on a processor: this is processo
 
 ON_PROCESSOR: Final = "CPU samples are of threads on a processor, so they tell no state; `kind` tells whose code ran"
 
-_NO_THREAD: Final = (1 << 32) - 1
+NO_THREAD: Final = (1 << 32) - 1
 """The recorder's number of threads that it knows no longer: those that exit."""
 _LARGEST: Final = (1 << 63) - 1
 
@@ -45,7 +45,7 @@ def cpu_field(table: Table) -> str | None:
 def weigh_cpu(rows: SampleColumns, info: TraceInfo, window: TimeWindow) -> WeighedColumns:
     """Those of a window, each weighing its count of periods in ns; 1 each where the period is unknown, or absurd."""
     period = info.sampling_interval_ns
-    rows = attrs.evolve(rows, thread=np.where(rows.thread == _NO_THREAD, -1, rows.thread))
+    rows = attrs.evolve(rows, thread=np.where(rows.thread == NO_THREAD, -1, rows.thread))
     weighed = weigh_events(rows, None, window)
     counts = weighed.rows.field
     if period is None or counts is None or counts.dtype.kind not in "iu" or weighed.rows.texts is not None:

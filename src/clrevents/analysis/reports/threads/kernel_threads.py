@@ -1,0 +1,152 @@
+"""What the kernel recorded of threads → lives in pieces: on a processor, wanting one, waiting for something named.
+
+Between two times off its processor a thread ran. Its life is from its first to its last event; what lies in it before
+the first switch or after the last one is unknown, and so is what was before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.collector import Context, ReportChunk
+from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.vocabulary.answer_values import Note
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import groups
+from clrevents.analysis.reports.threads.lives import ThreadLife
+from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece
+from clrevents.analysis.shared.blocking.off_processor import SWITCH, Switches, SwitchFeed, WhyAway, why_away
+from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
+from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, StackStates, ThreadState
+from clrevents.analysis.shared.weights.cpu_samples import CPU, CPU_COLUMNS, NO_THREAD, cpu_field, weigh_cpu
+from clrevents.analysis.shared.weights.weighing import Ints, SampleColumns
+
+KERNEL_TELLS: Final[tuple[ThreadState, ...]] = ("running", "ready", "wait", "sleep", "io", "unknown")
+"""The states that it tells of whatever is named; others only where managed methods have names."""
+_RUNS: Final = Doing("running", "event")
+
+
+class KernelFeed:
+    """Keeps the switches and the CPU samples of a process."""
+
+    def __init__(self) -> None:
+        self.switches = SwitchFeed()
+        self._samples = Kept()
+
+    def take(self, switches: Gathered | None, samples: Gathered | None) -> None:
+        """The next of them."""
+        if switches is not None:
+            self.switches.take(ReportChunk({SWITCH: switches}))
+        if samples is not None:
+            columns = [name for name in CPU_COLUMNS if name in samples.table]
+            self._samples.take(ReportChunk({CPU: samples.only(np.arange(len(samples)), columns)}))
+
+    def samples(self, context: Context) -> SampleColumns:
+        """The CPU samples of known threads, in order of time."""
+        table = self._samples.all((CPU,), context.nothing)[CPU].table
+        found = SampleColumns.of(table, cpu_field(table), -1)
+        return found.take(np.flatnonzero((found.thread >= 0) & (found.thread != NO_THREAD)))
+
+
+@attrs.frozen(eq=False)
+class KernelThreads:
+    """Threads in order of their beginning, with what each is for, and what its CPU samples weigh in the window."""
+
+    lives: Sequence[ThreadLife]
+    roles: Sequence[str]
+    cpu_samples_ns: Sequence[int | None]
+    notes: Sequence[Note]
+
+
+def kernel_threads(context: Context, feed: KernelFeed) -> KernelThreads:
+    """All threads that were switched or sampled."""
+    away, samples = feed.switches.found(context), feed.samples(context)
+    names = BlockingMethods(context, away.stack_id, away.start, False)
+    states = names.states()
+    whys = [why_away(names.frames(stack)) for stack in range(len(names.managed))]
+    doings = [_doing(why, states, stack) for stack, why in enumerate(whys)]
+    moments = {
+        thread: (int(samples.time[rows[0]]), int(samples.time[rows[-1]])) for thread, rows in groups(samples.thread)
+    }
+    switched = dict(away.by_thread())
+    lives = [
+        _life(thread, away, switched.get(thread, _NO_ROWS), moments.get(thread), names.of, doings, whys)
+        for thread in sorted({*switched, *moments})
+    ]
+    lives.sort(key=lambda life: (life.start, life.thread_id))
+    weighed = weigh_cpu(samples, context.info, context.window)
+    weights = {thread: int(weighed.weight[rows].sum()) for thread, rows in groups(weighed.rows.thread)}
+    timed = weighed.unit == "nanoseconds" and len(samples) > 0
+    return KernelThreads(
+        lives,
+        [_role(context, life.thread_id, names, states, switched.get(life.thread_id, _NO_ROWS)) for life in lives],
+        [weights.get(life.thread_id, 0) if timed else None for life in lives],
+        _notes(away),
+    )
+
+
+_NO_ROWS: Final[Ints] = np.zeros(0, dtype=np.int64)
+
+
+def _doing(why: WhyAway, states: StackStates, stack: int) -> Doing:
+    """What a stack says: for what the kernel knows a futex or a wait of another kind, methods may tell more."""
+    state, reason = why.state, why.word.replace("_", " ")
+    leaf = STATES[states.leaf_state[stack]] if states.leaf_state[stack] >= 0 else None
+    if leaf in WAITING and why.state in WAITING:
+        state, reason = leaf, states.reasons[states.reason[stack]]
+    return Doing(state, "event", reason, system_call=why.system_call, alike=stack)
+
+
+def _life(
+    thread: int,
+    away: Switches,
+    rows: Ints,
+    sampled: tuple[int, int] | None,
+    of: Ints,
+    doings: Sequence[Doing],
+    whys: Sequence[WhyAway],
+) -> ThreadLife:
+    pieces: list[Piece] = []
+    first, last = sampled or (int(away.start[rows[0]]), 0)
+    start = at = min(first, int(away.start[rows[0]])) if len(rows) else first
+    ended = len(rows) > 0 and whys[of[rows[-1]]].word == "exit"
+    columns = (away.start[rows].tolist(), away.end[rows].tolist(), away.stack_id[rows].tolist(), of[rows].tolist())
+    for place, (low, high, stack_id, stack) in enumerate(zip(*columns, strict=True)):
+        if low > at:
+            pieces.append(Piece(at, low, _RUNS if place else UNKNOWN))
+        if ended and place == len(rows) - 1:
+            return ThreadLife(thread, start, low, "event", None, pieces)
+        if high > low:
+            pieces.append(Piece(low, high, attrs.evolve(doings[stack], stack_id=stack_id)))
+        at = high
+    if last > at:
+        pieces.append(Piece(at, last, UNKNOWN))
+    return ThreadLife(thread, start, max(at, last), "inferred", None, pieces)
+
+
+def _role(context: Context, thread: int, names: BlockingMethods, states: StackStates, rows: Ints) -> str:
+    """The main thread has its process's id; others are told by their outermost methods, where these have names."""
+    if thread == context.process_id:
+        return "main"
+    stacks = np.unique(names.of[rows])
+    known = states.role[stacks]
+    known = known[known >= 0]
+    if len(known):
+        return states.roles[int(known[0])]
+    return "other" if not len(stacks) or names.managed[stacks].any() else "native"
+
+
+def _notes(away: Switches) -> list[Note]:
+    found = []
+    if away.cut:
+        text = f"{counted(away.cut, 'time')} off a processor overlapped the next one, or ran past the end: they are cut"
+        found.append(Note("cut-switches", "warning", text, ("intervals",), {"switches": away.cut}))
+    if away.nobodys:
+        text = f"{counted(away.nobodys, 'switch', 'switches')} of threads that exited are of no thread, and left out"
+        found.append(Note("nobodys-switches", "info", text, ("threads",), {"switches": away.nobodys}))
+    return found

@@ -1,0 +1,383 @@
+"""Random changes to a trace: of its bytes, of its structure (blocks and their sizes), and of what it means.
+
+Seeded and fast; knows no reader, and judges nothing.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from clrevents.encode.values import NO_GUID, EventRecord
+from plain_trace import GENERATIONS, PlainTrace, changed
+
+INTERESTING: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 19, 20, 22, 24, 25, 48, 64, 127, 128, 129, 255)
+NUMBERS: Final = (
+    0,
+    1,
+    0x7FFFFFFF,
+    0x80000000,
+    0xFFFFFFFF,
+    0x7FFFFFFFFFFFFFFF,
+    1 << 63,
+    (1 << 64) - 1,
+    1 << 24,
+    1 << 16,
+)
+
+
+def mutate(data: bytearray, others: list[bytes], rng: random.Random, largest: int) -> bytearray:
+    """A few random changes, some of which take the structure of a trace into account."""
+    for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5, 9))):
+        if not data:
+            data = bytearray(rng.choice(others))
+        rng.choice(MUTATIONS)(data, others, rng)
+    del data[largest:]
+    return data
+
+
+def _place(data: bytearray, rng: random.Random) -> int:
+    return rng.randrange(len(data)) if data else 0
+
+
+def _flip(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    if data:
+        data[_place(data, rng)] ^= 1 << rng.randrange(8)
+
+
+def _byte(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    if data:
+        data[_place(data, rng)] = rng.choice(INTERESTING) if rng.random() < 0.7 else rng.randrange(256)
+
+
+def _number(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    width, code = rng.choice(((2, "H"), (4, "I"), (8, "Q")))
+    at = _place(data, rng)
+    if at + width <= len(data):
+        value = rng.choice(NUMBERS) if rng.random() < 0.6 else rng.choice(INTERESTING)
+        struct.pack_into("<" + code, data, at, value & ((1 << 8 * width) - 1))
+
+
+def _add(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    if at + 4 <= len(data):
+        (value,) = struct.unpack_from("<I", data, at)
+        struct.pack_into("<I", data, at, (value + rng.randrange(-16, 17)) & 0xFFFFFFFF)
+
+
+def _varint(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    data[at : at + rng.choice((0, 1, 2))] = bytes([0x80 | rng.randrange(128)] * rng.randrange(1, 12)) + b"\x01"
+
+
+def _drop(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    del data[at : at + rng.choice((1, 2, 4, 8, 24, 100, 1000))]
+
+
+def _insert(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    data[at:at] = rng.randbytes(rng.choice((1, 2, 4, 8, 60)))
+
+
+def _zero(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    size = min(rng.choice((2, 8, 40, 300)), len(data) - at)
+    data[at : at + size] = bytes(size)
+
+
+def _repeat(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    piece = bytes(data[at : at + rng.choice((4, 30, 200, 1000))])
+    to = _place(data, rng)
+    data[to:to] = piece
+
+
+def _splice(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    other = rng.choice(others)
+    at = rng.randrange(len(other)) if other else 0
+    data[_place(data, rng) :] = other[at:]
+
+
+def _cut(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    del data[_place(data, rng) :]
+
+
+def _resize_block(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    """Change the content of one block and adjust its size."""
+    blocks = list(find_blocks(data))
+    if not blocks:
+        return
+    size_at, start, end, wide = rng.choice(blocks)
+    content = bytearray(data[start:end])
+    for _ in range(rng.choice((1, 2, 4))):
+        rng.choice(MUTATIONS[:9])(content, others, rng)
+    if wide:
+        aligned = data[:start]
+        rest = bytes(data[end:])
+        struct.pack_into("<i", aligned, size_at, len(content))
+        data[:] = aligned + content + rest
+    else:
+        kind = data[size_at + 3]
+        data[size_at:end] = struct.pack("<I", (len(content) & 0xFFFFFF) | kind << 24) + content
+
+
+def _swap_blocks(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    """Replace the content of one block with that of another."""
+    blocks = list(find_blocks(data))
+    if len(blocks) < 2:
+        return
+    (_, start, end, _), (size_at, to, stop, wide) = rng.sample(blocks, 2)
+    content = data[start:end]
+    if wide:
+        struct.pack_into("<i", data, size_at, len(content))
+        data[to:stop] = content
+    else:
+        kind = data[rng.choice(blocks)[0] + 3]
+        data[size_at:stop] = struct.pack("<I", (len(content) & 0xFFFFFF) | (kind & 0xF) << 24) + content
+
+
+def find_blocks(data: bytearray) -> Iterator[tuple[int, int, int, bool]]:
+    """(position of the size, start and end of the content, whether the size has four bytes) of each valid block."""
+    if data[:8] == b"Nettrace" and data[8:12] == bytes(4):
+        pos = 20
+        while pos + 4 <= len(data):
+            size = int.from_bytes(data[pos : pos + 3], "little")
+            if pos + 4 + size > len(data):
+                return
+            yield pos, pos + 4, pos + 4 + size, False
+            pos += 4 + size
+        return
+    pos = data.find(b"Block\x06")
+    while pos >= 0:
+        size_at = pos + 6
+        if size_at + 4 > len(data):
+            return
+        size = int.from_bytes(data[size_at : size_at + 4], "little", signed=True)
+        start = size_at + 4 + -(size_at + 4) % 4
+        if size >= 0 and start + size <= len(data):
+            yield size_at, start, start + size, True
+        pos = data.find(b"Block\x06", pos + 6)
+
+
+MUTATIONS: Final[tuple[Callable[[bytearray, list[bytes], random.Random], None], ...]] = (
+    _flip,
+    _byte,
+    _byte,
+    _number,
+    _add,
+    _varint,
+    _drop,
+    _insert,
+    _zero,
+    _repeat,
+    _splice,
+    _cut,
+    _resize_block,
+    _resize_block,
+    _resize_block,
+    _swap_blocks,
+)
+
+
+def meant(trace: PlainTrace, rng: random.Random) -> bytes:
+    """The trace with a few changes of what it says, in some generation of the format."""
+    for _ in range(rng.choice((1, 1, 2, 3, 5, 8))):
+        if trace.events:
+            rng.choice(MEANINGS)(trace, rng)
+    for generation in rng.sample(GENERATIONS, len(GENERATIONS)):
+        try:
+            return trace.written(generation)
+        except ValueError:
+            # What this generation cannot say, another one can.
+            continue
+    return b""
+
+
+def _some(trace: PlainTrace, rng: random.Random) -> list[int]:
+    """Places of events: one, all of a kind, a stretch, or a few."""
+    count = len(trace.events)
+    match rng.randrange(4):
+        case 0:
+            return [rng.randrange(count)]
+        case 1:
+            kind = rng.choice(trace.events).metadata_id
+            return [place for place, event in enumerate(trace.events) if event.metadata_id == kind]
+        case 2:
+            first = rng.randrange(count)
+            return list(range(first, min(first + rng.choice((3, 20, 200)), count)))
+        case _:
+            return sorted(rng.sample(range(count), min(count, rng.choice((2, 5, 30)))))
+
+
+def _each(trace: PlainTrace, rng: random.Random, change: Callable[[EventRecord], EventRecord]) -> None:
+    for place in _some(trace, rng):
+        trace.events[place] = change(trace.events[place])
+
+
+def _swap_times(trace: PlainTrace, rng: random.Random) -> None:
+    """What stopped last starts last: the events of a stretch in reverse, or two of them the other way round."""
+    places = _some(trace, rng)
+    times = [trace.events[place].time for place in places]
+    for place, time in zip(places, reversed(times), strict=True):
+        trace.events[place] = changed(trace.events[place], time=time)
+    trace.events.sort(key=lambda event: event.time)
+
+
+def _jump(trace: PlainTrace, rng: random.Random) -> None:
+    """The clock jumps, forwards or backwards, for good or for a while."""
+    by = rng.choice((1, -1)) << rng.randrange(63)
+    _each(trace, rng, lambda event: changed(event, time=(event.time + by + (1 << 63)) % (1 << 64) - (1 << 63)))
+
+
+def _stand(trace: PlainTrace, rng: random.Random) -> None:
+    time = rng.choice(trace.events).time
+    _each(trace, rng, lambda event: changed(event, time=time))
+
+
+def _threads(trace: PlainTrace, rng: random.Random) -> None:
+    """Every event on a thread of its own, all on one, or on numbers that no thread has."""
+    known = rng.choice(trace.events).thread_id
+    draw = rng.choice((lambda: rng.randrange(1 << 31), lambda: known, lambda: rng.choice(NUMBERS)))
+    _each(trace, rng, lambda event: changed(event, thread_id=draw()))
+
+
+def _absent_stack(trace: PlainTrace, rng: random.Random) -> None:
+    number = rng.choice((1, 7777, 0x7FFFFFFF, 0xFFFFFFFF))
+    _each(trace, rng, lambda event: changed(event, stack_id=number))
+
+
+def _stacks(trace: PlainTrace, rng: random.Random) -> None:
+    """A stack that repeats itself, that is another's, cut, upside down, or endless."""
+    other = rng.choice(trace.events).stack
+    word = trace.header.pointer_size
+
+    def turned(stack: bytes) -> bytes:
+        words = [stack[at : at + word] for at in range(0, len(stack), word)]
+        return b"".join(reversed(words))
+
+    change = rng.choice(
+        (lambda s: s * 2, lambda s: other, lambda s: s[: len(s) // 2], turned, lambda s: (s or bytes(8)) * 40)
+    )
+    _each(trace, rng, lambda event: changed(event, stack=change(bytes(event.stack))[:4096]))
+
+
+def _field(trace: PlainTrace, rng: random.Random) -> None:
+    """A number of the payload becomes an odd one, that of a neighbour in it (its own parent), or another event's."""
+    width = rng.choice((2, 4, 4, 8, 8))
+    slot, other = rng.randrange(16), rng.randrange(16)
+    same = rng.choice((None, None, rng.choice(NUMBERS), rng.choice(INTERESTING)))
+
+    def change(event: EventRecord) -> EventRecord:
+        data = bytearray(event.payload)
+        at = slot * width
+        if at + width > len(data):
+            return event
+        value = rng.choice((*NUMBERS, *INTERESTING)) if same is None else same
+        piece = (value & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+        if (mode := rng.randrange(4)) == 0:
+            piece = bytes(data[other * width : (other + 1) * width])
+        elif mode == 1:
+            piece = bytes(rng.choice(trace.events).payload[at : at + width])
+        if len(piece) == width:
+            data[at : at + width] = piece
+        return changed(event, payload=bytes(data))
+
+    _each(trace, rng, change)
+
+
+def _payload(trace: PlainTrace, rng: random.Random) -> None:
+    """A payload is cut, doubled, another event's, or has a byte changed."""
+
+    def change(event: EventRecord) -> EventRecord:
+        data = bytearray(event.payload)
+        match rng.randrange(4):
+            case 0:
+                del data[rng.randrange(len(data) + 1) :]
+            case 1:
+                data += data[:4000]
+            case 2:
+                data = bytearray(rng.choice(trace.events).payload)
+            case _ if data:
+                data[rng.randrange(len(data))] = rng.choice(INTERESTING)
+        return changed(event, payload=bytes(data))
+
+    _each(trace, rng, change)
+
+
+def _kind(trace: PlainTrace, rng: random.Random) -> None:
+    """Events become those of another kind, or of one that is described nowhere."""
+    number = rng.choice((*trace.kinds, 60_000))
+    _each(trace, rng, lambda event: changed(event, metadata_id=number))
+
+
+def _described(trace: PlainTrace, rng: random.Random) -> None:
+    """A kind takes the name, id, version or provider of another."""
+    if len(trace.kinds) > 1:
+        one, other = rng.sample(sorted(trace.kinds), 2)
+        name = rng.choice(("provider", "id", "version", "name", "fields", "opcode", "keywords"))
+        trace.kinds[one] = replace(trace.kinds[one], **{name: getattr(trace.kinds[other], name)})
+
+
+def _lost(trace: PlainTrace, rng: random.Random) -> None:
+    """Events are gone."""
+    for place in reversed(_some(trace, rng)):
+        del trace.events[place]
+
+
+def _again(trace: PlainTrace, rng: random.Random) -> None:
+    """Events happen twice, or many times."""
+    places = _some(trace, rng)
+    again = [trace.events[place] for place in places] * rng.choice((1, 1, 2, 300 // len(places) + 1))
+    at = rng.choice((places[-1] + 1, rng.randrange(len(trace.events) + 1)))
+    trace.events[at:at] = again
+
+
+def _activities(trace: PlainTrace, rng: random.Random) -> None:
+    """Activities that are each other's parents, their own, or all the same."""
+    one, other = rng.choice(trace.events).activity_id, rng.choice(trace.events).activity_id
+    pair = rng.choice(((one, one), (one, other), (other, one), (NO_GUID, one), (one, NO_GUID)))
+    _each(trace, rng, lambda event: changed(event, activity_id=pair[0], related_activity_id=pair[1]))
+
+
+def _processes(trace: PlainTrace, rng: random.Random) -> None:
+    for event in trace.events:
+        trace.processes[event.thread_id] = rng.choice((1, 2, rng.randrange(1 << 31), 0))
+
+
+def _header(trace: PlainTrace, rng: random.Random) -> None:
+    change: dict[str, int] = rng.choice(
+        (
+            {"frequency": rng.choice((1, 2, 1000, 10**9, (1 << 62) + 1))},
+            {"sync_qpc": rng.choice((0, -(1 << 63), (1 << 63) - 1, rng.choice(trace.events).time))},
+            {"pointer_size": 12 - trace.header.pointer_size},
+        )
+    )
+    trace.header = replace(trace.header, **change)  # type: ignore[arg-type]
+
+
+MEANINGS: Final[tuple[Callable[[PlainTrace, random.Random], None], ...]] = (
+    _swap_times,
+    _swap_times,
+    _jump,
+    _stand,
+    _threads,
+    _absent_stack,
+    _stacks,
+    _field,
+    _field,
+    _field,
+    _field,
+    _payload,
+    _kind,
+    _described,
+    _lost,
+    _lost,
+    _again,
+    _activities,
+    _processes,
+    _header,
+)

@@ -1,0 +1,431 @@
+"""Everything that can be made of a trace, by name, each with what must be true of it whatever the trace holds.
+
+A family takes the bytes and raises AssertionError, or whatever the library lets escape. `TraceError` is an answer.
+Which inputs, and how long and how much memory one may take, is up to the caller.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import functools
+import gzip
+import html.parser
+import io
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest.mock
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import clrevents
+from clrevents import Trace, TraceError, TraceWarning
+from clrevents._util.words import safe
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.run.catalogue import feed_reports, find_report, report_names
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
+from clrevents.analysis.shared.samples.samples import read_samples
+from clrevents.export.files.directory import Options, export_directory
+from clrevents.export.files.formats import FORMATS, Format
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, flame_bytes
+from clrevents.export.look import Look
+from clrevents.export.page.report_page import report_page
+from clrevents.export.timeline.timeline_file import write_timeline
+from clrevents.rewrite import cut, redact, redaction_rules
+from clrevents.trace.decoder import Decoder
+from exercise import exercise
+from firefox_rules import check_profile
+from perfetto_reading import read_perfetto
+from report_laws import any_cut_gives_the_same, reads_back_equal, shows_safely
+from viewer_rules import check_speedscope
+
+Family = Callable[[bytes], object]
+
+
+@contextlib.contextmanager
+def _opened(data: bytes) -> Iterator[Trace]:
+    with clrevents.open(data, errors="salvage") as trace:
+        yield trace
+
+
+def _pieces(data: bytes) -> None:
+    exercise(data)
+
+
+def _trace_is_decoder(data: bytes) -> None:
+    """The same events, whoever reads them."""
+    with _opened(data) as trace:
+        whole = Counter((e.key, e.time_ns, e.thread_id, e.payload_bytes) for e in trace.events())
+    decoder, found = Decoder(errors="salvage"), Counter[Any]()
+    for at in range(0, len(data), 5000):
+        for batch in decoder.feed(data[at : at + 5000]):
+            found.update((e.key, e.time_ns, e.thread_id, e.payload_bytes) for e in batch)
+    for batch in decoder.close():
+        found.update((e.key, e.time_ns, e.thread_id, e.payload_bytes) for e in batch)
+    assert whole == found, f"trace and decoder: {list((whole - found).items())[:2]} {list((found - whole).items())[:2]}"
+
+
+def in_range(answer: Answer[Any]) -> None:
+    """No cell leaves the range of its type, and no metric that of its unit."""
+    for declared in answer.tables():
+        table = answer.table(declared.name)
+        if (span := shape_of(declared.row_class).span) is not None:
+            for start, end in zip(*(table.column(name).tolist() for name in span), strict=True):
+                assert start is None or end is None or start <= end, f"{declared.name}: a span ends before it begins"
+        for column in columns_of(declared.row_class):
+            _in_cell_range(column, table.column(column.name).tolist(), declared.name)
+    for column in columns_of(type(answer.facts)):
+        _in_cell_range(column, [getattr(answer.facts, column.name)], "facts")
+    for name, metric in answer.metrics.items():
+        for value in (metric.value, metric.low, metric.high):
+            assert value is None or math.isfinite(value), f"{answer.name}: {name} is {value}"
+            if metric.unit in ("ns", "bytes", "ratio") and value is not None:
+                assert value >= 0, f"{answer.name}: {name} is negative"
+
+
+def _in_cell_range(column: Any, values: list[Any], table: str) -> None:
+    for value in values:
+        for one in value if isinstance(value, list | tuple) else (value,):
+            if one is None or isinstance(one, str | bool):
+                continue
+            low, high = column.cell.low, column.cell.high
+            fits = math.isfinite(one) and (low is None or one >= low) and (high is None or one <= high)
+            assert fits, f"{table}.{column.name} is out of range"
+
+
+def _judged(answer: Answer[Any]) -> None:
+    in_range(answer)
+    reads_back_equal(answer)
+    shows_safely(answer)
+    json.loads(json.dumps(answer.to_dict(), allow_nan=False))
+
+
+def _reports(data: bytes) -> None:
+    with _opened(data) as trace:
+        for name, answer in trace.reports().items():
+            try:
+                _judged(answer)
+            except Exception as error:
+                error.add_note(f"report {name}")
+                raise
+
+
+def _window(data: bytes) -> None:
+    """A report of a part of the time."""
+    rng = random.Random(zlib.crc32(data))
+    with _opened(data) as trace:
+        low, high = sorted(rng.randrange(101) for _ in "ab")
+        for name in rng.sample(report_names(), 5):
+            _judged(trace.report(name, start=f"{low}%", end=f"{high}%"))
+
+
+def _cut_anywhere(data: bytes) -> None:
+    """No answer depends on where chunks end."""
+    name = random.Random(zlib.crc32(data)).choice(report_names())
+    declared = find_report(name)
+    any_cut_gives_the_same(declared, declared.parameters(), data)
+
+
+def _live(data: bytes) -> None:
+    decoder, feed = Decoder(errors="salvage", symbols=True), feed_reports()
+    for at in range(0, len(data), 16_000):
+        feed.take(decoder, decoder.feed(data[at : at + 16_000]))
+    feed.take(decoder, decoder.close())
+    if decoder.info is not None:
+        for answer in feed.finish(decoder).values():
+            in_range(answer)
+            json.dumps(answer.to_dict(), allow_nan=False)
+
+
+class _Page(html.parser.HTMLParser):
+    """The texts of a page's scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data: list[str] = []
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in ("img", "iframe", "object", "embed", "base"), tag
+        self._inside = tag == "script" and ("type", "application/json") in attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = False
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.data.append(data)
+
+
+def read_page(page: bytes) -> list[str]:
+    """The texts in the data of a page."""
+    parser, found = _Page(), []
+    parser.feed(page.decode())
+    parser.close()
+    rest = [json.loads(text) for text in parser.data]
+    while rest:
+        match rest.pop():
+            case str(text):
+                found += text.split("\n")
+            case list(items):
+                rest += items
+            case dict(items):
+                rest += [*items, *items.values()]
+    return found
+
+
+def _page_is_safe(page: bytes) -> None:
+    for text in read_page(page):
+        assert text == safe(text), f"raw on a page: {text!r}"
+
+
+@contextlib.contextmanager
+def _without_charts() -> Iterator[None]:
+    """Charts are drawn by another program, whose inputs are bounded; they have tests of their own."""
+    was = sys.modules.get("vl_convert", ...)
+    sys.modules["vl_convert"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules["vl_convert"]
+        if was is not ...:
+            sys.modules["vl_convert"] = was
+
+
+def _whole_page(data: bytes) -> None:
+    traceback = unittest.mock.patch.dict(os.environ, {"CLREVENTS_TRACEBACK": "1"})
+    with _opened(data) as trace, _without_charts(), traceback:
+        _page_is_safe(report_page(trace))
+
+
+def _shown(data: bytes) -> None:
+    """What people see of a trace without asking a report."""
+    with _opened(data) as trace:
+        texts = [repr(trace), trace.summary(), repr(trace.info), str(trace.check()), *map(str, trace.problems)]
+        texts += [repr(event) for _, event in zip(range(200), trace.events(), strict=False)]
+        texts += [str(frame) for _, event in zip(range(200), trace.events(), strict=False) for frame in event.frames]
+        texts += [str(key) for key in trace.event_counts()]
+        for text in texts:
+            assert text.replace("\n", "") == safe(text.replace("\n", "")), f"raw: {text!r}"
+        html.parser.HTMLParser().feed(trace._repr_html_())
+        assert trace.duration_ns >= 0
+
+
+def _export(format: Format, data: bytes) -> None:
+    with _opened(data) as trace, tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        export_directory(trace, out, Options(format, activity_ids=True, spreadsheet=format == "csv"), {})
+        assert sorted(path.name for path in Path(folder).iterdir()) == ["out"]
+        for path in out.rglob("*"):
+            if path.is_file():
+                _parse(path)
+
+
+def _parse(path: Path) -> None:
+    match path.suffix:
+        case ".parquet":
+            import pyarrow.parquet
+
+            pyarrow.parquet.read_table(path)
+        case ".arrow":
+            import pyarrow
+
+            pyarrow.ipc.open_file(path).read_all()
+        case ".csv":
+            csv.field_size_limit(1 << 30)
+            with path.open(newline="", encoding="utf-8") as file:
+                widths = Counter(map(len, csv.reader(file)))
+            assert len(widths) <= 1, f"lines of different widths: {widths}"
+        case ".jsonl":
+            for line in path.read_text().splitlines():
+                json.loads(line)
+        case ".json":
+            json.loads(path.read_text())
+
+
+def _timeline(format: Any, data: bytes) -> None:
+    sink = io.BytesIO()
+    with _opened(data) as trace:
+        write_timeline(trace, sink, Look("t", "e", start=trace.info.start), format)
+    if format == "firefox":
+        made = sink.getvalue()
+        check_profile(json.loads(gzip.decompress(made) if made[:2] == b"\x1f\x8b" else made))
+    else:
+        read_perfetto(sink.getvalue())
+
+
+def _flame(logical: bool, data: bytes) -> None:
+    with _opened(data) as trace:
+        samples = read_samples(trace, logical=logical)
+        for format in FLAME_FORMATS:
+            made = flame_bytes(samples, format, Look("t", "e", logical, False, trace.info.start))
+            if format == "speedscope":
+                check_speedscope(json.loads(made))
+            elif format == "html":
+                _page_is_safe(made)
+            elif format == "pprof":
+                gzip.decompress(made)
+            else:
+                text = made.decode().replace("\n", "")
+                assert text == safe(text)
+
+
+def _rewritten(data: bytes) -> None:
+    with _opened(data) as trace, tempfile.TemporaryDirectory() as folder:
+        outs = [Path(folder) / name for name in ("redacted.nettrace", "cut.nettrace")]
+        redact(trace, outs[0], key=b"k", blank=bool(len(data) % 2), ids=bool(len(data) % 3))
+        cut(trace, outs[1], start="10%", end="90%")
+        for rule in redaction_rules(trace, fields=(".*a",), ids=True):
+            str(rule)
+        for out in outs:
+            with clrevents.open(out) as copy:
+                copy.check()
+
+
+def _query(data: bytes) -> None:
+    with _opened(data) as trace:
+        trace.query("select count(*), max(epoch_us(time)) from headers").fetchall()
+        trace.query("select count(*) from frames").fetchall()
+
+
+def _command(data: bytes) -> None:
+    """A command ends as documented, and prints nothing that a terminal would obey."""
+    from clrevents.cli import main
+
+    words = random.Random(zlib.crc32(data)).choice(COMMANDS)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "in.nettrace"
+        path.write_bytes(data)
+        command = [word.replace("FILE", os.fspath(path)).replace("OUT", f"{folder}/out") for word in words]
+        out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True), io.StringIO()
+        code: Any = 0
+        with (
+            unittest.mock.patch.object(sys, "argv", ["clrevents", *command]),
+            unittest.mock.patch.dict(os.environ, {"CLREVENTS_TRACEBACK": "1"}),
+            _without_charts(),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            try:
+                main()
+            except SystemExit as end:
+                code = end.code or 0
+        nothing = words[0] == "flame" and "no ThreadSample event" in err.getvalue()
+        assert code in (0, 2, 3) or (nothing and code == 1), f"exit {code} of {words}: {err.getvalue()[-300:]}"
+        text_out = out.buffer.getvalue().decode()  # type: ignore[attr-defined]
+        text = (text_out + err.getvalue()).replace("\n", "")
+        assert text == safe(text), f"{words} prints raw text"
+        left = {path.name for path in Path(folder).iterdir()} - {"in.nettrace"}
+        assert not any(name.startswith(".") for name in left), f"{words} left {left}"
+        if "--json" in words and code != 2:
+            lines = text_out.splitlines() if words[0] == "events" else [text_out]
+            for line in lines:
+                json.loads(line)
+
+
+COMMANDS: Final = (
+    ("info", "FILE"),
+    ("info", "--json", "FILE"),
+    ("events", "FILE", "--limit", "50"),
+    ("events", "FILE", "--json", "--names", "--stacks", "--limit", "200"),
+    ("check", "FILE", "--json"),
+    ("check", "FILE"),
+    ("redact", "FILE", "--rules"),
+    ("flame", "FILE", "-o", "-", "-f", "folded"),
+    ("report", "FILE", "-o", "OUT.html"),
+    ("export", "FILE", "-o", "OUT.jsonl"),
+    ("cut", "FILE", "-o", "OUT.nettrace", "--start", "20%"),
+    *((name, "FILE") for name in report_names()),
+)
+
+
+class Interpreted:
+    """A process that reads the same bytes with the interpreted engine, and says what it saw."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "CLREVENTS_PURE": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+
+    def seen(self, data: bytes) -> str:
+        """The digest of all that can be read."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(len(data).to_bytes(4, "little") + data)
+        self._process.stdin.flush()
+        return self._process.stdout.readline().decode().strip()
+
+
+@functools.cache
+def _interpreted() -> Interpreted:
+    return Interpreted()
+
+
+def seen(data: bytes) -> str:
+    """A digest of all events, problems and columns."""
+    found = [clrevents.__name__]
+    try:
+        with _opened(data) as trace:
+            found += [repr(e) + repr(e.stack) + repr(e.payload_bytes) for e in trace.events()]
+            found += map(repr, trace.problems)
+            found.append(str(trace.check()))
+            for chunk in trace.tables():
+                found += [repr(table.to_arrow().to_pydict()) for table in chunk.values()]
+    except TraceError as error:
+        found.append(str(error))
+    return f"{zlib.crc32(chr(10).join(found).encode('utf-8', 'replace')):08x}"
+
+
+def _engines(data: bytes) -> None:
+    if clrevents.engine() == "compiled":
+        other = _interpreted().seen(data)
+        assert seen(data) == other, "the engines see different things"
+
+
+FAMILIES: Final[dict[str, Family]] = {
+    "pieces": _pieces,
+    "trace = decoder": _trace_is_decoder,
+    "engines": _engines,
+    "shown": _shown,
+    "reports": _reports,
+    "reports of a part": _window,
+    "reports cut anywhere": _cut_anywhere,
+    "reports live": _live,
+    "page": _whole_page,
+    **{f"export {format}": functools.partial(_export, format) for format in FORMATS},
+    "export perfetto": functools.partial(_timeline, "perfetto"),
+    "export firefox": functools.partial(_timeline, "firefox"),
+    "flame": functools.partial(_flame, False),
+    "flame logical": functools.partial(_flame, True),
+    "rewritten": _rewritten,
+    "query": _query,
+    "commands": _command,
+}
+
+
+def run(family: str, data: bytes) -> None:
+    """Make this of the bytes. Raises AssertionError, or whatever the library lets escape that is no `TraceError`."""
+    with warnings.catch_warnings(), contextlib.suppress(TraceError):
+        warnings.simplefilter("ignore", TraceWarning)
+        FAMILIES[family](data)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", TraceWarning)
+    while size := sys.stdin.buffer.read(4):
+        try:
+            print(seen(sys.stdin.buffer.read(int.from_bytes(size, "little"))), flush=True)
+        except Exception as error:
+            print(type(error).__name__, flush=True)
