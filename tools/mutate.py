@@ -8,8 +8,8 @@ seed, as many from each room. Works on a copy of the checkout, where a kernel th
     python tools/mutate.py show --copy FOLDER              what the fast tier notices, what the full one, what neither
 
 Of the fast tier those tests run that come by the changed line (by the module, where import runs that line), and where
-these pass, all that are about its room: what is cached is mapped for the first test alone. Without a map, which takes longer than it saves for a few dozen faults, those run that are about the
-room or the report: the share of the fast tier comes out lower than it is. A fault that they pass is given to that
+these pass, all that are about its room: what is cached is mapped for the first test alone. Without a map, which takes
+longer than it saves for a few dozen faults, those of the room run at once. A fault that they pass is given to that
 room's tests of the full tier. A map needs the package `coverage`; limits are of processor time, so that a busy
 machine changes nothing.
 """
