@@ -15,11 +15,13 @@ import clrevents
 from clrevents._util.fitting import shortened, wrapped
 from clrevents._util.words import counted
 from clrevents.cli.output import Output, event_label, safe
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, process_option
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 
 _LONG: Final = 300
 _LABELS: Final = 20
+_NOTHING_TOLD: Final = ("Error", "Expected actual values")
+"""The label that the Linux recorder writes where it has nothing to say."""
 _RAW: Final = 64
 
 
@@ -37,6 +39,7 @@ _RAW: Final = 64
     metavar="T",
     help="Only this thread; repeatable.",
 )
+@process_option
 @click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, 2026-01-31T14:03:22Z.")
 @click.option("--end", metavar="WHEN", help="End time, exclusive.")
 @click.option("--stacks", is_flag=True, help="Add each event's call stack, innermost frame first.")
@@ -53,6 +56,7 @@ def command(
     limit: int | None,
     provider: str | None,
     threads: tuple[int, ...],
+    process: str | None,
     start: str | None,
     end: str | None,
     stacks: bool,
@@ -81,7 +85,14 @@ def command(
     """
     with Reading(file, errors, busy_output=True) as reading:
         try:
-            found = reading.trace.events(*selectors, provider=provider, thread_id=threads or None, start=start, end=end)
+            found = reading.trace.events(
+                *selectors,
+                provider=provider,
+                process_id=reading.process_id(process),
+                thread_id=threads or None,
+                start=start,
+                end=end,
+            )
         except (TypeError, ValueError) as error:
             # Only the user's input is checked here; nothing has been read yet.
             raise click.UsageError(safe(str(error))) from None
@@ -134,9 +145,10 @@ def _fields(event: clrevents.Event[Any]) -> Iterator[str]:
         yield f"activity={event.activity_id}" + (f" ({path})" if path else "")
     if event.related_activity_id is not None:
         yield f"related={event.related_activity_id}"
-    yield from (f"{safe(name)}:{_value(value)}" for name, value in islice(event.labels.items(), _LABELS))
-    if len(event.labels) > _LABELS:
-        yield f"(and {counted(len(event.labels) - _LABELS, 'label')})"
+    labels = {name: value for name, value in event.labels.items() if (name, value) != _NOTHING_TOLD}
+    yield from (f"{safe(name)}:{_value(value)}" for name, value in islice(labels.items(), _LABELS))
+    if len(labels) > _LABELS:
+        yield f"(and {counted(len(labels) - _LABELS, 'label')})"
 
 
 def _value(value: Any) -> str:

@@ -37,6 +37,7 @@ from clrevents.cli.reading import (
     errors_option,
     fail_on_option,
     means_many,
+    process_option,
     spreadsheet_option,
     with_option,
 )
@@ -143,7 +144,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
     return [
         click.option("--start", metavar="WHEN", help="From this moment: 1.5s, 200ms, 50%, or a date with its zone."),
         click.option("--end", metavar="WHEN", help="Up to this moment, which is not included."),
-        click.option("--process", "process_id", type=int, metavar="NUMBER", help="Only this process."),
+        process_option,
         with_option,
         click.option(
             "--table", type=click.Choice(names), help=f"The table to show or to write. [default: {declared.headline}]"
@@ -212,7 +213,7 @@ def _run_many(
     *,
     start: str | None,
     end: str | None,
-    process_id: int | None,
+    process: str | None,
     errors: Any,
     fail_on: FailOn,
     facts: bool = False,
@@ -231,7 +232,7 @@ def _run_many(
         raise click.UsageError("--facts is for one trace; --table has the metrics of each of many")
     if wanted["as_csv"] and wanted["as_json"]:
         raise click.UsageError("--csv and --json exclude each other")
-    window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
+    window: WindowOptions = {"start": start, "end": end, "process_id": _number(process)}
     asked = ManyOptions(conditions=conditions, **wanted)
     return write_many(declared, parameters, files, window, asked, jobs, errors, fail_on)
 
@@ -242,7 +243,7 @@ def _run(
     source: str | LiveQuestion,
     start: str | None,
     end: str | None,
-    process_id: int | None,
+    process: str | None,
     beside: str | None,
     table: str | None,
     columns: str | None,
@@ -266,7 +267,7 @@ def _run(
     chosen = None if columns is None else chosen_columns(known, columns)
     check_conditions(conditions, declared)
     order = order_of(known, sort or (declared.sort if name == declared.headline else None))
-    window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
+    window: WindowOptions = {"start": start, "end": end}
 
     def write(found: Answer[Any]) -> None:
         def sorted_rows(name: str) -> ReportTable[Any]:
@@ -320,6 +321,7 @@ def _run(
         renewed = sys.stdout is not None and sys.stdout.isatty() and not (as_json or as_csv or chart)
         code = 0
         try:
+            window["process_id"] = _number(process)
             for found, last in live_answers(declared, parameters, source, window):
                 if renewed and source.duration is None:
                     click.clear()
@@ -334,6 +336,7 @@ def _run(
         stopped: DamageError | PayloadError | None = None
         try:
             reading.name_by(beside)
+            window["process_id"] = reading.process_id(process)
             found = ask_one(reading.trace, declared, parameters, window)
         except (DamageError, PayloadError) as error:
             if error.report is None:
@@ -344,6 +347,13 @@ def _run(
         code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
         write(found)
         return verdict(found, code)
+
+
+def _number(process: str | None) -> int | None:
+    """The number of a process, where no trace tells names."""
+    if process is not None and not process.isdecimal():
+        raise click.UsageError(f"--process takes a number here, not {process!r}: names are those of one trace")
+    return None if process is None else int(process)
 
 
 def _drawn(found: Answer[Any], name: str) -> str:
