@@ -41,21 +41,27 @@ class CallNode(Row):
     share: Ratio | None = column(
         "The inclusive weight as a share of the method's; null if the method's is 0.",
         share_of=("inclusive_ns", "inclusive_bytes", "inclusive"),
+        importance=1,
     )
     inclusive_ns: DurationNs | None = column(
         "Among callers, the method's time on this path; among callees, the callee's own time and that of everything "
-        "it called. Null if the weights are not times."
+        "it called. Null if the weights are not times.",
+        importance=1,
     )
     exclusive_ns: DurationNs | None = column(
         "How much of it was spent in the method itself; among callees, in the callee itself. Null if the weights "
         "are not times."
     )
-    inclusive_bytes: Bytes | None = column("As `inclusive_ns`, in bytes; null if the weights are not sizes.")
+    inclusive_bytes: Bytes | None = column(
+        "As `inclusive_ns`, in bytes; null if the weights are not sizes.", importance=1
+    )
     exclusive_bytes: Bytes | None = column("As `exclusive_ns`, in bytes; null if the weights are not sizes.")
-    inclusive: Number | None = column("As `inclusive_ns`; null unless the weight is a field without a unit.")
+    inclusive: Number | None = column(
+        "As `inclusive_ns`; null unless the weight is a field without a unit.", importance=1
+    )
     exclusive: Number | None = column("As `exclusive_ns`; null unless the weight is a field without a unit.")
-    samples: Count = column("How many samples or events have a stack along this path.")
-    name: CodeName = column("The method as in C#; if several are added up, the pattern that they match.")
+    samples: Count = column("How many samples or events have a stack along this path.", importance=3)
+    name: CodeName = column("The method as in C#; if several are added up, the pattern that they match.", importance=0)
     module: CodeName | None = column("The module; null if unknown.", hidden=True)
 
 
@@ -97,7 +103,10 @@ class CallersParameters(SampleParameters):
     depth: int | None = parameter(None, "Show methods at most N calls away.")
 
 
-@answer(name="callers")
+@answer(
+    name="callers",
+    summary="event total inclusive exclusive advice",
+)
 class CallersReport(Answer[CallersFacts]):
     """Which methods called a method, and which ones it called, as two weighted trees.
 

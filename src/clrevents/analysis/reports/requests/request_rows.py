@@ -189,17 +189,17 @@ class RequestRoute(Row):
     """All requests of one side, host, method and route that started in the window."""
 
     side: Word = column("`client` or `server`.")
-    host: PrivateText | None = column("Host and port; null for a server.")
-    method: PrivateText | None = column("The HTTP method; null if unknown.")
-    route: PrivateText | None = column("The route, as derived from paths.")
-    count: Count = column("How many started.")
-    failed: Count = column("How many of them failed, or have a status of 500 or more.")
-    stopped: Count = column("How many have a stop event; durations cover these.")
-    p50_ns: DurationNs | None = column("The median duration, by nearest rank; null if none has a stop.")
+    host: PrivateText | None = column("Host and port; null for a server.", importance=3)
+    method: PrivateText | None = column("The HTTP method; null if unknown.", importance=1)
+    route: PrivateText | None = column("The route, as derived from paths.", importance=0)
+    count: Count = column("How many started.", importance=1)
+    failed: Count = column("How many of them failed, or have a status of 500 or more.", importance=1)
+    stopped: Count = column("How many have a stop event; durations cover these.", importance=3)
+    p50_ns: DurationNs | None = column("The median duration, by nearest rank; null if none has a stop.", importance=0)
     p90_ns: DurationNs | None = column("The 90th percentile; null if none has a stop.")
-    p99_ns: DurationNs | None = column("The 99th percentile; null if none has a stop.")
+    p99_ns: DurationNs | None = column("The 99th percentile; null if none has a stop.", importance=1)
     max_ns: DurationNs | None = column("The longest duration; null if none has a stop.")
-    total_ns: DurationNs = column("Their total duration. They may overlap.")
+    total_ns: DurationNs = column("Their total duration. They may overlap.", importance=3)
 
 
 @row(text="route")

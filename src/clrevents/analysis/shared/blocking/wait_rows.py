@@ -61,12 +61,12 @@ class WaitKind(Row):
 class BlockingMethod(Row):
     """A method that blocks its thread."""
 
-    method: CodeName | None = column("The method; null for stacks without names.")
-    kind: Word = column("What it waits for.")
+    method: CodeName | None = column("The method; null for stacks without names.", importance=0)
+    kind: Word = column("What it waits for.", importance=1)
     task_wait: Flag = column("Whether it blocks until a task is done, which asynchronous code need not do.")
-    evidence: Word = column("`event` or `sample`.")
-    count: Count | None = column("How many waits began; null for samples, which do not separate waits.")
-    waited_ns: DurationNs = column("How long it waited, on all threads.")
+    evidence: Word = column("`event` or `sample`.", importance=3)
+    count: Count | None = column("How many waits began; null for samples, which do not separate waits.", importance=1)
+    waited_ns: DurationNs = column("How long it waited, on all threads.", importance=0)
     share: Ratio | None = column("Its share of all waiting in this report except `idle`; null for `idle`.")
     max_ns: DurationNs | None = column("The longest wait; null if no length was recorded.")
     open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
