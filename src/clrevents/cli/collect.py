@@ -129,12 +129,13 @@ def command(
 ) -> int:
     """Record a running .NET process, without any of .NET's tools.
 
-    \b Garbage collections and locks, for half a minute:
+    \b
+    Garbage collections and locks, for half a minute:
         clrevents collect -p 4711 --for gc,locks --duration 30s -o app.nettrace
-    A program from its first event to its last, passing on its exit code: clrevents collect --profile startup -o
-        startup.nettrace -- dotnet App.dll
-    Always the last hour, in twelve files, until something bad happens: clrevents collect -p 4711 --rotate 5m --keep 12
-        --until GCEnd:Depth=2 -o ring/
+    A program from its first event to its last, passing on its exit code:
+        clrevents collect --profile startup -o startup.nettrace -- dotnet App.dll
+    Always the last hour, in twelve files, until something bad happens:
+        clrevents collect -p 4711 --rotate 5m --keep 12 --until GCEnd:Depth=2 -o ring/
 
     Ctrl-C (or SIGTERM) stops the recording and waits for the names of methods, which a process lists at the end; a
     second Ctrl-C does not wait. Events are written as they come, so the file can be read even if this command or the

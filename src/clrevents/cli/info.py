@@ -68,7 +68,8 @@ def command(
     \b
     What is this trace?
         clrevents info app.nettrace
-    What does each report lack, and how can it be recorded? clrevents info app.nettrace --reports
+    What does each report lack, and how can it be recorded?
+        clrevents info app.nettrace --reports
     Was anything lost, in a script?
         clrevents info app.nettrace --json | jq .lost
     Which of many traces lost events?

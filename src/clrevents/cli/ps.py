@@ -21,7 +21,8 @@ _OLD = "3.x"
 def command(as_json: bool) -> int:
     """List the running .NET processes: their ids, names, versions and command lines.
 
-    \b Which processes are running?
+    \b
+    Which processes are running?
         clrevents ps
     Record one of them:
         clrevents collect -p PID

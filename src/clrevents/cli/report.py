@@ -31,10 +31,11 @@ from clrevents.export.page.report_page import PageAgainst, report_page
 def command(file: str, out: str, against: str | None, errors: ErrorMode, fail_on: FailOn) -> int:
     """Write all reports, flame graphs and a timeline as one HTML page that needs no network.
 
-    \b A page to look at, or to send to someone without any tools:
+    \b
+    A page to look at, or to send to someone without any tools:
         clrevents report app.nettrace -o report.html
-    With flame graphs that show what increased and decreased compared with another trace: clrevents report
-        after.nettrace --against before.nettrace -o report.html
+    With flame graphs that show what increased and decreased compared with another trace:
+        clrevents report after.nettrace --against before.nettrace -o report.html
 
     The page says what the trace is and whether it can be trusted, answers every question that the trace has data for,
     with tables to sort and search, and says what to record for the others. It contains names of methods, and texts that

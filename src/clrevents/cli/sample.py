@@ -20,7 +20,8 @@ def command(out: str) -> int:
 
     A .NET 10 program of 1.4 seconds in which four threads wait for one lock.
 
-    \b Write it, and see who held the lock:
+    \b
+    Write it, and see who held the lock:
         clrevents sample -o sample.nettrace
         clrevents locks sample.nettrace
     """

@@ -71,8 +71,8 @@ def command(
     \b
     Which methods took the JIT longest?
         clrevents spans app.nettrace MethodJittingStarted MethodLoadVerbose --on thread_id,MethodID
-    How long did requests take, whichever threads they ran on, in the second half? clrevents spans app.nettrace
-        RequestStart RequestStop --start 50%
+    How long did requests take, whichever threads they ran on, in the second half?
+        clrevents spans app.nettrace RequestStart RequestStop --start 50%
 
     Times are wall-clock times: a thread may have waited meanwhile. !: events of the row's thread (of any thread, if
     paired without it) were lost or destroyed during the span, so it may be paired wrongly.
