@@ -455,6 +455,8 @@ TRACE: Final = {
         "check",
         "summary",
         "redacted",
+        "name_by",
+        "named_by",
     ),
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,40 @@ def test_a_link_stays_a_link(tmp_path: Path, whole: Any) -> None:
         assert out.is_symlink()
         assert there.read_bytes() == b"new"
     assert names(tmp_path) == ["elsewhere", "out.csv"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs locks of folders")
+def test_what_the_killed_left_is_removed(tmp_path: Path) -> None:
+    """By the next one that writes the same output; what a living process writes stays, and so do others' outputs."""
+    script = "import sys, time\nfrom clrevents._util.outputs import whole_path\n"
+    script += f"with whole_path({str(tmp_path / 'out.csv')!r}) as path:\n"
+    script += "    path.write_bytes(b'half'); print(); sys.stdout.flush(); time.sleep(60)\n"
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", script], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(SOURCE.parent)}
+        )
+        for _ in "ab"
+    ]
+    try:
+        for writer in writers:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+        (tmp_path / ".other.csv.0123456789ab.partial").mkdir()
+        writers[0].kill()
+        writers[0].wait()
+        for room in tmp_path.iterdir():
+            os.utime(room, (0, 0))
+        with whole_path(tmp_path / "out.csv") as path:
+            path.write_bytes(b"whole")
+        left = names(tmp_path)
+        assert [name for name in left if ".other" not in name and name != "out.csv"] == [
+            name for name in left if name.startswith(".out.csv.")
+        ]
+        assert len(left) == 3
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()
 
 
 def flame(trace: Any, out: Path) -> None:

@@ -44,6 +44,19 @@ def test_the_cost_of_each_limit_adds_up() -> None:
         assert took == pytest.approx(int(whole) * {"MB": 1e6, "GB": 1e9}[unit], rel=0.05), name
 
 
+def test_every_promise_has_a_test_that_is_there() -> None:
+    table = PAGE.partition("## Which test holds it")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([^|`]+) \| (`.+`) \|$", table, re.MULTILINE)
+    assert len(rows) == table.count("\n|") - 2
+    for promise, tests in rows:
+        for path, name in re.findall(r"`([\w/.]+)::(\w+)`", tests):
+            assert f"def {name}(" in (ROOT / path).read_text("utf-8"), f"{promise}: {path}::{name}"
+    promises = PAGE.partition("## What we promise")[2].partition("\n## ")[0]
+    promised = {name.rstrip(".") for name in re.findall(r"^\*\*(.+?)\*\*", promises, re.MULTILINE)}
+    held = {promise.partition(":")[0] for promise, _ in rows}
+    assert promised <= held, sorted(promised - held)
+
+
 def test_links_lead_to_the_page() -> None:
     assert "blob/main/docs/security.md" in (ROOT / "README.md").read_text("utf-8")
     assert "](docs/security.md)" in (ROOT / "SECURITY.md").read_text("utf-8")

@@ -6,18 +6,29 @@ remains, and what was there before is unchanged. Knows nothing of the contents.
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:
+    # Windows has none: there, what a killed process left stays.
+    fcntl = None
 
 PARTIAL: Final = ".partial"
 """The suffix of unfinished output."""
 _OLD: Final = ".replaced"
+_JUST_MADE: Final = 0.5
+"""Seconds after which a process that made a folder surely holds it."""
 
 
 def refuse_replacing(path: str | os.PathLike[str], *inputs: str | int | None) -> None:
@@ -57,8 +68,11 @@ def whole_path(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[Pa
     refuse_replacing(path, *inputs)
     target = Path(os.path.realpath(path))
     # Another process may be writing the same file.
-    room = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}{PARTIAL}")
+    like = f".{target.name[:50]}."
+    _remove_abandoned(target.parent, like)
+    room = target.with_name(f"{like}{secrets.token_hex(6)}{PARTIAL}")
     room.mkdir()
+    held = _hold(room)
     try:
         unfinished = room / target.name
         yield unfinished
@@ -67,6 +81,43 @@ def whole_path(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[Pa
         os.replace(unfinished, target)
     finally:
         shutil.rmtree(room, ignore_errors=True)
+        if held is not None:
+            os.close(held)
+
+
+def _hold(room: Path, wait: bool = True) -> int | None:
+    """The folder, locked for as long as this process lives or keeps it open; None if another one has it, or no lock is
+    to be had here."""
+    if fcntl is None:
+        return None
+    try:
+        held = os.open(room, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(held)
+        return None
+    return held
+
+
+def _remove_abandoned(folder: Path, like: str) -> None:
+    """Remove what a process left that was killed: the folders of this name that nobody holds any more."""
+    if not folder.is_dir():
+        return
+    for room in folder.glob(f"{glob.escape(like)}{'[0-9a-f]' * 12}{PARTIAL}"):
+        # One that was just made is about to be held.
+        held = _hold(room, wait=False) if time.time() - room.stat().st_mtime > _JUST_MADE else None
+        if held is not None:
+            shutil.rmtree(room, ignore_errors=True)
+            os.close(held)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what a process left that died while it wrote this folder."""
+    folder = Path(os.path.realpath(folder))
+    shutil.rmtree(folder.with_name(f".{folder.name}{PARTIAL}"), ignore_errors=True)
 
 
 @contextmanager
@@ -76,9 +127,9 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     Until then it is called `.<name>.partial`, so that the next attempt removes what a killed process left. A symbolic
     link keeps its target.
     """
+    remove_unfinished(folder)
     folder = Path(os.path.realpath(folder))
     unfinished = folder.with_name(f".{folder.name}{PARTIAL}")
-    shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     try:
         yield unfinished

@@ -15,10 +15,11 @@ import signal
 import site
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
+from types import ModuleType
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 from clrevents._util.process import serve_parent, tune_process
@@ -40,7 +41,8 @@ _THREADS_OF_OPENBLAS: Final = tuple(
 class Workers:
     """Up to `jobs` processes that call what they are given. `ready` says that they have started, or that they cannot.
 
-    Each first imports `modules` and then calls `prepare`. `broken` is for who finds that one died.
+    Each first imports `modules` and then calls `prepare`. `broken` is for who finds that one died. Only with `main` do
+    they import the program's main module, which runs it again where it has no main guard: for what it declares.
     """
 
     def __init__(
@@ -50,12 +52,13 @@ class Workers:
         *,
         modules: Iterable[str] = (),
         prepare: Callable[[], object] | None = None,
+        main: bool = False,
     ) -> None:
         self.method = method or start_method()
+        self._main = main
         context: Any = multiprocessing.get_context(self.method)
         if self.method == "forkserver":
-            # One process imports what the others need, for as long as this program runs: a third of the start. They
-            # also import the program's main module, and with it what is loaded here.
+            # One process imports what the others need, for as long as this program runs: a third of the start.
             loaded = sorted(name for name in sys.modules if name.startswith(f"{_PACKAGE}."))
             context.set_forkserver_preload([f"{_PACKAGE}._util.one_thread", *loaded])
         self._stop = context.Event()
@@ -66,7 +69,11 @@ class Workers:
         self.ready = threading.Event()
         if self.method == "fork":
             # All of them, before there is a thread that serves them.
-            self._executor.submit(_ready)
+            try:
+                self.submit(_ready)
+            except BaseException:
+                self.end(wait=False)
+                raise
             self.ready.set()
         else:
             # Starting waits for imports.
@@ -75,22 +82,44 @@ class Workers:
     def _start(self, jobs: int) -> None:
         # Whoever asks next meets the same error.
         with suppress(RuntimeError, OSError, CancelledError):
-            first, *_ = [self._executor.submit(_ready) for _ in range(jobs)]
+            first, *_ = [self.submit(_ready) for _ in range(jobs)]
             first.result()
         self.ready.set()
 
     def wait_for_one(self) -> None:
         """Return when a process has started. Raises BrokenProcessPool if none does."""
-        self._executor.submit(_ready).result()
+        self.submit(_ready).result()
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """The value that one of the processes gives."""
-        return self._executor.submit(function, *args, **kwargs)
+        with _starting(self._main):
+            return self._executor.submit(function, *args, **kwargs)
 
     def end(self, wait: bool) -> None:
         """End the processes; what they are doing is given up where they call `give_up_if_told`."""
         self._stop.set()
         self._executor.shutdown(wait=wait, cancel_futures=True)
+
+
+_one_starts: Final = threading.RLock()
+
+
+@contextmanager
+def _starting(main: bool) -> Iterator[None]:
+    """While processes may start: an interrupt waits, because one in a process that has not yet learned to ignore it
+    would leave the others waiting for ever; and, without `main`, the main module is out of sight."""
+    blocked = hasattr(signal, "pthread_sigmask")
+    with _one_starts:
+        was = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocked else set()
+        program = sys.modules["__main__"]
+        if not main:
+            sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = program
+            if blocked:
+                signal.pthread_sigmask(signal.SIG_SETMASK, was)
 
 
 def start_method() -> StartMethod:

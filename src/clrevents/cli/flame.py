@@ -18,6 +18,7 @@ from clrevents.cli.reading import (
     file_argument,
     refuse_overwriting,
     refuse_same_input,
+    with_option,
 )
 from clrevents.cli.sampling import Chosen, in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
 from clrevents.errors import AmbiguousEventError, DamageError, ErrorMode, PayloadError, UnknownEventError
@@ -39,6 +40,7 @@ _OPENS: Final[dict[str, str]] = {
 )
 @click.option("--merge-threads", is_flag=True, help="Merge all threads.")
 @click.option("--logical", is_flag=True, help="Follow tasks and awaits to where they were created.")
+@with_option
 @click.option("--against", metavar="BEFORE", help="Another trace: show what changed since; html only.")
 @sampling_options
 @errors_option
@@ -49,6 +51,7 @@ def command(
     format: FlameFormat | None,
     merge_threads: bool,
     logical: bool,
+    beside: str | None,
     against: str | None,
     event: str | None,
     weight: str | None,
@@ -113,6 +116,7 @@ def command(
             worst = other.finish(fail_on)
     with Reading(file, errors) as reading:
         try:
+            reading.name_by(beside)
             samples = samples_of(reading, event, weight, threads, start, end, chosen)
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)

@@ -19,7 +19,7 @@ import clrevents
 from clrevents._util.meter import Meter
 from clrevents._util.outputs import refuse_replacing
 from clrevents._util.words import lost_events
-from clrevents.cli.output import say
+from clrevents.cli.output import safe, say
 from clrevents.errors import (
     ERROR_MODES,
     DamageError,
@@ -63,6 +63,16 @@ class _FailOnType(click.ParamType):  # type: ignore[type-arg]  # generic in newe
 def file_argument(command: F) -> F:
     """The trace: a path, a URL, or - for standard input."""
     return click.argument("file", metavar="FILE")(command)
+
+
+def with_option(command: F) -> F:
+    """Another recording of the same run: `beside`."""
+    return click.option(
+        "--with",
+        "beside",
+        metavar="FILE",
+        help="Take names of code from this other recording of the same run: EventPipe's, beside the Linux recorder's.",
+    )(command)
 
 
 def spreadsheet_option(command: F) -> F:
@@ -150,6 +160,16 @@ class Reading:
     def trace(self) -> clrevents.Trace:
         assert self._trace is not None
         return self._trace
+
+    def name_by(self, file: str | None) -> None:
+        """Take names from another recording of the same run, if one is given. UsageError where it is of none."""
+        if file is None:
+            return
+        with Reading(file, self._errors) as other:
+            try:
+                self.trace.name_by(other.trace)
+            except ValueError as error:
+                raise click.UsageError(safe(f"--with {other.name}: {error}")) from None
 
     @property
     def asked(self) -> clrevents.Trace:

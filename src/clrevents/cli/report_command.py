@@ -31,7 +31,15 @@ from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last, told_columns
 from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
 from clrevents.cli.output import Output, say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many, spreadsheet_option
+from clrevents.cli.reading import (
+    FailOn,
+    Reading,
+    errors_option,
+    fail_on_option,
+    means_many,
+    spreadsheet_option,
+    with_option,
+)
 from clrevents.cli.report_rows import (
     LIMIT,
     NOTHING,
@@ -136,6 +144,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
         click.option("--start", metavar="WHEN", help="From this moment: 1.5s, 200ms, 50%, or a date with its zone."),
         click.option("--end", metavar="WHEN", help="Up to this moment, which is not included."),
         click.option("--process", "process_id", type=int, metavar="NUMBER", help="Only this process."),
+        with_option,
         click.option(
             "--table", type=click.Choice(names), help=f"The table to show or to write. [default: {declared.headline}]"
         ),
@@ -206,11 +215,14 @@ def _run_many(
     errors: Any,
     fail_on: FailOn,
     chart: str | None = None,
+    beside: str | None = None,
     conditions: tuple[str, ...],
     **wanted: Any,
 ) -> int:
     from clrevents.cli.report_many import ManyOptions, write_many
 
+    if beside is not None:
+        raise click.UsageError("--with goes with one trace")
     if chart is not None:
         raise click.UsageError("--chart draws one trace")
     if wanted["as_csv"] and wanted["as_json"]:
@@ -227,6 +239,7 @@ def _run(
     start: str | None,
     end: str | None,
     process_id: int | None,
+    beside: str | None,
     table: str | None,
     columns: str | None,
     sort: str | None,
@@ -295,6 +308,8 @@ def _run(
         return code or (UNMET if unmet else 0)
 
     if isinstance(source, LiveQuestion):
+        if beside is not None:
+            raise click.UsageError("--with goes with a trace, not with a running process")
         # A table that renews itself is for people who look at it; everything else gets the last answer.
         renewed = sys.stdout is not None and sys.stdout.isatty() and not (as_json or as_csv or chart)
         code = 0
@@ -312,6 +327,7 @@ def _run(
     with Reading(source, errors) as reading:
         stopped: DamageError | PayloadError | None = None
         try:
+            reading.name_by(beside)
             found = ask_one(reading.trace, declared, parameters, window)
         except (DamageError, PayloadError) as error:
             if error.report is None:

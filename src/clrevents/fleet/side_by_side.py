@@ -159,11 +159,13 @@ class SideBySide:
         return outcomes
 
     def _pool_of(self, jobs: int) -> Workers:
+        declaring = _declaring_modules(self._opening.registry)
         return Workers(
             jobs,
             "spawn" if self._spawning else None,
-            modules=sorted(_declaring_modules(self._opening.registry) - {"__main__"}),
+            modules=sorted(declaring - {"__main__"}),
             prepare=partial(_open_like, self._opening),
+            main="__main__" in declaring,
         )
 
     def _one(self) -> Workers:

@@ -14,6 +14,7 @@ from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopp
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.order import Order
+from clrevents.trace.same_run import NamedBy
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stream_chunks import StreamChunks
 from clrevents.trace.stream_tally import StreamTally
@@ -31,6 +32,7 @@ __all__ = [
     "Filters",
     "Loss",
     "Moment",
+    "NamedBy",
     "Order",
     "PayloadCounts",
     "PayloadDecoder",

@@ -11,12 +11,14 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from clrevents._util.outputs import remove_unfinished
 from clrevents._util.workers import Workers, give_up_if_told
-from clrevents.errors import ErrorMode, Problem, TraceError, TraceWarning
+from clrevents.errors import ErrorMode, Problem, SourceError, TraceError, TraceWarning
 from clrevents.export.files.directory import FACTS, Options, Written, export_directory
 from clrevents.export.files.file_names import name_hash, trace_stem
 from clrevents.trace import Trace
@@ -174,8 +176,24 @@ def export_side_by_side(todo: Sequence[Job], processes: int) -> Iterator[Outcome
     If this ends early, the others are stopped and leave nothing incomplete.
     """
     workers = Workers(min(processes, len(todo)))
+    lost = []
     try:
-        for future in as_completed([workers.submit(export_trace, job, progress=give_up_if_told) for job in todo]):
-            yield future.result()
+        given = {workers.submit(export_trace, job, progress=give_up_if_told): job for job in todo}
+        for future in as_completed(given):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                lost.append(given[future])
     finally:
         workers.end(wait=True)
+    # One process died, and took with it what the others were doing: that is done again, each trace by a new process.
+    for job in lost:
+        alone = Workers(1)
+        try:
+            yield alone.submit(export_trace, job, progress=give_up_if_told).result()
+        except BrokenProcessPool:
+            remove_unfinished(job.folder)
+            why = "the process that exported it died, perhaps for want of memory"
+            yield Outcome(job, error=SourceError(why, path=job.file))
+        finally:
+            alone.end(wait=True)

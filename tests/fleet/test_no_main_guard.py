@@ -1,0 +1,39 @@
+"""A script without a main guard that asks many traces runs once, also where processes cannot simply be forked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from project_files import ROOT, fixture, unpacked
+
+SCRIPT = """
+import threading
+print("runs")
+import clrevents
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+with clrevents.open_many({folder!r}, jobs=2) as traces:
+    print(sum(traces.event_counts()["events"].tolist()), len(traces.problems))
+"""
+
+
+@pytest.mark.full
+def test_it_runs_once(tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    data = unpacked(fixture("net10-convoy"))
+    for number in range(4):
+        (folder / f"{number}.nettrace").write_bytes(data)
+    (tmp_path / "script.py").write_text(SCRIPT.format(folder=str(folder)))
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert (done.returncode, done.stdout) == (0, f"runs\n{4 * 11034} 0\n"), done.stderr
