@@ -456,6 +456,7 @@ TRACE: Final = {
         "summary",
         "redacted",
         "name_by",
+        "processes",
         "named_by",
     ),
 }

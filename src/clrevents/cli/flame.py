@@ -55,6 +55,7 @@ def command(
     against: str | None,
     event: str | None,
     weight: str | None,
+    process: str | None,
     threads: tuple[int, ...],
     start: str | None,
     end: str | None,
@@ -96,7 +97,7 @@ def command(
     if format is None:
         raise click.UsageError(f"cannot tell the format of {out} by its suffix; use -f {'|'.join(FLAME_FORMATS)}")
     refuse_overwriting(out, file)
-    chosen = Chosen(running, waiting, state, kind, group, include, exclude, fold, my_code, artefacts, logical)
+    chosen = Chosen(running, waiting, state, kind, group, include, exclude, fold, my_code, artefacts, logical, process)
     before, before_name, worst = None, "", 0
     if against is not None:
         if format != "html":

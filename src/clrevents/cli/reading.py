@@ -39,6 +39,7 @@ _OF_MANY: Final = (
     "clrevents.open_many"
 )
 _PATTERN: Final = re.compile(r"[*?]|\[.+\]")
+_SHOWN: Final = 8
 _KINDS: Final = ("damage", "loss", "problem", "none")
 
 
@@ -73,6 +74,11 @@ def with_option(command: F) -> F:
         metavar="FILE",
         help="Take names of code from this other recording of the same run: EventPipe's, beside the Linux recorder's.",
     )(command)
+
+
+def process_option(command: F) -> F:
+    """Which process: `process`, a name or a number."""
+    return click.option("--process", metavar="NAME|NUMBER", help="Only this process.")(command)
 
 
 def spreadsheet_option(command: F) -> F:
@@ -170,6 +176,23 @@ class Reading:
                 self.trace.name_by(other.trace)
             except ValueError as error:
                 raise click.UsageError(safe(f"--with {other.name}: {error}")) from None
+
+    def process_id(self, process: str | None) -> int | None:
+        """The number of a process that is given by number or name. UsageError for a name of none or of several."""
+        if process is None or process.isdecimal():
+            return None if process is None else int(process)
+        lives = self.trace.processes
+        numbers = sorted({life.process_id for life in lives if life.name == process})
+        if len(numbers) == 1:
+            return numbers[0]
+        if numbers:
+            shown = ", ".join(map(str, numbers[:_SHOWN]))
+            raise click.UsageError(
+                safe(f"{process} is the name of {len(numbers):,} processes: {shown}; give the number")
+            )
+        names = list(dict.fromkeys(life.name for life in lives))
+        known = f"; there are {', '.join(names[:_SHOWN])}" if names else "; only the Linux recorder writes names"
+        raise click.UsageError(safe(f"no process is named {process}{known}"))
 
     @property
     def asked(self) -> clrevents.Trace:

@@ -37,6 +37,7 @@ from clrevents.cli.reading import (
     errors_option,
     fail_on_option,
     means_many,
+    process_option,
     spreadsheet_option,
     with_option,
 )
@@ -143,7 +144,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
     return [
         click.option("--start", metavar="WHEN", help="From this moment: 1.5s, 200ms, 50%, or a date with its zone."),
         click.option("--end", metavar="WHEN", help="Up to this moment, which is not included."),
-        click.option("--process", "process_id", type=int, metavar="NUMBER", help="Only this process."),
+        process_option,
         with_option,
         click.option(
             "--table", type=click.Choice(names), help=f"The table to show or to write. [default: {declared.headline}]"
@@ -170,6 +171,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
         click.option(
             "--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]"
         ),
+        click.option("--facts", is_flag=True, help="Show all facts and metrics above the table."),
         click.option(
             "--raw-units",
             "raw_units",
@@ -211,9 +213,10 @@ def _run_many(
     *,
     start: str | None,
     end: str | None,
-    process_id: int | None,
+    process: str | None,
     errors: Any,
     fail_on: FailOn,
+    facts: bool = False,
     chart: str | None = None,
     beside: str | None = None,
     conditions: tuple[str, ...],
@@ -225,9 +228,11 @@ def _run_many(
         raise click.UsageError("--with goes with one trace")
     if chart is not None:
         raise click.UsageError("--chart draws one trace")
+    if facts:
+        raise click.UsageError("--facts is for one trace; --table has the metrics of each of many")
     if wanted["as_csv"] and wanted["as_json"]:
         raise click.UsageError("--csv and --json exclude each other")
-    window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
+    window: WindowOptions = {"start": start, "end": end, "process_id": _number(process)}
     asked = ManyOptions(conditions=conditions, **wanted)
     return write_many(declared, parameters, files, window, asked, jobs, errors, fail_on)
 
@@ -238,7 +243,7 @@ def _run(
     source: str | LiveQuestion,
     start: str | None,
     end: str | None,
-    process_id: int | None,
+    process: str | None,
     beside: str | None,
     table: str | None,
     columns: str | None,
@@ -251,6 +256,7 @@ def _run(
     errors: Any,
     fail_on: FailOn,
     raw_units: bool,
+    facts: bool,
     chart: str | None = None,
 ) -> int:
     if as_csv + as_json + (chart is not None) > 1:
@@ -261,7 +267,7 @@ def _run(
     chosen = None if columns is None else chosen_columns(known, columns)
     check_conditions(conditions, declared)
     order = order_of(known, sort or (declared.sort if name == declared.headline else None))
-    window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
+    window: WindowOptions = {"start": start, "end": end}
 
     def write(found: Answer[Any]) -> None:
         def sorted_rows(name: str) -> ReportTable[Any]:
@@ -292,6 +298,7 @@ def _run(
                     chosen,
                     raw_units,
                     table is not None,
+                    facts,
                 )
 
     def verdict(found: Answer[Any], code: int) -> int:
@@ -314,6 +321,7 @@ def _run(
         renewed = sys.stdout is not None and sys.stdout.isatty() and not (as_json or as_csv or chart)
         code = 0
         try:
+            window["process_id"] = _number(process)
             for found, last in live_answers(declared, parameters, source, window):
                 if renewed and source.duration is None:
                     click.clear()
@@ -328,6 +336,7 @@ def _run(
         stopped: DamageError | PayloadError | None = None
         try:
             reading.name_by(beside)
+            window["process_id"] = reading.process_id(process)
             found = ask_one(reading.trace, declared, parameters, window)
         except (DamageError, PayloadError) as error:
             if error.report is None:
@@ -338,6 +347,13 @@ def _run(
         code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
         write(found)
         return verdict(found, code)
+
+
+def _number(process: str | None) -> int | None:
+    """The number of a process, where no trace tells names."""
+    if process is not None and not process.isdecimal():
+        raise click.UsageError(f"--process takes a number here, not {process!r}: names are those of one trace")
+    return None if process is None else int(process)
 
 
 def _drawn(found: Answer[Any], name: str) -> str:
@@ -366,10 +382,14 @@ def _text(
     chosen: Sequence[ColumnDeclaration] | None,
     raw: bool,
     alone: bool,
+    every: bool,
 ) -> None:
-    """The answer for people; `alone` is a table that was asked for by its name."""
+    """The answer for people; `alone` is a table that was asked for by its name, `every` means all facts."""
     if not alone:
-        out.facts([("coverage", found.coverage), *fact_lines(found, raw)])
+        lines = fact_lines(found, raw, every)
+        out.facts([("coverage", found.coverage), *lines])
+        if hidden := len(fact_lines(found)) - len(lines):
+            out.line(out.dim(f"{counted(hidden, 'more fact')}: --facts"))
     elif found.coverage != "full":
         out.facts([("coverage", found.coverage)])
     for name, rows in shown.items():

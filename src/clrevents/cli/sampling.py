@@ -22,7 +22,7 @@ from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, N
 from clrevents.analysis.shared.weights.cpu_samples import ON_PROCESSOR
 from clrevents.analysis.shared.weights.event_weights import ALONE, event_and_weight
 from clrevents.cli.output import event_label, safe, say
-from clrevents.cli.reading import Reading
+from clrevents.cli.reading import Reading, process_option
 from clrevents.export.look import summary
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,8 +36,8 @@ def _pattern(name: str, help: str) -> Callable[[F], F]:
 
 
 def sampling_options(command: F) -> F:
-    """Which samples: `event`, `weight`, `threads`, `start`, `end`, `running`, `waiting`, `state`, `kind`, `include`,
-    `exclude`; and `raw`, `group`, `fold`, `my_code` and `artefacts`, how their stacks are shown."""
+    """Which samples: `event`, `weight`, `process`, `threads`, `start`, `end`, `running`, `waiting`, `state`, `kind`,
+    `include`, `exclude`; and `raw`, `group`, `fold`, `my_code` and `artefacts`, how their stacks are shown."""
     for option in (
         click.option("--artefacts", is_flag=True, help="With frames of how the runtime stops threads and throws."),
         click.option("--my-code", is_flag=True, help="Without frames of the runtime and the framework."),
@@ -67,6 +67,7 @@ def sampling_options(command: F) -> F:
             help="Weigh by bytes allocated, exceptions thrown (ExceptionType: by type), or a field of --event. "
             "[default: 1 per event]",
         ),
+        process_option,
         click.option("--event", metavar="SELECTOR", help="Use this event's stacks. [default: the sample profiler's]"),
     ):
         command = option(command)
@@ -88,6 +89,7 @@ class Chosen(NamedTuple):
     my_code: bool
     artefacts: bool
     logical: bool = False
+    process: str | None = None
 
     def shape(self) -> StackShape:
         """What the patterns say. Raises ValueError for a bad one."""
@@ -126,6 +128,9 @@ def samples_of(
             raise click.UsageError(ON_PROCESSOR)
         if states is not None and len(samples):
             samples = samples.in_states(*states)
+        process = reading.process_id(chosen.process)
+        if process is not None:
+            samples = samples.of_process(process)
         if chosen.kind is not None:
             samples = samples.of_kind(chosen.kind)
         samples = samples.in_shape(shape)

@@ -39,6 +39,7 @@ from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
 from clrevents.trace.passes import Order, Passes
+from clrevents.trace.process_lives import PROCESS_EVENTS, ProcessLife, process_lives
 from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
 from clrevents.trace.same_run import NamedBy, named_by
 from clrevents.trace.scan import ThreadInfo
@@ -51,6 +52,8 @@ A = TypeVar("A")
 
 _REPORTS: Final = "clrevents.analysis.framework.run.catalogue"
 """Found by its name when a report is asked for: it stands above this room and reads traces."""
+_WITH_PROCESSES: Final = 6
+"""From this version of the format on, a trace may tell of processes."""
 
 
 class Trace:
@@ -152,6 +155,16 @@ class Trace:
     def redacted(self) -> bool:
         """Whether it says that it is a copy by `redact`, whose texts stand for others."""
         return any((key.provider, key.name) == (PROVIDER, NAME) for key in self._passes.scan().counts)
+
+    @property
+    def processes(self) -> tuple[ProcessLife, ...]:
+        """The processes that the Linux recorder tells of, with their names; empty for other recordings.
+
+        Reads the trace once.
+        """
+        if self.info.version < _WITH_PROCESSES:
+            return ()
+        return process_lives(self.events(*PROCESS_EVENTS))
 
     @property
     def problems(self) -> tuple[Problem, ...]:

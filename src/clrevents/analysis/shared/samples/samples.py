@@ -193,6 +193,12 @@ class Samples:
         stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
         return self._only(np.flatnonzero(in_states(self.state, states)), stacks)
 
+    def of_process(self, process_id: int) -> Samples:
+        """Those of one process; what does not say its process is of none."""
+        mine = np.array([thread.process_id == process_id for thread in self.threads], dtype=np.bool_)
+        stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
+        return self._only(np.flatnonzero(mine[self.thread]), stacks)
+
     def of_kind(self, kind: str | None) -> Samples:
         """Those whose innermost frame is of this kind of code: `kernel`, `native` or `managed`; None is unknown.
 
