@@ -34,7 +34,7 @@ NAMES = report_names()
 
 def facts(result: Result) -> dict[str, str]:
     """The names and values above the table."""
-    lines = result.stdout.split("\n\n")[0].splitlines()
+    lines = [line for line in result.stdout.split("\n\n")[0].splitlines() if "more fact" not in line]
     return {name: value for line in lines for name, _, value in [re.split(r"(  +)", line, maxsplit=1)]}
 
 
@@ -45,7 +45,7 @@ def table(result: Result) -> list[str]:
 
 
 def test_text(run: Run) -> None:
-    result = run("jit", INTEROP, "-n", 3)
+    result = run("jit", INTEROP, "-n", 3, "--facts")
     assert (result.exit_code, result.stderr) == (
         0,
         "clrevents: not recorded: the background compiler's turns (no TieredCompilationBackgroundJitStart events)"
@@ -62,6 +62,16 @@ def test_text(run: Run) -> None:
     assert len(table(result)) == 4
     assert "3 of 136 rows of methods (-n shows more)" in result.stdout.splitlines()
     assert result.stdout.splitlines()[-1].startswith("other tables, for --table: compilations (146), tiers (6)")
+
+
+def test_a_summary_says_how_many_facts_it_leaves_out(run: Run) -> None:
+    every, summary = (run("jit", INTEROP, *more).stdout for more in (["--facts"], []))
+    heads = [text.split("\n\n")[0].splitlines() for text in (every, summary)]
+    assert [line.split("  ")[0] for line in heads[1]] == [
+        *("coverage", "compilations", "methods", "compile total", "background total", "native total", "rejits"),
+        *("never tiered up", f"{len(heads[0]) - len(heads[1]) + 1} more facts: --facts"),
+    ]
+    assert run("jit", INTEROP, INTEROP, "--facts").exit_code == 1
 
 
 def test_another_table_in_another_order(run: Run) -> None:

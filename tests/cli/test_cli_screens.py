@@ -17,7 +17,8 @@ import pytest
 
 import clrevents
 from clrevents._util.fitting import text_width
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli import report_command
 from clrevents.cli.output import Output
 from project_files import fixtures
@@ -38,8 +39,8 @@ def test_every_screen(trace: str, width: int) -> None:
     assert screens(trace, width) == golden(trace, width).read_text(encoding="utf-8")
 
 
-def shown(answer: Any, columns: int) -> list[str]:
-    """The lines of a report's answer on a terminal of this width."""
+def shown(answer: Any, columns: int, every: bool = True) -> list[str]:
+    """The lines of a report's answer on a terminal of this width, with every fact or the summary."""
     declared = find_report(answer.name)
     rows = {name: answer.table(name) for name in (declared.headline, *declared.beside)}
     screen = Terminal()
@@ -48,7 +49,7 @@ def shown(answer: Any, columns: int) -> list[str]:
         mock.patch.dict("os.environ", {"COLUMNS": str(columns), "NO_COLOR": "1"}),
         Output() as out,
     ):
-        report_command._text(out, declared, answer, rows, lambda found: found.head(9), None, False, False)
+        report_command._text(out, declared, answer, rows, lambda found: found.head(9), None, False, False, every)
     return screen.getvalue().splitlines()
 
 
@@ -65,10 +66,11 @@ def test_no_line_is_wider_than_the_terminal_and_no_number_is_broken(path: Path) 
         whole = shown(answer, 400)
         numbers = {found for line in whole for found in WORD.findall(line)}
         for columns in (60, 80, 100, 120, 200):
-            lines = shown(answer, columns)
+            lines = shown(answer, columns, every=columns != 80)
             wide = [line for line in lines if text_width(line) > columns]
             assert not wide, (answer.name, columns, wide)
             # Each number of a narrow screen is one of the wide one, with its unit.
+            lines = [line for line in lines if "more fact" not in line]
             assert {found for line in lines for found in WORD.findall(line)} <= numbers, (answer.name, columns)
 
 
@@ -78,6 +80,22 @@ def test_into_a_pipe_nothing_is_dropped() -> None:
     pipe = io.StringIO()
     with redirect_stdout(pipe), mock.patch.dict("os.environ", {"COLUMNS": "40"}), Output() as out:
         rows = {"locks": answer.table("locks")}
-        report_command._text(out, declared, answer, rows, lambda found: found.head(9), None, False, False)
+        report_command._text(out, declared, answer, rows, lambda found: found.head(9), None, False, False, False)
     assert "not shown" not in pipe.getvalue()
     assert "Scenarios.Convoy.lambda_1()  Scenarios.Convoy.lambda_1()" in pipe.getvalue()
+
+
+@pytest.mark.parametrize("name", report_names())
+def test_each_report_declares_what_matters(name: str) -> None:
+    declared = find_report(name)
+    known = {
+        *(metric.name for metric in declared.metrics),
+        *(c.name for c in columns_of(declared.answer.facts_class())),
+    }
+    assert 0 < len(declared.answer.summary) <= 9
+    assert set(declared.answer.summary) <= known
+    (rows,) = (table.row_class for table in declared.answer.tables() if table.name == declared.headline)
+    shown = [column for column in columns_of(rows) if not declared.shown or column.name in declared.shown]
+    importance = {column.name: column.importance for column in shown}
+    assert 0 in importance.values()
+    assert len(set(importance.values())) > 1

@@ -31,6 +31,12 @@ def test_other_names_and_texts() -> None:
     path = "/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0/System.Private.CoreLib.dll"
     assert shortened(path, 34, "name").endswith("/System.Private.CoreLib.dll")
     assert shortened("  Shop.Orders.Pay(int)", 14, "name") == "  …Pay(int)"
+    generic = "System.Collections.Generic.List`1[System.Text.Json.JsonProperty]"
+    assert shortened(generic, 56, "name") == "System.…Generic.List`1[System.Text.Json.JsonProperty]"
+    assert shortened(generic, 36, "name") == "System.…Generic.List`1[JsonProperty]"
+    assert shortened(generic, 12, "name") == "…List`1[…]"
+    assert shortened("Entry[System.String,System.String][]", 30, "name") == "Entry[String,String][]"
+    assert shortened("Box<System.Int32>.Open<System.String>(int)", 20, "name") == "…Open<String>(int)"
     assert shortened("a message of a program", 10) == "a message…"
     assert text_width("e\u0301漢字") == 5
     assert shortened("漢字漢字", 5) == "漢字…"
@@ -49,7 +55,7 @@ def test_columns_go_by_importance_and_names_give_way() -> None:
     narrow = fitted_table(columns, 36)
     assert narrow.dropped == ("reason",)
     assert narrow.lines[1] == "     1   1.78 s  …Basket.Pay(int)"
-    assert fitted_table(columns, 26).dropped == ("number", "reason")
+    assert fitted_table(columns, 24).dropped == ("number", "reason")
 
 
 @st.composite

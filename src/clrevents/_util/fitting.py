@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 Kind: TypeAlias = Literal["number", "word", "name", "text"]
@@ -16,10 +16,10 @@ Kind: TypeAlias = Literal["number", "word", "name", "text"]
 
 GAP: Final = 2
 """Blanks between columns."""
-_LEAST: Final = {"name": 0.4, "text": 0.25}
+_LEAST: Final = {"name": 0.35, "text": 0.25}
 """A name or a text keeps at least this share of the line; before that, a column goes."""
 _UNIT: Final = re.compile(r"(?<=\d) (?=(?:ns|µs|ms|s|min|h|B|[kMGTPE]B)(?:/s)?\b|%)")
-_PARTS: Final = re.compile(r"(?<=[./\\])")
+_NAMESPACE: Final = re.compile(r"(?:\w+\.)+(?=\w)")
 
 
 class TextColumn(NamedTuple):
@@ -58,8 +58,12 @@ def fitted_table(columns: Sequence[TextColumn], width: int | None) -> Fitted:
     kept = list(range(len(columns)))
     if width is not None:
         least = [_least(column, taken, width) for column, taken in zip(columns, wanted, strict=True)]
-        while len(kept) > 1 and _sum(least, kept) > width:
-            kept.remove(max(kept, key=lambda i: (columns[i].rank, i)))
+        kept = []
+        for place in sorted(range(len(columns)), key=lambda i: (columns[i].rank, i)):
+            # A column that is too wide makes room for a less important one.
+            if not kept or _sum(least, [*kept, place]) <= width:
+                kept.append(place)
+        kept.sort()
         _narrow(columns, wanted, least, kept, width)
     lines = [
         (" " * GAP)
@@ -110,24 +114,49 @@ def shortened(text: str, width: int, kind: Kind = "text") -> str:
 
 
 def _short_name(name: str, width: int) -> str:
-    """`System.Threading.Tasks.Task.Wait(int)` → `System.…Task.Wait(…)` → `…Task.Wait(…)` → `…Wait(…)`."""
+    """`System.Threading.Tasks.Task.Wait(int)` → `System.…Task.Wait(…)` → `…Task.Wait(…)` → `…Wait(…)`.
+
+    `System.List[System.Int32]` → `…List[System.Int32]` → `…List[Int32]` → `…List[…]`.
+    """
     indent = name[: len(name) - len(name.lstrip(" "))]
-    head, bracket, rest = name.strip(" ").partition("(")
-    if bracket and rest:
-        head, tail = head, "(…)" if rest != ")" else "()"
-    else:
-        tail = ""
-    parts = _PARTS.split(head)
-    for ending in dict.fromkeys((bracket + rest, tail)):
-        for first in (1, 0):
-            # At least the last part stays.
-            for skipped in range(1, len(parts) - first):
-                short = f"{indent}{''.join(parts[:first])}…{''.join(parts[first + skipped :])}{ending}"
-                if text_width(short) <= width and (first == 0 or len(parts) - first - skipped >= 2):
-                    return short
-        if text_width(f"{indent}{head}{ending}") <= width:
-            return f"{indent}{head}{ending}"
+    head, bracket, rest = _head(name.strip(" "))
+    tail = "" if not rest else {"(": "(…)", ", ": ", …"}[bracket] if rest != ")" else "()"
+    for shorten in (str, lambda inner: _NAMESPACE.sub("", inner), lambda inner: "…" if inner.strip(",") else inner):
+        parts = _parts(head, shorten)
+        for ending in dict.fromkeys((bracket + rest, tail)):
+            for first in (1, 0):
+                # At least the last part stays.
+                for skipped in range(len(parts) - first):
+                    gap = "…" if skipped else ""
+                    short = f"{indent}{''.join(parts[:first])}{gap}{''.join(parts[first + skipped :])}{ending}"
+                    if text_width(short) <= width and (first == 0 or not skipped or len(parts) - first - skipped >= 2):
+                        return short
     return _cut(f"{indent}…{parts[-1]}{tail}" if len(parts) > 1 else name, width)
+
+
+def _head(name: str) -> tuple[str, str, str]:
+    """What precedes parameters, or what follows the name of an assembly."""
+    head, comma, rest = name.partition(", ")
+    return (head, comma, rest) if comma and not set("(<[") & set(head) else name.partition("(")
+
+
+def _parts(name: str, shorten: Callable[[str], str]) -> list[str]:
+    """A name split after its dots and slashes, but not inside of brackets, whose contents are shortened."""
+    parts, inner, depth = [""], "", 0
+    for char in name:
+        closes = depth == 1 and char in ">]"
+        depth += (char in "<[") - (char in ">]" and depth > 0)
+        if closes:
+            parts[-1] += shorten(inner)
+            inner = ""
+        if depth and not (depth == 1 and char in "<["):
+            inner += char
+            continue
+        parts[-1] += char
+        if char in "./\\":
+            parts.append("")
+    parts[-1] += inner
+    return parts if parts[-1] else parts[:-1]
 
 
 def _cut(text: str, width: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import clrevents
+from clrevents._util.fitting import wrapped
 from clrevents.cli.output import Output, event_label, safe
 from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument
 from clrevents.cli.troubles import show_losses, show_problems
@@ -76,7 +77,7 @@ def _object(result: clrevents.CheckResult) -> dict[str, Any]:
 
 
 def _show(out: Output, name: str, result: clrevents.CheckResult) -> None:
-    out.line(out.bold(safe(f"{name}: {result.verdict}")))
+    out.lines(map(out.bold, wrapped(safe(f"{name}: {result.verdict}"), out.width, 2)))
     if result.kinds:
         out.line()
         columns = ("exact", "tail", "short", "unknown")
@@ -89,7 +90,13 @@ def _show(out: Output, name: str, result: clrevents.CheckResult) -> None:
             )
             for key, kind in result.kinds.items()
         ]
-        out.table((*columns, "id", "version", "event"), rows, right={*columns, "id", "version"})
+        out.table(
+            (*columns, "id", "version", "event"),
+            rows,
+            right={*columns, "id", "version"},
+            names={"event"},
+            keep={"exact", "event"},
+        )
     if result.losses:
         out.line()
         show_losses(out, result.losses)

@@ -5,13 +5,14 @@ Formats the readable form; the JSON form is the export room's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
 import click
 
 import clrevents
+from clrevents._util.fitting import shortened, wrapped
 from clrevents._util.words import counted
 from clrevents.cli.output import Output, event_label, safe
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, process_option
@@ -116,37 +117,17 @@ def json_lines(events: Iterable[clrevents.Event[Any]], names: bool, stacks: bool
 
 def text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, out: Output) -> Iterator[str]:
     """One line per event, long values truncated (JSON has all); on a terminal the fields are wrapped and indented."""
-    fold = _folder() if out.terminal else " ".join
+    width = out.width
     for event in events:
         thread = event.thread_id if event.thread_id >= 0 else "?"
-        name = out.bold(safe(event_label(event.provider, event.name)))
-        head = f"{event.time_ns / 1e6:12.3f}  {thread:>7}  {name}"
-        yield fold([head, *_fields(event)])
+        name = safe(event_label(event.provider, event.name))
+        text = " ".join([f"{event.time_ns / 1e6:12.3f}  {thread:>7}  {name}", *_fields(event)])
+        first, *more = wrapped(text, width, 4)
+        yield first.replace(name, out.bold(name), 1)
+        yield from more
         if stacks:
             shown = map(hex, event.stack) if raw else (safe(str(frame)) for frame in event.frames)
-            yield from (f"    at {frame}" for frame in shown)
-
-
-def _folder() -> Callable[[Iterable[str]], str]:
-    """Joins words into lines that fit the terminal; a word longer than a line stays whole."""
-    import shutil
-
-    width = shutil.get_terminal_size().columns
-
-    def fold(words: Iterable[str]) -> str:
-        lines: list[str] = []
-        room = 0
-        for word in words:
-            shown = len(click.unstyle(word))
-            if lines and room > shown:
-                lines[-1] += f" {word}"
-                room -= shown + 1
-            else:
-                lines.append(f"    {word}" if lines else word)
-                room = width - shown - (4 if len(lines) > 1 else 0)
-        return "\n".join(lines)
-
-    return fold
+            yield from (f"    at {frame if width is None else shortened(frame, width - 7, 'name')}" for frame in shown)
 
 
 def _fields(event: clrevents.Event[Any]) -> Iterator[str]:

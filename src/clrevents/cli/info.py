@@ -217,7 +217,7 @@ def _reports(out: Output, found: dict[str, Any]) -> None:
     """What each report can answer, and the command that records the rest."""
     answers = found["answers"]
     rows = [(a["report"], a["coverage"], ", ".join(a["missing"]), a["question"]) for a in answers]
-    out.table(("report", "data", "not recorded", "question"), rows)
+    out.table(("report", "data", "not recorded", "question"), rows, whole={"report", "data", "question"})
     lacking = [find_report(a["report"]) for a in answers if a["missing"]]
     if lacking:
         out.line()

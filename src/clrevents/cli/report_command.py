@@ -171,6 +171,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
         click.option(
             "--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]"
         ),
+        click.option("--facts", is_flag=True, help="Show all facts and metrics above the table."),
         click.option(
             "--raw-units",
             "raw_units",
@@ -215,6 +216,7 @@ def _run_many(
     process: str | None,
     errors: Any,
     fail_on: FailOn,
+    facts: bool = False,
     chart: str | None = None,
     beside: str | None = None,
     conditions: tuple[str, ...],
@@ -226,6 +228,8 @@ def _run_many(
         raise click.UsageError("--with goes with one trace")
     if chart is not None:
         raise click.UsageError("--chart draws one trace")
+    if facts:
+        raise click.UsageError("--facts is for one trace; --table has the metrics of each of many")
     if wanted["as_csv"] and wanted["as_json"]:
         raise click.UsageError("--csv and --json exclude each other")
     window: WindowOptions = {"start": start, "end": end, "process_id": _number(process)}
@@ -252,6 +256,7 @@ def _run(
     errors: Any,
     fail_on: FailOn,
     raw_units: bool,
+    facts: bool,
     chart: str | None = None,
 ) -> int:
     if as_csv + as_json + (chart is not None) > 1:
@@ -293,6 +298,7 @@ def _run(
                     chosen,
                     raw_units,
                     table is not None,
+                    facts,
                 )
 
     def verdict(found: Answer[Any], code: int) -> int:
@@ -376,10 +382,14 @@ def _text(
     chosen: Sequence[ColumnDeclaration] | None,
     raw: bool,
     alone: bool,
+    every: bool,
 ) -> None:
-    """The answer for people; `alone` is a table that was asked for by its name."""
+    """The answer for people; `alone` is a table that was asked for by its name, `every` means all facts."""
     if not alone:
-        out.facts([("coverage", found.coverage), *fact_lines(found, raw)])
+        lines = fact_lines(found, raw, every)
+        out.facts([("coverage", found.coverage), *lines])
+        if hidden := len(fact_lines(found)) - len(lines):
+            out.line(out.dim(f"{counted(hidden, 'more fact')}: --facts"))
     elif found.coverage != "full":
         out.facts([("coverage", found.coverage)])
     for name, rows in shown.items():

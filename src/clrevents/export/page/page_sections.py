@@ -149,7 +149,6 @@ def _plain(value: Any) -> bool:
 
 
 _HEADLINE: Final = 3
-_VERDICT: Final = "verdict"
 
 
 def page_sections(
@@ -175,8 +174,6 @@ def _section(
     declared = find_report(name)
     facts = [(key, value) for key, value in fact_lines(found) if key != "unknown"]
     unknown = [value for key, value in fact_lines(found) if key == "unknown"]
-    verdicts = [fact for fact in facts if fact[0] == _VERDICT]
-    headline = [*verdicts, *(fact for fact in facts if fact not in verdicts)][:_HEADLINE]
     notes = [(note.severity, note_text(note)) for note in found.notes if note.id != NOT_RECORDED]
     lacking = [what for note in found.notes if note.id == NOT_RECORDED for what in note.touches]
     return {
@@ -184,7 +181,7 @@ def _section(
         "question": declared.question,
         "about": declared.description.split("\n\n")[0],
         "coverage": found.coverage,
-        "headline": _safe(headline),
+        "headline": _safe(facts[:_HEADLINE]),
         "facts": _safe(facts),
         "unknown": [shown_text(text) for text in unknown],
         "lacking": lacking,

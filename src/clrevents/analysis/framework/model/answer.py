@@ -40,8 +40,10 @@ def table(description: str, *, bulk: bool = False) -> Any:
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(table, attrs.field))
-def answer(*, name: str, charts: tuple[ChartDeclaration, ...] = ()) -> Callable[[A], A]:
+def answer(*, name: str, summary: str = "", charts: tuple[ChartDeclaration, ...] = ()) -> Callable[[A], A]:
     """Make a report's class: `name` is that of the report, of its sub-command and of its schema.
+
+    `summary` names the metrics and facts that people see, in order, with blanks between; all of them when empty.
 
     Raises TypeError for a chart that does not fit the tables.
     """
@@ -49,6 +51,7 @@ def answer(*, name: str, charts: tuple[ChartDeclaration, ...] = ()) -> Callable[
     def make(body: A) -> A:
         made = attrs.frozen(kw_only=True, eq=True, repr=False)(body)
         made.name = name
+        made.summary = tuple(summary.split())
         made.declared_charts = charts
         tables = {declared.name: declared.row_class for declared in _tables(made)} if charts else {}
         for chart in charts:
@@ -68,6 +71,8 @@ class Answer(Generic[F_co]):
     """
 
     name: ClassVar[str] = ""
+    summary: ClassVar[tuple[str, ...]] = ()
+    """The metrics and facts that people see first."""
     declared_charts: ClassVar[tuple[ChartDeclaration, ...]] = ()
     """The charts of this kind of report, as they are declared."""
 

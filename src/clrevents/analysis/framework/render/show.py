@@ -15,8 +15,8 @@ from clrevents._util.words import counted, safe
 from clrevents.analysis.framework.render.charts import Chart
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question, metric_text
 from clrevents.analysis.framework.vocabulary.cells import (
+    cell_text,
     heading,
-    short_cell,
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
@@ -32,6 +32,8 @@ class Shown(Protocol):
 
     @property
     def name(self) -> str: ...
+    @property
+    def summary(self) -> tuple[str, ...]: ...
     @property
     def question(self) -> Question: ...
     @property
@@ -61,23 +63,26 @@ def question_text(question: Question) -> str:
     return ", ".join(parts)
 
 
-def fact_lines(answer: Shown, raw: bool = False) -> list[tuple[str, str]]:
-    """The metrics and facts that are known, as names and values, and those metrics that are not, by their reason."""
-    metrics = {name.replace("_", " "): metric for name, metric in answer.metrics.items()}
-    lines = [(name, metric_text(metric, raw)) for name, metric in metrics.items() if metric.value is not None]
-    columns = columns_of(type(answer.facts))
-    for column in columns:
+def fact_lines(answer: Shown, raw: bool = False, every: bool = True) -> list[tuple[str, str]]:
+    """The metrics and facts that are known, as names and values, and those metrics that are not, by their reason.
+
+    Those of the summary come first; `every` adds the others.
+    """
+    known: dict[str, tuple[str, str]] = {}
+    reasons: dict[str, list[str]] = {}
+    for name, metric in answer.metrics.items():
+        if metric.value is not None:
+            known[name] = name.replace("_", " "), metric_text(metric, raw)
+        elif every or name in (answer.summary or (name,)):
+            reasons.setdefault(metric.reason or "", []).append(name.replace("_", " "))
+    for column in columns_of(type(answer.facts)):
         value = getattr(answer.facts, column.name)
         if value not in (None, ()):
-            text = short_cell(column, value, raw)
             unit = f" {column.cell.unit}" if raw and column.cell.unit in ("ns", "bytes") else ""
-            lines.append((heading(column.name, column.cell), f"{text}{unit}"))
-    reasons: dict[str, list[str]] = {}
-    for name, metric in metrics.items():
-        if metric.value is None:
-            reasons.setdefault(metric.reason or "", []).append(name)
-    lines += [("unknown", f"{', '.join(names)}: {reason}") for reason, names in reasons.items()]
-    return lines
+            known[column.name] = heading(column.name, column.cell), f"{cell_text(column.cell, value, raw)}{unit}"
+    names = dict.fromkeys((*answer.summary, *(known if every or not answer.summary else ())))
+    lines = [known[name] for name in names if name in known]
+    return lines + [("unknown", f"{', '.join(names)}: {reason}") for reason, names in reasons.items()]
 
 
 def note_text(note: Note) -> str:
@@ -98,10 +103,10 @@ def answer_text(answer: Shown) -> str:
     """The repr of an answer."""
     lines = [f"<{answer.name} report: {answer.question.text}>", f"  {question_text(answer.question)}"]
     lines[1] += f"; coverage: {answer.coverage}"
-    facts = fact_lines(answer)
-    lines += [f"  {name:<24} {value}" for name, value in facts[:10]]
-    if len(facts) > 10:
-        lines.append(f"  … and {counted(len(facts) - 10, 'more fact')}, in .metrics and .facts")
+    facts, more = fact_lines(answer, every=False)[:10], len(fact_lines(answer))
+    lines += [f"  {name:<24} {value}" for name, value in facts]
+    if len(facts) < more:
+        lines.append(f"  … and {counted(more - len(facts), 'more fact')}, in .metrics and .facts")
     lines += [f"  {note_text(note)}" for note in answer.notes[:_NOTES]]
     if len(answer.notes) > _NOTES:
         lines.append(f"  … and {counted(len(answer.notes) - _NOTES, 'more note')}, in .notes")
@@ -117,7 +122,7 @@ def answer_html(answer: Shown) -> str:
     """The notebook view: the same as the text, with more rows and with the charts that there is room for."""
     parts = [f"<b>{html_text(answer.question.text)}</b>", f"<p>{html_text(question_text(answer.question))}"]
     parts.append(f"; coverage: {html_text(answer.coverage)}</p>")
-    parts.append(html_table((), fact_lines(answer)))
+    parts.append(html_table((), fact_lines(answer, every=False)))
     if answer.notes:
         parts.append("<ul>" + "".join(f"<li>{html_text(note_text(note))}</li>" for note in answer.notes[:20]) + "</ul>")
     # The first table, then pictures, then the other tables.

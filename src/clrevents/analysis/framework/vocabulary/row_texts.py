@@ -88,8 +88,10 @@ def text_last(column: ColumnDeclaration) -> int:
 def told_columns(
     columns: Sequence[ColumnDeclaration], texts: Sequence[Sequence[str]], raw: bool = False
 ) -> list[TextColumn]:
-    """Columns for a table that fits, but those of dashes. The first name, which says what a row is about, stays."""
+    """Columns for a table that fits, but those of dashes. Without one that always stays, the first name does."""
     named = next((c for c in columns if text_kind(c.cell) in ("name", "text")), None)
+    if any(c.importance == 0 for c in columns):
+        named = None
     return [
         TextColumn(
             heading(c.name, c.cell, raw),

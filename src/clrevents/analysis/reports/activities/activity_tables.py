@@ -82,14 +82,16 @@ class ActivityRow(SpanRow):
 class ActivityName(Row):
     """All activities of one name that started in the window."""
 
-    provider: CodeName = column("The provider of their events.")
-    name: CodeName = column("The name of their events without `Start` and `Stop`.")
-    count: Count = column("How many started.")
-    stopped: Count = column("How many of these have a stop event.")
-    total_ns: DurationNs = column("How long these took together. They may overlap.")
-    p50_ns: DurationNs | None = column("The median duration, by the nearest rank; null if none was stopped.")
+    provider: CodeName = column("The provider of their events.", importance=3)
+    name: CodeName = column("The name of their events without `Start` and `Stop`.", importance=0)
+    count: Count = column("How many started.", importance=1)
+    stopped: Count = column("How many of these have a stop event.", importance=3)
+    total_ns: DurationNs = column("How long these took together. They may overlap.", importance=1)
+    p50_ns: DurationNs | None = column(
+        "The median duration, by the nearest rank; null if none was stopped.", importance=1
+    )
     p90_ns: DurationNs | None = column("The 90th percentile; null if none was stopped.")
-    p99_ns: DurationNs | None = column("The 99th percentile; null if none was stopped.")
+    p99_ns: DurationNs | None = column("The 99th percentile; null if none was stopped.", importance=3)
     max_ns: DurationNs | None = column("The longest duration; null if none was stopped.")
 
 

@@ -55,6 +55,7 @@ class ActivitiesParameters:
 
 @answer(
     name="activities",
+    summary="count stopped never_stopped orphans",
     charts=(
         ChartDeclaration(
             "activities",

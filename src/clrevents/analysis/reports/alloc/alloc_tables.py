@@ -55,20 +55,20 @@ _SAMPLES = "On how many events of the source this rests."
 class AllocatedSums(Row):
     """What every table of sums has."""
 
-    share: Ratio | None = column(_SHARE, share_of=("bytes",))
-    bytes: Bytes = column(_BYTES)
+    share: Ratio | None = column(_SHARE, share_of=("bytes",), importance=1)
+    bytes: Bytes = column(_BYTES, importance=0)
     low_bytes: Bytes | None = column(_LOW)
     high_bytes: Bytes | None = column(_HIGH)
     large_bytes: Bytes = column(_LARGE, hidden=True)
     count: Count | None = column(_COUNT)
-    samples: Count = column(_SAMPLES)
+    samples: Count = column(_SAMPLES, importance=3)
 
 
 @table_row
 class AllocatedType(AllocatedSums):
     """All allocations of one type."""
 
-    type: CodeName | None = column(_TYPE)
+    type: CodeName | None = column(_TYPE, importance=0)
 
 
 @table_row

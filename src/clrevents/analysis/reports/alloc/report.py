@@ -72,7 +72,11 @@ _CHART: Final = ChartDeclaration(
 )
 
 
-@answer(name="alloc", charts=(_CHART,))
+@answer(
+    name="alloc",
+    summary="bytes_total large_total events certainty",
+    charts=(_CHART,),
+)
 class AllocReport(Answer[AllocFacts]):
     """How many bytes were allocated, of which types, by which code, on which threads and when.
 

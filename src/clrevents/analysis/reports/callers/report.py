@@ -41,19 +41,27 @@ class CallNode(Row):
     share: Ratio | None = column(
         "The inclusive weight as a share of the method's; null if that is 0.",
         share_of=("inclusive_ns", "inclusive_bytes", "inclusive"),
+        importance=1,
     )
     inclusive_ns: DurationNs | None = column(
-        "The method's time by this way; of callees, their own with all that they called. Null if weights are no times."
+        "The method's time by this way; of callees, their own with all that they called. Null if weights are no times.",
+        importance=1,
     )
     exclusive_ns: DurationNs | None = column(
         "How much of it the method itself was the innermost one; of callees, how much they were. Null as above."
     )
-    inclusive_bytes: Bytes | None = column("As `inclusive_ns`, in bytes; null if the weights are not sizes.")
+    inclusive_bytes: Bytes | None = column(
+        "As `inclusive_ns`, in bytes; null if the weights are not sizes.", importance=1
+    )
     exclusive_bytes: Bytes | None = column("As `exclusive_ns`, in bytes; null if the weights are not sizes.")
-    inclusive: Number | None = column("As `inclusive_ns`; null unless a field without a unit is the weight.")
+    inclusive: Number | None = column(
+        "As `inclusive_ns`; null unless a field without a unit is the weight.", importance=1
+    )
     exclusive: Number | None = column("As `exclusive_ns`; null unless a field without a unit is the weight.")
-    samples: Count = column("How many samples or events have a stack that goes this way.")
-    name: CodeName = column("The method as C# writes it; of several that are added up, the pattern that they match.")
+    samples: Count = column("How many samples or events have a stack that goes this way.", importance=3)
+    name: CodeName = column(
+        "The method as C# writes it; of several that are added up, the pattern that they match.", importance=0
+    )
     module: CodeName | None = column("The module; null if unknown.", hidden=True)
 
 
@@ -89,7 +97,10 @@ class CallersParameters(SampleParameters):
     depth: int | None = parameter(None, "At most so many calls away from the method.")
 
 
-@answer(name="callers")
+@answer(
+    name="callers",
+    summary="event total inclusive exclusive advice",
+)
 class CallersReport(Answer[CallersFacts]):
     """Which methods called a method, and which ones it called, as two trees with weights.
 

@@ -88,20 +88,20 @@ class CounterSeries(Row):
 
     row: RowNumber = column("Its number, in order of first values.", hidden=True)
     provider: CodeName = column("The EventSource, or the meter.")
-    name: CodeName = column("The counter, or the instrument.")
+    name: CodeName = column("The counter, or the instrument.", importance=0)
     tags: PrivateText = column("Its tags as they are written, empty for none; of an EventCounter, its metadata.")
-    quantile: Number | None = column("Which quantile of a histogram it is; null for all other series.")
+    quantile: Number | None = column("Which quantile of a histogram it is; null for all other series.", importance=3)
     kind: Word = column("`rate`, `mean` (EventCounters), `counter`, `updown`, `gauge` or `histogram` (meters).")
-    unit: CodeName = column("The unit of the values, empty for none.")
+    unit: CodeName = column("The unit of the values, empty for none.", importance=1)
     count: Count = column("How many values there are.")
     empty: Count = column("How many have no value, whatever the reason.", hidden=True)
     first: Number | None = column("The first value.", hidden=True)
-    last: Number | None = column("The last value.")
+    last: Number | None = column("The last value.", importance=1)
     min: Number | None = column(
         "The smallest value; of `mean` and `histogram` the smallest measurement, null where it is not told."
     )
     mean: Number | None = column(
-        "The mean of the values; of `mean` and `histogram` that of all measurements, null for quantiles."
+        "The mean of the values; of `mean` and `histogram` that of all measurements, null for quantiles.", importance=1
     )
     max: Number | None = column(
         "The largest value; of `mean` and `histogram` the largest measurement, null where it is not told."

@@ -82,6 +82,7 @@ class CountersParameters:
 
 @answer(
     name="counters",
+    summary="counters count problems counter_interval_ns",
     charts=(
         ChartDeclaration(
             "values",

@@ -75,18 +75,18 @@ class ThrownException(SpanRow):
 class ExceptionGroup(Row):
     """All exceptions of one type, thrown by one method and caught by one method."""
 
-    type: CodeName | None = column(_TYPE)
-    throwing_method: CodeName | None = column(_THROWING)
+    type: CodeName | None = column(_TYPE, importance=0)
+    throwing_method: CodeName | None = column(_THROWING, importance=0)
     catching_method: CodeName | None = column(_CATCHING)
-    thrown: Count = column(_THROWN)
+    thrown: Count = column(_THROWN, importance=0)
     rethrown: Count | None = column(f"{_RETHROWN[:-1]}; null if the trace does not tell.")
-    nested: Count = column(_NESTED)
+    nested: Count = column(_NESTED, importance=3)
     rethrown_by_await: Count = column(_AWAIT, hidden=True)
     filtered: Count | None = column(f"{_FILTERED[:-1]}; null if no handlers were recorded.", hidden=True)
     uncaught: Count | None = column(
         "How many no catch handler is known of; null if no handlers were recorded.", hidden=True
     )
-    dispatch_ns: DurationNs | None = column(f"{_DISPATCH[:-1]}; null if no handlers were recorded.")
+    dispatch_ns: DurationNs | None = column(f"{_DISPATCH[:-1]}; null if no handlers were recorded.", importance=1)
     handling_ns: DurationNs | None = column(f"{_HANDLING[:-1]}; null if no handlers were recorded.", hidden=True)
     hresult: Word | None = column("Their HRESULT, in hexadecimal; null if they differ.", hidden=True)
 

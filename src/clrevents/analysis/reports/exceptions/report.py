@@ -88,7 +88,11 @@ _CHART: Final = ChartDeclaration(
 )
 
 
-@answer(name="exceptions", charts=(_CHART,))
+@answer(
+    name="exceptions",
+    summary="thrown rethrown nested in_flight dispatch_total dispatch_max",
+    charts=(_CHART,),
+)
 class ExceptionsReport(Answer[ExceptionFacts]):
     """What was thrown, by which method, who caught it, how often, and how long that took.
 

@@ -29,17 +29,19 @@ _GENERATION = "Which part of the heap: `gen0`, `gen1`, `gen2`, `large` objects, 
 class GarbageCollection(SpanRow):
     """One collection."""
 
-    number: Ordinal = column("Its number, as the runtime counts them.")
-    generation: Ordinal | None = column("The oldest generation that was collected: 0, 1 or 2.")
+    number: Ordinal = column("Its number, as the runtime counts them.", importance=1)
+    generation: Ordinal | None = column("The oldest generation that was collected: 0, 1 or 2.", importance=1)
     kind: Word | None = column(
         "`blocking`; `background`: while the program ran on; inside of a background one: `foreground`, or `ephemeral` "
-        "for the short one that begins it. Null where the begin is not in the trace."
+        "for the short one that begins it. Null where the begin is not in the trace.",
+        importance=3,
     )
-    reason: Word | None = column("Why it was triggered, in the runtime's words.")
-    start_ns: Ns | None = column(_START)
+    reason: Word | None = column("Why it was triggered, in the runtime's words.", importance=1)
+    start_ns: Ns | None = column(_START, importance=1)
     end_ns: Ns | None = column(_END, hidden=True)
     pause_ns: DurationNs | None = column(
-        "How long it stopped the program, in all: from the begin of each suspension to when all threads ran again."
+        "How long it stopped the program, in all: from the begin of each suspension to when all threads ran again.",
+        importance=0,
     )
     suspend_ns: DurationNs | None = column("How much of that it took until all threads had stopped.")
     duration_ns: DurationNs | None = column(

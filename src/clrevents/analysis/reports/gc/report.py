@@ -161,7 +161,11 @@ _CHARTS: Final = (
 )
 
 
-@answer(name="gc", charts=_CHARTS)
+@answer(
+    name="gc",
+    summary="count pause_total paused pause_max pause_p95 induced heap_peak allocated_total allocation_rate",
+    charts=_CHARTS,
+)
 class GcReport(Answer[GcFacts]):
     """Which garbage collections ran and why, how long each stopped the program, and what it left of the heap.
 

@@ -58,11 +58,13 @@ class TypeOnHeap(Row):
     """All objects of one type in one snapshot."""
 
     snapshot: Ordinal = column("The number of the snapshot.", hidden=True)
-    type: CodeName = column("The type; of a nested one the runtime tells only its own name.")
+    type: CodeName = column("The type; of a nested one the runtime tells only its own name.", importance=0)
     module: CodeName | None = column("The module that declares it.", hidden=True)
     count: Count = column("How many objects there are.")
-    bytes: Bytes = column("Their own size.")
-    retained_bytes: Bytes | None = column("What they keep alive, themselves included; nothing counts twice.")
+    bytes: Bytes = column("Their own size.", importance=1)
+    retained_bytes: Bytes | None = column(
+        "What they keep alive, themselves included; nothing counts twice.", importance=1
+    )
     unreached: Count | None = column("How many of them no root reaches.", hidden=True)
     type_id: Handle = column("The runtime's id of the type.", hidden=True)
 

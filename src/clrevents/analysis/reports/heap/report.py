@@ -92,7 +92,10 @@ ANYTHING: Final = HeapParameters(type=None, snapshot=0, baseline=0, raw=False)
 """What is asked when nothing is said."""
 
 
-@answer(name="heap")
+@answer(
+    name="heap",
+    summary="nodes bytes unreached_bytes complete held_by kept_by",
+)
 class HeapReport(Answer[HeapFacts]):
     """What is on the heap by type, what keeps it alive, and what grew between two snapshots.
 

@@ -26,18 +26,18 @@ from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, colu
 class JittedMethod(Row):
     """One method with all its compilations that lie in the window."""
 
-    method: CodeName = column("The method, as C# would write it, or as the runtime does with `raw`.")
+    method: CodeName = column("The method, as C# would write it, or as the runtime does with `raw`.", importance=0)
     module: CodeName | None = column("The module that declares it.", hidden=True)
     compilations: Count = column("How many compilations of it began.", hidden=True)
     rejits: Count = column("How many of them were not the first of this method in the trace.", hidden=True)
-    tiers: tuple[Word, ...] = column("The tiers of its finished compilations, in order of time.")
+    tiers: tuple[Word, ...] = column("The tiers of its finished compilations, in order of time.", importance=3)
     ready_ns: tuple[Ns, ...] = column("When each of these was ready to run.", hidden=True)
-    compile_ns: DurationNs | None = column("How long its compilations took within the window.")
+    compile_ns: DurationNs | None = column("How long its compilations took within the window.", importance=0)
     background_ns: DurationNs | None = column("How much of that was on the background thread.", hidden=True)
-    il_bytes: Bytes | None = column("The size of its IL, at the last compilation.")
+    il_bytes: Bytes | None = column("The size of its IL, at the last compilation.", importance=2)
     native_bytes: Bytes | None = column("The size of its code, at the last compilation.")
-    inlined: Count | None = column("Calls that were inlined in its compilations.")
-    not_inlined: Count | None = column("Calls that could not be inlined in its compilations.")
+    inlined: Count | None = column("Calls that were inlined in its compilations.", importance=3)
+    not_inlined: Count | None = column("Calls that could not be inlined in its compilations.", importance=3)
     never_tiered_up: Flag = column(
         "It was compiled for a quick start, and in the whole trace never optimized.", hidden=True
     )

@@ -144,7 +144,10 @@ class JitParameters:
     never_tiered_up: bool = parameter(False, "Only methods that stayed at the quick tier.")
 
 
-@answer(name="jit")
+@answer(
+    name="jit",
+    summary="compilations methods compile_total background_total native_total rejits never_tiered_up tiering",
+)
 class JitReport(Answer[JitFacts]):
     """What the JIT compiled, when, on which thread, for how long, and what it decided on the way.
 

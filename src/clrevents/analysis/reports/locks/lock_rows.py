@@ -38,17 +38,18 @@ class ContendedLock(Row):
     """One lock."""
 
     lock_id: Handle | None = column("The runtime's id of the lock; null for all locks that the events do not tell.")
-    native: Flag = column("A lock of the runtime itself, not one of the program's.")
+    native: Flag = column("A lock of the runtime itself, not one of the program's.", importance=3)
     count: Count = column("How many contentions began.")
-    waited_ns: DurationNs = column("How long all threads together waited.")
+    waited_ns: DurationNs = column("How long all threads together waited.", importance=0)
     share: Ratio | None = column("Its share of all waiting of its kind, native or not; null if that is 0.")
     max_ns: DurationNs | None = column("The longest wait.")
-    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
+    open: Count = column("How many waits went on when tracing stopped: times are at least so long.", importance=3)
     threads: Count = column("How many threads waited.")
     most_waiters: Count | None = column("How many waited at once, at most; null if the lock is unknown.")
-    method: CodeName | None = column("The method that waited longest; null if unknown.")
+    method: CodeName | None = column("The method that waited longest; null if unknown.", importance=0)
     holder: CodeName | None = column(
-        "The method that held the lock longest while others waited, in the whole trace; null without samples."
+        "The method that held the lock longest while others waited, in the whole trace; null without samples.",
+        importance=1,
     )
     clr_instance_id: Ordinal = column("The runtime in the process that the lock is of.", hidden=True)
 

@@ -94,7 +94,10 @@ class LocksParameters:
     my_code: bool = MY_CODE
 
 
-@answer(name="locks")
+@answer(
+    name="locks",
+    summary="deadlock deadlocks count waited_total waited_max locks convoys",
+)
 class LocksReport(Answer[LocksFacts]):
     """Which locks threads waited for, where, for how long, and who held them meanwhile.
 

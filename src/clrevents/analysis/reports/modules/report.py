@@ -60,14 +60,18 @@ _KEPT: Final = {
 class LoadedModule(SpanRow):
     """One module of a process."""
 
-    name: CodeName = declared("The name of its assembly; if that is unknown, of its file.")
-    kind: Word = declared("`ready-to-run`, `native`, `dynamic` or `IL`.")
+    name: CodeName = declared("The name of its assembly; if that is unknown, of its file.", importance=0)
+    kind: Word = declared("`ready-to-run`, `native`, `dynamic` or `IL`.", importance=3)
     path: FilePath = declared("The file with its IL; empty for a dynamic module.")
-    loaded_ns: Ns | None = declared("When it was loaded; null if before the trace began.")
+    loaded_ns: Ns | None = declared("When it was loaded; null if before the trace began.", importance=1)
     unloaded_ns: Ns | None = declared("When it was unloaded; null if not before the trace ended.")
-    jitted: Count | None = declared("Methods that the JIT compiled; null if the trace has no such events.")
+    jitted: Count | None = declared(
+        "Methods that the JIT compiled; null if the trace has no such events.", importance=1
+    )
     compilations: Count | None = declared("How often the JIT compiled them.", hidden=True)
-    compile_ns: DurationNs | None = declared("How long that took; a compilation inside another counts in both.")
+    compile_ns: DurationNs | None = declared(
+        "How long that took; a compilation inside another counts in both.", importance=1
+    )
     il_bytes: Bytes | None = declared("The IL of what was compiled.", hidden=True)
     native_bytes: Bytes | None = declared("The machine code that was made of it.")
     precompiled: Count | None = declared(
@@ -90,7 +94,10 @@ class ModuleFacts:
     complete: Flag | None = declared("Whether the trace lists all managed code, so that no module is missing.")
 
 
-@answer(name="modules")
+@answer(
+    name="modules",
+    summary="count ready_to_run jitted compilations compile_total complete",
+)
 class ModulesReport(Answer[ModuleFacts]):
     """The modules of a process: their files, PDBs and lifetimes, and how much of each was compiled or precompiled.
 

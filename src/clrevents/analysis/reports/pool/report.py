@@ -116,7 +116,11 @@ class PoolParameters:
     my_code: bool = MY_CODE
 
 
-@answer(name="pool", charts=_CHARTS)
+@answer(
+    name="pool",
+    summary="verdict culprit since_ns until_ns blocked_workers latency_p50 latency_max workers_max min_workers",
+    charts=_CHARTS,
+)
 class PoolReport(Answer[PoolFacts]):
     """Whether the thread pool is starved, by whom, since when, and how long work waits for a worker.
 

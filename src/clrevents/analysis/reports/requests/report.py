@@ -128,6 +128,7 @@ class RequestsParameters:
 
 @answer(
     name="requests",
+    summary="count client_failed server_failed client_p50 client_p99 server_p50 server_p99",
     charts=(
         ChartDeclaration(
             "requests",

@@ -187,17 +187,19 @@ class RequestRoute(Row):
     """All requests of one side, host, method and route that started in the window."""
 
     side: Word = column("`client` or `server`.")
-    host: PrivateText | None = column("Host and port; null for a server.")
-    method: PrivateText | None = column("The HTTP method; null where it is not told.")
-    route: PrivateText | None = column("The route, as derived from paths.")
-    count: Count = column("How many started.")
-    failed: Count = column("How many of them failed, or have a status of 500 or more.")
-    stopped: Count = column("How many have a stop event; the durations are theirs.")
-    p50_ns: DurationNs | None = column("The median duration, by the nearest rank; null if none was stopped.")
+    host: PrivateText | None = column("Host and port; null for a server.", importance=3)
+    method: PrivateText | None = column("The HTTP method; null where it is not told.", importance=1)
+    route: PrivateText | None = column("The route, as derived from paths.", importance=0)
+    count: Count = column("How many started.", importance=1)
+    failed: Count = column("How many of them failed, or have a status of 500 or more.", importance=1)
+    stopped: Count = column("How many have a stop event; the durations are theirs.", importance=3)
+    p50_ns: DurationNs | None = column(
+        "The median duration, by the nearest rank; null if none was stopped.", importance=0
+    )
     p90_ns: DurationNs | None = column("The 90th percentile; null if none was stopped.")
-    p99_ns: DurationNs | None = column("The 99th percentile; null if none was stopped.")
+    p99_ns: DurationNs | None = column("The 99th percentile; null if none was stopped.", importance=1)
     max_ns: DurationNs | None = column("The longest duration; null if none was stopped.")
-    total_ns: DurationNs = column("How long they took together. They may overlap.")
+    total_ns: DurationNs = column("How long they took together. They may overlap.", importance=3)
 
 
 @row(text="route")

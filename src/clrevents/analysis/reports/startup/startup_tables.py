@@ -42,13 +42,16 @@ class StartupMoment(Row):
 
     moment: Word = column(
         "`runtime_started`, `first_compilation`, `program_loaded`, `main`, `main_ready`, `last_new_method`, "
-        "`tiering_resumed`, or `checkpoint`, a mark of the runtime's own."
+        "`tiering_resumed`, or `checkpoint`, a mark of the runtime's own.",
+        importance=0,
     )
-    time_ns: Ns = column("When it was.")
+    time_ns: Ns = column("When it was.", importance=0)
     since_start_ns: DurationNs | None = column("How long after the runtime started.")
-    evidence: Word = column("`event`: an event says so; `sample`: at the latest then; `inferred`: concluded.")
+    evidence: Word = column(
+        "`event`: an event says so; `sample`: at the latest then; `inferred`: concluded.", importance=3
+    )
     event: Word = column("The event that it was seen by.")
-    what: CodeName | None = column("The method, assembly or mark that it is about.")
+    what: CodeName | None = column("The method, assembly or mark that it is about.", importance=1)
 
 
 @table_row(span=("start_ns", "end_ns"), threads=("thread_id",))
@@ -141,7 +144,10 @@ class StartupFacts:
     startup_mode: Word | None = column("How the runtime was started, as it names it.")
 
 
-@answer(name="startup")
+@answer(
+    name="startup",
+    summary="verdict main_ready runtime_to_main jit_total jit_count assembly_load_total main runtime_version",
+)
 class StartupReport(Answer[StartupFacts]):
     """What a program does until Main and until its start is over: compilations, loads of assemblies and types.
 

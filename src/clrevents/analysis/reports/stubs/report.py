@@ -76,12 +76,14 @@ class Stub(Row):
     """One IL stub when it was generated."""
 
     time_ns: Ns = column("When the stub was generated.")
-    thread_id: ThreadId | None = column("The thread that needed it.")
-    compile_ns: DurationNs | None = column("How long the JIT took to compile it; null if it came precompiled.")
+    thread_id: ThreadId | None = column("The thread that needed it.", importance=3)
+    compile_ns: DurationNs | None = column(
+        "How long the JIT took to compile it; null if it came precompiled.", importance=1
+    )
     cache_hits: Count = column("How often the runtime said, in the whole trace, that it used it again.", hidden=True)
     cut: Flag = column("The runtime cut one of its texts.", hidden=True)
-    kind: Word = column("What the stub is for: `P/Invoke`, `delegate of a native function` and so on.")
-    target: CodeName = column("The managed method that the stub stands for.")
+    kind: Word = column("What the stub is for: `P/Invoke`, `delegate of a native function` and so on.", importance=1)
+    target: CodeName = column("The managed method that the stub stands for.", importance=0)
     managed: CodeText = column("The signature that managed code sees.")
     native: CodeText = column("The signature of the native side.")
     flags: Word = column("The flags of the event, which `kind` says in words.", hidden=True)
@@ -154,7 +156,10 @@ class StubParameters:
     raw: bool = parameter(False, "Names as the runtime writes them.")
 
 
-@answer(name="stubs")
+@answer(
+    name="stubs",
+    summary="count compile_total cache_hits",
+)
 class StubsReport(Answer[StubFacts]):
     """The stubs that carry calls between managed and native code, with both signatures and how long they compiled.
 

@@ -88,7 +88,11 @@ class TasksParameters:
     my_code: bool = MY_CODE
 
 
-@answer(name="tasks", charts=(_CHART,))
+@answer(
+    name="tasks",
+    summary="count latency_median latency_max blocking_count blocking_total sync_over_async exceptional",
+    charts=(_CHART,),
+)
 class TasksReport(Answer[TasksFacts]):
     """Which tasks, continuations and awaits ran, what created each, how long they queued, and what blocks on tasks.
 

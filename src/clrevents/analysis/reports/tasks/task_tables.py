@@ -101,11 +101,13 @@ class BlockingWait(SpanRow):
 class TaskMethod(Row):
     """A method that creates tasks or continuations, or that awaits."""
 
-    method: CodeName | None = column("The method; null for stacks without names.")
-    kind: Word = column("`task`, `continuation` or `await`.")
-    count: Count = column("How many it created.")
+    method: CodeName | None = column("The method; null for stacks without names.", importance=0)
+    kind: Word = column("`task`, `continuation` or `await`.", importance=1)
+    count: Count = column("How many it created.", importance=1)
     queued: Count = column("How many of them were queued and began to run.")
-    latency_median_ns: DurationNs | None = column("Their median latency, by the nearest rank; null if none was queued.")
+    latency_median_ns: DurationNs | None = column(
+        "Their median latency, by the nearest rank; null if none was queued.", importance=1
+    )
     latency_p95_ns: DurationNs | None = column("The latency that 95 % are no longer than, by the nearest rank.")
     latency_max_ns: DurationNs | None = column("The longest latency.")
     run_ns: DurationNs = column("How long they ran, with all that ran inside.")

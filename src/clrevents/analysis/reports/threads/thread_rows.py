@@ -31,13 +31,13 @@ from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING
 
 
-def _time(what: str) -> Any:
-    return column(f"How long it {what} in the window.", windowed=True)
+def _time(what: str, importance: int = 2) -> Any:
+    return column(f"How long it {what} in the window.", windowed=True, importance=importance)
 
 
-def _told(what: str) -> Any:
+def _told(what: str, importance: int = 2) -> Any:
     """A time that samples of old runtimes do not tell."""
-    return column(f"How long it {what} in the window; null before .NET 5.", windowed=True)
+    return column(f"How long it {what} in the window; null before .NET 5.", windowed=True, importance=importance)
 
 
 def _by_kernel(what: str, hidden: bool = False) -> Any:
@@ -81,18 +81,23 @@ class ThreadInterval(SpanRow):
 class ThreadRow(SpanRow):
     """One thread."""
 
-    thread_id: ThreadId = column("The operating system's id, which threads may have one after the other.")
+    thread_id: ThreadId = column("The operating system's id, which threads may have one after the other.", importance=0)
     role: Word = column(
         "What it is for: `main`, `finalizer`, `tiering`, `pool_worker`, `pool_io`, `pool_gate`, `pool_wait`, `timer`, "
-        "`sampler`, `gc`, `native` (the kernel saw no managed code on it), or `other`."
+        "`sampler`, `gc`, `native` (the kernel saw no managed code on it), or `other`.",
+        importance=0,
     )
     life_ns: DurationNs = _time("was there, as far as the trace tells,")
-    running_ns: DurationNs | None = _told("ran managed code; where the kernel recorded it, had a processor")
+    running_ns: DurationNs | None = _told(
+        "ran managed code; where the kernel recorded it, had a processor", importance=1
+    )
     ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
-    waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work")
-    main_wait: Word | None = column("The state of waiting that took longest; null if none did.", windowed=True)
-    unknown_ns: DurationNs = _time("did something that the trace does not tell")
+    waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work", importance=1)
+    main_wait: Word | None = column(
+        "The state of waiting that took longest; null if none did.", windowed=True, importance=1
+    )
+    unknown_ns: DurationNs = _time("did something that the trace does not tell", importance=3)
     gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
     lock_ns: DurationNs | None = _part("waited for a lock")
     wait_ns: DurationNs = _part("waited for a handle or a monitor; by the kernel, for anything that has no state here")
@@ -173,7 +178,11 @@ _CHART: Final = ChartDeclaration(
 )
 
 
-@answer(name="threads", charts=(_CHART,))
+@answer(
+    name="threads",
+    summary="threads running_total native_total lock_total wait_total sleep_total unknown_total sampling_period_ns",
+    charts=(_CHART,),
+)
 class ThreadsReport(Answer[ThreadFacts]):
     """What each thread did at every moment, and how that is known.
 

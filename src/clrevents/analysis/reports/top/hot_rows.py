@@ -15,13 +15,17 @@ from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
 class HotRow(Row):
     """One method or module."""
 
-    name: CodeName = column("The method as C# writes it, or the module; in brackets why there is no name.")
+    name: CodeName = column(
+        "The method as C# writes it, or the module; in brackets why there is no name.", importance=0
+    )
     module: CodeName | None = column("The module; null if unknown.")
     kind: Word | None = column("Whose code it is: `kernel`, `native` or `managed`; null unless the trace maps files.")
-    samples: Count = column("How many samples or events were taken in it.")
+    samples: Count = column("How many samples or events were taken in it.", importance=3)
     inclusive_samples: Count = column("How many were taken in it or in what it called.", hidden=True)
     exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
-    inclusive_ns: DurationNs | None = column("Its time with all that it called; null if the weights are not times.")
+    inclusive_ns: DurationNs | None = column(
+        "Its time with all that it called; null if the weights are not times.", importance=1
+    )
     exclusive_bytes: Bytes | None = column("Its own bytes; null if the weights are not sizes.")
     inclusive_bytes: Bytes | None = column("Its bytes with all that it called; null if the weights are not sizes.")
     exclusive: Number | None = column("Its own weight; null unless a field without a unit is the weight.")
@@ -29,12 +33,14 @@ class HotRow(Row):
     share: Ratio | None = column(
         "The exclusive weight as a share of the total; null if that is 0.",
         share_of=("exclusive_ns", "exclusive_bytes", "exclusive"),
+        importance=0,
     )
     running_ns: DurationNs | None = column(
-        "How much of the exclusive time threads ran managed code; null except for the sample profiler."
+        "How much of the exclusive time threads ran managed code; null except for the sample profiler.", importance=1
     )
     waiting_ns: DurationNs | None = column(
-        "How much of it they waited, in a method that is known to wait; null except for the sample profiler."
+        "How much of it they waited, in a method that is known to wait; null except for the sample profiler.",
+        importance=1,
     )
     external_ns: DurationNs | None = column(
         "How much of the exclusive time was in native code or waiting; null except for the sample profiler.",
@@ -60,7 +66,10 @@ class TopParameters(SampleParameters):
     )
 
 
-@answer(name="top")
+@answer(
+    name="top",
+    summary="event total samples processors advice",
+)
 class TopReport(Answer[TopFacts]):
     """The methods or modules with the most time, or with the most of another event's weight.
 

@@ -81,7 +81,10 @@ class WaitsParameters:
     my_code: bool = MY_CODE
 
 
-@answer(name="waits")
+@answer(
+    name="waits",
+    summary="waited_total task_total idle_total unfinished sync_over_async sampling_period_ns",
+)
 class WaitsReport(Answer[WaitsFacts]):
     """What threads waited for, how long, and which methods blocked them; which of them blocked on tasks.
 

@@ -61,12 +61,12 @@ class WaitKind(Row):
 class BlockingMethod(Row):
     """A method that blocks its thread."""
 
-    method: CodeName | None = column("The method; null for stacks without names.")
-    kind: Word = column("What it waits for.")
+    method: CodeName | None = column("The method; null for stacks without names.", importance=0)
+    kind: Word = column("What it waits for.", importance=1)
     task_wait: Flag = column("It blocks until a task is done, which asynchronous code need not do.")
-    evidence: Word = column("`event` or `sample`.")
-    count: Count | None = column("How many waits began; null for samples, which do not tell waits apart.")
-    waited_ns: DurationNs = column("How long it waited, on all threads.")
+    evidence: Word = column("`event` or `sample`.", importance=3)
+    count: Count | None = column("How many waits began; null for samples, which do not tell waits apart.", importance=1)
+    waited_ns: DurationNs = column("How long it waited, on all threads.", importance=0)
     share: Ratio | None = column("Its share of all waiting in this report but `idle`; null for that.")
     max_ns: DurationNs | None = column("The longest wait; null if no event tells its length.")
     open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
