@@ -15,6 +15,8 @@ MOST_HTML: Final = 50_000
 
 LEFT: Final = '<td style="text-align:left">'
 """How a cell of a table begins."""
+RIGHT: Final = '<td style="text-align:right;white-space:nowrap">'
+"""How that of a number does."""
 
 _LONG: Final = 200
 _PLAIN: Final = re.compile(r"[\w .:/-]*", re.ASCII).fullmatch
@@ -31,9 +33,10 @@ def shortened(text: str) -> str:
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool] = ()) -> str:
-    """A plain table of texts; columns are aligned left, but those of which `right` is true."""
-    cells = "".join(f"<th>{html_text(name)}</th>" for name in head)
-    sides = [f'<td style="text-align:{"right" if mine else "left"}">' for mine in right]
+    """A plain table of texts; columns are aligned left, except numbers, for which `right` is true."""
+    heads = zip(chain(right, repeat(False)), map(html_text, head), strict=False)
+    cells = "".join(f'<th style="text-align:{"right" if mine else "left"}">{name}</th>' for mine, name in heads)
+    sides = [RIGHT if mine else LEFT for mine in right]
     body = "".join(html_row(row, sides) for row in rows)
     return f"<table>{f'<tr>{cells}</tr>' if head else ''}{body}</table>"
 

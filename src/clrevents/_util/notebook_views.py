@@ -6,10 +6,13 @@ Knows no value: fields are those of attrs or a dataclass, and durations are told
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import Any, Final
 
-from clrevents._util.html import framed_html, html_table, html_text, shortened
+from clrevents._util.html import framed_html, html_table, html_text
 from clrevents._util.units import duration_text
+
+_LONG: Final = 1000
+"""Characters of a value: most sentences are shorter."""
 
 
 class Value:
@@ -34,9 +37,12 @@ def fields_html(value: Any) -> str:
     """The fields of an instance of an attrs class or of a dataclass, by name."""
     declared = getattr(value, "__attrs_attrs__", None) or getattr(value, "__dataclass_fields__", {}).values()
     fields = [(field.name, getattr(value, field.name)) for field in declared if field.repr and field.name[0] != "_"]
-    lines = [(name, shortened(_text(name, held))) for name, held in fields if held is not None and held not in ("", ())]
+    lines = [_line(name, held) for name, held in fields if held is not None and held not in ("", ())]
     return framed_html(f"<b>{html_text(type(value).__name__)}</b>{html_table((), lines)}", lambda: repr(value))
 
 
-def _text(name: str, held: Any) -> str:
-    return duration_text(held) if name.endswith("_ns") and isinstance(held, int) else str(held)
+def _line(name: str, held: Any) -> tuple[str, str]:
+    if name.endswith("_ns") and isinstance(held, int):
+        return name.removesuffix("_ns"), duration_text(held)
+    text = str(held)
+    return name, text if len(text) <= _LONG else text[:_LONG] + "…"

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents._util.html import MOST_HTML, framed_html, html_table, html_text
+from clrevents._util.html import framed_html, html_table, html_text
+from clrevents._util.words import counted
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.run.catalogue import find_report
@@ -114,9 +115,11 @@ class FleetAnswer:
     def _repr_html_(self) -> str:
         metrics = html_table((), [(name, metric_text(metric)) for name, metric in self.metrics.items()])
         parts = [f"<b>{html_text(self.name)}</b> of {len(self.traces):,} traces, coverage {self.coverage}{metrics}"]
+        headline = next(iter(self.tables), "")
         for name, table in {"by_trace": self.by_trace, **self.tables}.items():
-            part = f"<p><b>{html_text(name)}</b></p>{table._repr_html_()}"
-            parts.append(part if sum(map(len, (*parts, part))) < MOST_HTML else f"<p>{name}: {len(table):,} rows</p>")
+            parts.append(f"<p><b>{html_text(name)}</b>: {counted(len(table), 'row')}</p>")
+            if name in ("by_trace", headline):
+                parts.append(table._repr_html_())
         return framed_html("".join(parts), lambda: repr(self))
 
 
@@ -165,7 +168,7 @@ def _over_all(found: Sequence[Metric]) -> Metric:
     told = [metric for metric in found if metric.value is not None]
     if merged.value is None and merged.merge != "none" and told:
         why = f"{len(found) - len(told)} of {len(found)} traces do not tell it; the {merged.merge} of the others is "
-        return attrs.evolve(merged, reason=f"{why}{merged_metric(told).value:,}")
+        return attrs.evolve(merged, reason=f"{why}{metric_text(merged_metric(told))}")
     return merged
 
 

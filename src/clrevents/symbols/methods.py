@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary
+from clrevents._util.words import counted
 from clrevents.errors import Limits
 from clrevents.schema.method_flags import MethodFlags
 from clrevents.symbols.feed import ENTRY, Feed, with_entries
@@ -122,7 +123,7 @@ class Methods(Summary):
         return (self[index] for index in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"<{len(self)} pieces of code of {len(self.modules)} modules>"
+        return f"<{len(self):,} pieces of code of {counted(len(self.modules), 'module')}>"
 
     @property
     def advice(self) -> str | None:

@@ -132,6 +132,7 @@ class Table:
         Nullable columns get pandas' nullable types, so that integers stay integers.
         """
         pd = needed("pandas", "pandas", "a data frame")
+        needed("pyarrow", "pandas", "a data frame")
         columns = {}
         for index, field in enumerate(self.fields):
             parts = [part[index] for part in self.parts]

@@ -62,8 +62,8 @@ class RowShape:
 
 def _row_html(row: Any) -> str:
     """One row, or facts: a line for each column that says something."""
-    columns = [(c, getattr(row, c.name)) for c in columns_of(type(row))]
-    lines = [(heading(c.name, c.cell), short_cell(c, held)) for c, held in columns if held is not None and held != ()]
+    cells = [(c, getattr(row, c.name)) for c in columns_of(type(row))]
+    lines = [(heading(c.name, c.cell), short_cell(c, held)) for c, held in cells if held not in (None, (), False)]
     return framed_html(f"<b>{html_text(type(row).__name__)}</b>{html_table((), lines)}", lambda: repr(row))
 
 
