@@ -34,10 +34,10 @@ from clrevents.analysis.shared.events.contention_spans import (
     ENTERED,
     ContentionSpans,
 )
-from clrevents.analysis.shared.events.thread_ends import THREAD_COLUMNS, ThreadEnds
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
 from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
+from clrevents.analysis.shared.samples.thread_ends import THREAD_COLUMNS, ThreadEnds
 from clrevents.schema.registry import SAMPLE
 
 _KEPT: Final = {**CONTENTION_COLUMNS, **THREAD_COLUMNS}

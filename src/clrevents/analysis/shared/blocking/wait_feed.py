@@ -15,10 +15,10 @@ from clrevents.analysis.shared.blocking.known_waits import KnownWait, WaitFinder
 from clrevents.analysis.shared.blocking.off_processor import SwitchFeed
 from clrevents.analysis.shared.events.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.shared.events.task_waits import TASK_BEGIN, TASK_END, task_wait_spans
-from clrevents.analysis.shared.events.thread_ends import THREAD_COLUMNS, ThreadEnds
 from clrevents.analysis.shared.events.wait_events import wait_spans
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
 from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
+from clrevents.analysis.shared.samples.thread_ends import THREAD_COLUMNS, ThreadEnds
 
 WAIT_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _WAITING: Final = "runtime/WaitHandleWaitStart"

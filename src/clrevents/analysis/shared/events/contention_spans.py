@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.shared.events.wait_events import ThreadEnds, WaitSpans, wait_spans
+from clrevents.analysis.shared.events.wait_events import EndsOfThreads, WaitSpans, wait_spans
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -41,7 +41,7 @@ class ContentionSpans:
     spans: WaitSpans
 
     @classmethod
-    def of(cls, begins: Gathered, ends: Gathered, context: Context, threads: ThreadEnds) -> ContentionSpans:
+    def of(cls, begins: Gathered, ends: Gathered, context: Context, threads: EndsOfThreads) -> ContentionSpans:
         """Begins and ends of one process, paired on thread, runtime and kind of lock."""
         found = wait_spans(begins, ends, ("ContentionFlags", "ClrInstanceID", "thread_id"))
         return cls(found.in_trace(context, threads))

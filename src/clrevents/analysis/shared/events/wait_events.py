@@ -25,7 +25,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 _LARGEST: Final = float(1 << 62)
 
 
-class ThreadEnds(Protocol):
+class EndsOfThreads(Protocol):
     """What knows when threads ended."""
 
     def after(self, thread: NDArray[np.uint64], since: Ints) -> Ints:
@@ -131,7 +131,7 @@ class WaitSpans:
         ends = np.where(self.ended, self.end_ns, np.where(self.unended, np.maximum(reach, starts), starts))
         return starts, ends
 
-    def in_trace(self, context: Context, threads: ThreadEnds | None = None) -> WaitSpans:
+    def in_trace(self, context: Context, threads: EndsOfThreads | None = None) -> WaitSpans:
         """The same, with what is open lasting until tracing stopped or its thread ended.
 
         Unless events of its thread are missing after its begin, for its end may be one of them; and unless the trace
