@@ -284,8 +284,8 @@ def test_samples_show_what_weighs_most() -> None:
         "  stacks    4 stacks of 3 frames",
         "  unsampled 1.00 ms",
         "   weight  samples  innermost frame",
-        "  3.00 ms        2  Shop.Pay()",
-        "  1.00 ms        1  Shop.Main()",
+        "  2.50 ms        1  Shop.Main()",
+        "  1.50 ms        2  Shop.Pay()",
         "  1.00 ms        0  [not sampled]",
     ]
     html = samples._repr_html_()

@@ -62,6 +62,30 @@ def test_samples_that_stop_for_all_threads_are_nobodys_time_too(pause: int, cove
     assert numbers["unsampled_total"] == (pause - covered) * MS
 
 
+def test_of_a_gap_the_samples_at_its_two_ends_cover_as_much_in_every_report() -> None:
+    """One method waits before it and another one runs after it: each has a period and a half of it."""
+    builder = methods().method_load("System.Threading.Thread", "Sleep", address=0x3000)
+    for time in (*range(1, 11), *range(30, 41)):
+        builder.thread(8).at(time * MS).sample(0x1010)
+        leaf, kind = (0x3010, 1) if time <= 10 else (0x2010, 2)
+        builder.thread(7).at(time * MS + 1).sample(leaf, 0x1010, kind=kind)
+    _, rows = top(builder, thread_id=7)
+    half = 3 * MS // 2
+    assert rows["System.Threading.Thread.Sleep()"][0] == 9 * MS + half
+    assert rows["App.Program.Work()"][0] == 10 * MS + half
+    with clrevents.open(builder.build()) as trace:
+        answers = trace.reports("threads", "waits")
+    spans = [(row.state, row.start_ns, row.end_ns) for row in answers["threads"].intervals if row.thread_id == 7]
+    first, last = MS + 1, 40 * MS + 1
+    assert spans[:3] == [
+        ("sleep", first, 10 * MS + 1 + half),
+        ("unknown", 10 * MS + 1 + half, 30 * MS + 1 - half),
+        ("running", 30 * MS + 1 - half, max(last, spans[2][2])),
+    ]
+    (sleep,) = answers["waits"].waits
+    assert (sleep.kind, sleep.end_ns) == ("sleep", 10 * MS + 1 + half)
+
+
 def test_a_sampler_that_was_late_separates_no_samples() -> None:
     ticks = (*range(1, 11), *range(18, 28))
     builder = stopped_by_the_sampler(sampled(methods(), 7, *ticks), *ticks)
@@ -75,7 +99,7 @@ def test_windows_add_up_and_show_what_is_not_sampled_in_them() -> None:
     builder = sampled(methods(), 7, *range(1, 11), *range(30, 41))
     edges = [(None, 12 * MS), (12 * MS, 20 * MS), (20 * MS, None)]
     parts = [top(builder, start=low, end=high)[0] for low, high in edges]
-    assert [part["unsampled_total"] for part in parts] == [0, 7 * MS, 10 * MS]
+    assert [part["unsampled_total"] for part in parts] == [MS // 2, 8 * MS, 17 * MS // 2]
     assert sum(part["total"] for part in parts) == top(builder)[0]["total"]
 
 
@@ -95,4 +119,5 @@ def test_the_period_is_the_median_of_threads_own_gaps() -> None:
     thread, time = np.array([1, 2, 1, 2, 1]), np.array([0, 1, 10, 21, 40])
     assert period_of(thread, time) == 20
     sampling = Sampling.of(thread, time, time[:0])
-    assert sampling.held(np.array([0, 0]), np.array([60, 61])).tolist() == [60, 60]
+    until, since = sampling.sides(np.array([0, 0]), np.array([60, 100]))
+    assert (until.tolist(), since.tolist()) == ([60, 30], [60, 70])

@@ -8,6 +8,7 @@ import re
 from typing import Any, Final
 
 import attrs
+import numpy as np
 import pytest
 from shared_files import SHARED, needs_shared
 
@@ -29,17 +30,17 @@ _ADDED: Final = re.compile(r"Process\d* |\(Non-Activities\)$|Threads$|Thread \(|
 
 
 def samples_of(name: str) -> Samples:
-    # The official tools show all frames.
-    return held(read_samples(clrevents.open(SHARED / f"traces/own/{name}.nettrace.gz"), artefacts=True))
-
-
-def held(samples: Samples) -> Samples:
-    """As the official tools have it: the time that no sample covers is that of the sample before it."""
-    stacks, last = samples.stack.copy(), {}
-    for row, (thread, unsampled) in enumerate(zip(samples.thread.tolist(), samples.unsampled.tolist(), strict=True)):
-        stacks[row] = last.get(thread, stacks[row]) if unsampled else stacks[row]
-        last[thread] = stacks[row]
-    return attrs.evolve(samples, stack=stacks)
+    """As the official tools have it: all frames, and each sample until the next one of its thread, however late."""
+    with clrevents.open(SHARED / f"traces/own/{name}.nettrace.gz") as trace:
+        samples = read_samples(trace, artefacts=True).seen()
+        rows = trace.table("ThreadSample", columns=("time_ns", "thread_id"))
+    ids = np.array([thread.thread_id for thread in samples.threads])[samples.thread]
+    times, weights = samples.time_ns.copy(), samples.weight.copy()
+    for thread in set(ids.tolist()):
+        mine = np.flatnonzero(ids == thread)
+        times[mine] = rows["time_ns"][rows["thread_id"] == thread]
+        weights[mine] = np.diff(times[mine], append=times[mine[-1:]])
+    return attrs.evolve(samples, time_ns=times, weight=weights)
 
 
 def shortened(raw: str) -> str:

@@ -20,6 +20,7 @@ from built_waits import (
     waiting,
 )
 from clrevents.analysis.reports.waits import WaitsReport
+from clrevents.events import ThreadCreated_V0, ThreadFlags, ThreadTerminated_V0
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
 from together import together
@@ -148,7 +149,7 @@ def test_long_gaps_between_samples_are_not_waited() -> None:
     builder = methods().thread(7)
     for at in (1000, 2000, 3000, 4000, 50_000, 51_000):
         builder.at(at).sample(SLEEP, USER, kind=1)
-    assert [(row.start_ns, row.end_ns) for row in told(builder.rundown()).waits] == [(500, 4500), (49_500, 51_000)]
+    assert [(row.start_ns, row.end_ns) for row in told(builder.rundown()).waits] == [(500, 5500), (48_500, 51_000)]
 
 
 def test_idle_workers_are_in_no_sum() -> None:
@@ -160,6 +161,32 @@ def test_idle_workers_are_in_no_sum() -> None:
     assert numbers_of(found, "count", "waited_total", "idle_total") == (None, None, 9500)
     assert [(row.kind, row.share) for row in found.methods] == [("idle", None)]
     assert len(found.threads) == 0
+
+
+def created(thread: int, number: int) -> ThreadCreated_V0:
+    return ThreadCreated_V0(1000 + number, 1, ThreadFlags(0), number, thread, 0)
+
+
+@pytest.mark.parametrize("name", ["waits", "locks"])
+@pytest.mark.parametrize("told_by", ["an event", "its id, used again", "samples"])
+def test_no_wait_lasts_longer_than_its_thread(name: str, told_by: str) -> None:
+    """One that ended inside its wait waits until then, and is not open."""
+    builder = methods().thread(1).at(500).event(created(7, 1))
+    for at in range(1000, 40_000, 1000):
+        if at == 3000:
+            builder.thread(7).at(2100).event(start(), (ENTER, USER))
+        if at == 10_000 and told_by != "samples":
+            ends = ThreadTerminated_V0(1001, 1, 0) if told_by == "an event" else created(7, 2)
+            builder.thread(1).at(9500).event(ends)
+        if told_by == "samples" and at < 9000:
+            builder.thread(7).at(at).sample(USER, kind=1)
+        builder.thread(8).at(at).sample(USER, kind=2)
+    found = asked(name, builder.rundown())
+    rows = found.contentions if name == "locks" else [row for row in found.waits if row.kind == "lock"]
+    assert [(row.start_ns, row.end_ns, row.duration_ns, row.open) for row in rows] == [(2100, None, 7400, False)]
+    total = found.metrics["waited_total"]
+    assert (total.value, total.low, total.high) == (7400, 7400, None)
+    assert not any(note.id == "still-waiting" for note in found.notes)
 
 
 def test_what_goes_on_at_the_end_counts_until_tracing_stopped() -> None:

@@ -66,7 +66,7 @@ class LockTables:
         starts, ends = spans.bounds()
         window = context.window
         first = np.where(spans.begun, starts, ALWAYS)
-        last = np.where(spans.ended | spans.open, ends, FOREVER)
+        last = np.where(spans.ended | spans.unended, ends, FOREVER)
         self.inside = np.asarray(window.meets(first, last))
         self.begun = np.asarray(window.holds(starts))
         self.waited = found.waited(window)

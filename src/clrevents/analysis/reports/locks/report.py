@@ -37,8 +37,10 @@ from clrevents.analysis.shared.events.contention_spans import (
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
 from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
+from clrevents.analysis.shared.samples.thread_ends import THREAD_COLUMNS, ThreadEnds
 from clrevents.schema.registry import SAMPLE
 
+_KEPT: Final = {**CONTENTION_COLUMNS, **THREAD_COLUMNS}
 _CONTENTIONS: Final = "contentions"
 _SAMPLES: Final = "what holders of locks do"
 _NEEDS: Final = (
@@ -142,7 +144,7 @@ class LocksReport(Answer[LocksFacts]):
 class LocksCollector(Collector[LocksReport]):
     """Keeps a few columns of each contention, and runs of equal samples."""
 
-    selectors = (*CONTENTION_COLUMNS, *SAMPLER_EVENTS)
+    selectors = (*_KEPT, *SAMPLER_EVENTS)
     headers = CONTENTION_HEADERS
     stacks = True
 
@@ -154,13 +156,13 @@ class LocksCollector(Collector[LocksReport]):
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
         keep_samples(self._runs, chunk.events)
-        self._kept.take(narrowed(chunk, CONTENTION_COLUMNS))
+        self._kept.take(narrowed(chunk, _KEPT))
 
     def finish(self, context: Context) -> LocksReport:
         """Give the answer."""
-        events = self._kept.all(CONTENTION_COLUMNS, context.nothing)
-        found = ContentionSpans.of(events[CONTENDED], events[ENTERED], context)
+        events = self._kept.all(_KEPT, context.nothing)
         runs = self._runs.runs()
+        found = ContentionSpans.of(events[CONTENDED], events[ENTERED], context, ThreadEnds(events, runs))
         tables = LockTables(context, found, runs, self._asked.raw, self._asked.my_code)
         convoys = tables.convoys()
         locks = tables.locks()
@@ -280,7 +282,7 @@ def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
         notes.append(
             Note("still-waiting", "warning", text, ("waited_total",), {"threads": len(waiting), "longest_ns": longest})
         )
-    lost = int((inside & (~found.spans.begun | (~found.spans.ended & ~found.spans.open))).sum())
+    lost = int((inside & (~found.spans.begun | (~found.spans.ended & ~found.spans.unended))).sum())
     if lost:
         text = f"{counted(lost, 'contention has', 'contentions have')} only a begin or only an end in the trace"
         notes.append(Note("unmatched", "info", text, ("contentions",), {"contentions": lost}))

@@ -184,7 +184,7 @@ def metrics_of_blocking(context: Context, blocked: BlockedWorkers) -> dict[str, 
     starts = np.array([wait.place for wait in blocked.waits], dtype=np.int64)
     ends = np.array([wait.until for wait in blocked.waits], dtype=np.int64)
     inside = context.window.meets(starts, ends).tolist()
-    least = any(wait.goes_on for wait, meets in zip(blocked.waits, inside, strict=True) if meets)
+    least = any(wait.end is None for wait, meets in zip(blocked.waits, inside, strict=True) if meets)
     return {
         "blocked_total": context.metric("blocked_total", int(context.window.overlap(starts, ends).sum()), least=least),
         "blocked_workers": len({w.thread for w, meets in zip(blocked.waits, inside, strict=True) if meets}),

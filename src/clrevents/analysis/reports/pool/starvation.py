@@ -76,7 +76,7 @@ class BlockedWorkers:
         """Those of these waits whose begin is known, and whose end unless they go on."""
         held = [wait for wait in waits if wait.held is not None]
         starts = sorted(wait.start for wait in held if wait.start is not None)
-        ends = sorted(wait.end for wait in held if wait.end is not None)
+        ends = sorted(wait.until for wait in held if wait.until is not None and not wait.goes_on)
         return cls(held, np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64))
 
     def at(self, moment: int) -> int:
@@ -89,7 +89,9 @@ class BlockedWorkers:
         return [
             wait
             for wait in self.waits
-            if wait.start is not None and wait.start <= high and (wait.end is None or wait.end > low)
+            if wait.start is not None
+            and wait.start <= high
+            and (wait.goes_on or wait.until is None or wait.until > low)
         ]
 
 

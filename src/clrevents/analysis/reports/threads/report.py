@@ -201,6 +201,9 @@ class ThreadsCollector(Collector[ThreadsReport]):
         }
         if not running_told:
             metrics |= _untold(context, totals)
+        for state in BY_KERNEL:
+            reason = "only recordings by the Linux kernel tell"
+            metrics[f"{state}_total"] = context.metric(f"{state}_total", None, reason=reason)
         metrics["threads"] = None if _ANYTHING in context.unknown else len(threads)
         notes = []
         if not running_told:

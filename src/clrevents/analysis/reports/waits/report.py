@@ -168,7 +168,7 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
         return "sample" if name.startswith("task") and _TASKS in context.unknown else evidence(waits)
 
     def metric(name: str, value: int, waits: list[KnownWait]) -> Metric:
-        least = name.endswith("total") and any(wait.goes_on for wait in waits)
+        least = name.endswith("total") and any(wait.end is None for wait in waits)
         return context.metric(name, value, evidence_of(name, waits), least=least)
 
     def count(name: str, waits: list[KnownWait]) -> Metric:
@@ -209,7 +209,7 @@ def _notes(context: Context, tables: WaitTables) -> list[Note]:
         count = tables.count(wait for wait in tasks if wait.evidence == "event")
         threads = len({wait.thread for wait in tasks})
         waited = tables.waited(tasks)
-        least = "at least " if any(wait.goes_on for wait in tasks) else ""
+        least = "at least " if any(wait.end is None for wait in tasks) else ""
         text = (
             f"sync over async: {counted(count, 'wait') if count else 'waits'} for tasks blocked "
             f"{counted(threads, 'thread')} for "

@@ -50,7 +50,8 @@ _MONITORS: Final = ("System.Threading.Monitor.", "System.Threading.ObjectNative.
 class KnownWait:
     """One wait. `start` or `end` is None where the trace does not tell.
 
-    `until` is its end; of one that goes on when tracing stops, when that was: it lasted at least so long.
+    `until` is its end; of one that goes on when tracing stops or its thread ends, when that was: it lasted at least so
+    long.
     """
 
     thread: int
@@ -188,6 +189,7 @@ class WaitFinder:
     def _event_waits(self, spans: WaitSpans, first: int) -> list[KnownWait]:
         """Waits of one kind of event; their stacks are named from this place on."""
         begun, ended, open_ = spans.begun.tolist(), spans.ended.tolist(), spans.open.tolist()
+        unended = spans.unended.tolist()
         starts, ends, threads = spans.start_ns.tolist(), spans.end_ns.tolist(), spans.thread.tolist()
         stacks = spans.at_begin("stack_id").tolist()
         reached = spans.bounds()[1].tolist()
@@ -205,7 +207,7 @@ class WaitFinder:
                     stack_id=stacks[row],
                     method=self._names.method(first + row),
                     waiting_in=waiting_in,
-                    until=reached[row] if ended[row] or open_[row] else None,
+                    until=reached[row] if ended[row] or unended[row] else None,
                     goes_on=open_[row],
                 )
             )
@@ -390,7 +392,7 @@ def _nest(waits: Sequence[KnownWait]) -> None:
     for wait in waits:
         since = wait.since
         if around is not None and since is not None:
-            limit = FOREVER if around.goes_on else around.end
+            limit = FOREVER if around.goes_on else around.until
             if limit is not None and since < limit:
                 wait.inside = around.kind
                 continue

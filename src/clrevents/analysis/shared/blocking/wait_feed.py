@@ -18,6 +18,7 @@ from clrevents.analysis.shared.events.task_waits import TASK_BEGIN, TASK_END, ta
 from clrevents.analysis.shared.events.wait_events import wait_spans
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
 from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
+from clrevents.analysis.shared.samples.thread_ends import THREAD_COLUMNS, ThreadEnds
 
 WAIT_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _WAITING: Final = "runtime/WaitHandleWaitStart"
@@ -28,6 +29,7 @@ _KEPT: Final = {
     _SIGNALED: (*WAIT_HEADERS, "ClrInstanceID"),
     TASK_BEGIN: (*WAIT_HEADERS, "TaskID", "Behavior"),
     TASK_END: (*WAIT_HEADERS, "TaskID"),
+    **THREAD_COLUMNS,
 }
 WAIT_EVENTS: Final = tuple(_KEPT)
 WAIT_SELECTORS: Final = (*WAIT_EVENTS, *SAMPLER_EVENTS)
@@ -65,11 +67,12 @@ class WaitFeed:
         """All waits. Names are as the runtime writes them if `raw`, of the program's own methods if `my_code`."""
         events = self._kept.all(_KEPT, context.nothing)
         runs = self._runs.runs()
+        threads = ThreadEnds(events, runs)
         finder = WaitFinder(
             context,
-            ContentionSpans.of(events[CONTENDED], events[ENTERED], context),
-            wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")).in_trace(context),
-            task_wait_spans(events[TASK_BEGIN], events[TASK_END], context),
+            ContentionSpans.of(events[CONTENDED], events[ENTERED], context, threads),
+            wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")).in_trace(context, threads),
+            task_wait_spans(events[TASK_BEGIN], events[TASK_END], context, threads),
             runs,
             self._switches.found(context),
             raw,

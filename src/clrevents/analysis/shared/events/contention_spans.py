@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.shared.events.wait_events import WaitSpans, wait_spans
+from clrevents.analysis.shared.events.wait_events import EndsOfThreads, WaitSpans, wait_spans
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -41,9 +41,10 @@ class ContentionSpans:
     spans: WaitSpans
 
     @classmethod
-    def of(cls, begins: Gathered, ends: Gathered, context: Context) -> ContentionSpans:
+    def of(cls, begins: Gathered, ends: Gathered, context: Context, threads: EndsOfThreads) -> ContentionSpans:
         """Begins and ends of one process, paired on thread, runtime and kind of lock."""
-        return cls(wait_spans(begins, ends, ("ContentionFlags", "ClrInstanceID", "thread_id")).in_trace(context))
+        found = wait_spans(begins, ends, ("ContentionFlags", "ClrInstanceID", "thread_id"))
+        return cls(found.in_trace(context, threads))
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -81,7 +82,7 @@ class ContentionSpans:
     @cached_property
     def duration_known(self) -> Mask:
         """Where the length is known, at least from below: that of an open one is."""
-        return np.asarray(self.ended | self.spans.open)
+        return np.asarray(self.ended | self.spans.unended)
 
     @cached_property
     def duration_ns(self) -> Ints:

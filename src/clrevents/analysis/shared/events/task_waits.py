@@ -13,7 +13,7 @@ import numpy as np
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.shared.events.wait_events import WaitSpans, field_numbers, wait_spans
+from clrevents.analysis.shared.events.wait_events import EndsOfThreads, WaitSpans, field_numbers, wait_spans
 from clrevents.schema.registry import TPL
 
 TASK_BEGIN: Final = "tpl/TaskWaitBegin"
@@ -27,7 +27,9 @@ CONTINUATION_ID: Final = ("ContinueWithTaskId", "ContinuwWithTaskId")
 """The field of AwaitTaskContinuationScheduled with the id of the continuation; .NET Core 3.1 misspells it."""
 
 
-def task_wait_spans(begins: Gathered, ends: Gathered, context: Context) -> WaitSpans:
+def task_wait_spans(
+    begins: Gathered, ends: Gathered, context: Context, threads: EndsOfThreads | None = None
+) -> WaitSpans:
     """Waits that block; rows are those of `begins` that block, and of `ends`.
 
     An end alone may be that of an await, which any thread ends. Where ends were not recorded, no wait is known to be
@@ -36,7 +38,7 @@ def task_wait_spans(begins: Gathered, ends: Gathered, context: Context) -> WaitS
     found = wait_spans(blocking(begins), ends, ("TaskID", "thread_id"), orphans=False)
     if not ends_recorded(context):
         return attrs.evolve(found, last=np.zeros(len(found), dtype=np.bool_))
-    return found.in_trace(context)
+    return found.in_trace(context, threads)
 
 
 def ends_recorded(context: Context) -> bool:

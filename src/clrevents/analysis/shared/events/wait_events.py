@@ -1,14 +1,14 @@
 """Begins and ends of waits → spans: each begin with the next event of its thread, where that is an end.
 
 Waits of one kind do not nest on a thread, so a begin that another one follows has lost its end. The last one without
-an end is open: it lasted at least until tracing stopped. Knows what a row of an event is, and nothing of locks, handles
-and tasks.
+an end lasted at least until tracing stopped, and is open, or until its thread ended before. Knows what a row of an
+event is, and nothing of locks, handles and tasks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import attrs
 import numpy as np
@@ -23,6 +23,13 @@ Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 _LARGEST: Final = float(1 << 62)
+
+
+class EndsOfThreads(Protocol):
+    """What knows when threads ended."""
+
+    def after(self, thread: NDArray[np.uint64], since: Ints) -> Ints:
+        """When each thread, which lived at a moment, ended; `FOREVER` where that is unknown."""
 
 
 def field_numbers(events: Gathered, name: str) -> NDArray[Any]:
@@ -46,7 +53,8 @@ def field_known(events: Gathered, name: str) -> Mask:
 class WaitSpans:
     """Spans in order of time. `begin` and `end` are rows of the events, -1 where the trace does not have one.
 
-    `last` says which are the last of their thread and kind; `stopped_ns` is when tracing stopped.
+    `last` says which are the last of their thread and kind; `stopped_ns` is when tracing stopped. `reach` is until when
+    each of these lasted that has no end, as far as is known.
     """
 
     begins: Gathered
@@ -55,6 +63,7 @@ class WaitSpans:
     end: Ints
     last: Mask
     stopped_ns: int = FOREVER
+    reach: Ints = attrs.field(factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -72,6 +81,11 @@ class WaitSpans:
     @property
     def open(self) -> Mask:
         """Which went on when tracing stopped, as far as the trace tells; others without an end have lost it."""
+        return np.asarray(self.unended & (self.bounds()[1] >= self.stopped_ns))
+
+    @property
+    def unended(self) -> Mask:
+        """Which lasted until tracing stopped or their thread ended, as far as the trace tells."""
         return np.asarray(~self.ended & self.last)
 
     @property
@@ -110,14 +124,15 @@ class WaitSpans:
         return either(field_numbers(self.begins, name), self.begin, field_numbers(self.ends, name), self.end)
 
     def bounds(self) -> tuple[Ints, Ints]:
-        """From when to when each certainly lasted: without a begin, only its end; what is open, until tracing stopped;
-        others without an end, only their begin."""
+        """From when to when each certainly lasted: without a begin, only its end; what is unended, until tracing
+        stopped or its thread ended; others without an end, only their begin."""
         starts = np.where(self.begun, self.start_ns, self.end_ns)
-        ends = np.where(self.ended, self.end_ns, np.where(self.open, np.maximum(self.stopped_ns, starts), starts))
+        reach = self.reach if len(self.reach) else np.full(len(self), self.stopped_ns)
+        ends = np.where(self.ended, self.end_ns, np.where(self.unended, np.maximum(reach, starts), starts))
         return starts, ends
 
-    def in_trace(self, context: Context) -> WaitSpans:
-        """The same, with what is open lasting until tracing stopped.
+    def in_trace(self, context: Context, threads: EndsOfThreads | None = None) -> WaitSpans:
+        """The same, with what is open lasting until tracing stopped or its thread ended.
 
         Unless events of its thread are missing after its begin, for its end may be one of them; and unless the trace
         has begins only, which it shows where a thread begins to wait a second time.
@@ -127,11 +142,17 @@ class WaitSpans:
         if not len(self.ends) and not bool(self.last.all()):
             return attrs.evolve(self, last=np.zeros(len(self), dtype=np.bool_), stopped_ns=context.stopped_ns)
         missing = context.marks.touched(self.start_ns, np.full(len(self), FOREVER), (self.thread,))
-        return attrs.evolve(self, last=self.last & ~missing, stopped_ns=context.stopped_ns)
+        last, stopped = self.last & ~missing, context.stopped_ns
+        reach = np.full(len(self), stopped)
+        rows = np.flatnonzero(last & ~self.ended)
+        if threads is not None and len(rows):
+            reach[rows] = np.minimum(stopped, threads.after(self.thread[rows], self.start_ns[rows]))
+        return attrs.evolve(self, last=last, stopped_ns=stopped, reach=reach)
 
     def only(self, which: Mask) -> WaitSpans:
         """Some of them."""
-        return attrs.evolve(self, begin=self.begin[which], end=self.end[which], last=self.last[which])
+        reach = self.reach[which] if len(self.reach) else self.reach
+        return attrs.evolve(self, begin=self.begin[which], end=self.end[which], last=self.last[which], reach=reach)
 
 
 def wait_spans(begins: Gathered, ends: Gathered, keys: Sequence[str], orphans: bool = True) -> WaitSpans:

@@ -1,6 +1,7 @@
 """Runs of equal samples → stretches of time: a state reaches to the middle between two samples.
 
-Which samples are near is the rule of `sample_holding`; where none is, a stretch ends half a period after the last one.
+Which samples are near, and how far they hold where none is, is the rule of `sample_holding`; the first and the last one
+of a thread hold for half a period.
 Knows no names of code.
 """
 
@@ -23,14 +24,18 @@ from clrevents.analysis.shared.weights.weighing import SAMPLE_TYPE
 Ints: TypeAlias = NDArray[np.int64]
 
 
-def stretches(runs: SampleRuns, duration_ns: int) -> tuple[Ints, Ints]:
-    """From when to when each run lasted, in ns; no two of a thread overlap."""
+def stretches(runs: SampleRuns, duration_ns: int, over_gaps_ns: int | None = None) -> tuple[Ints, Ints]:
+    """From when to when each run lasted, in ns; no two of a thread overlap. `over_gaps_ns` is how far samples hold over
+    a gap, if not by the rule."""
     half = runs.period_ns // 2
     starts, ends = runs.first - half, runs.last + half
-    near = (runs.thread[1:] == runs.thread[:-1]) & runs.sampling.near(runs.last[:-1], runs.first[1:])
-    middle = runs.last[:-1] + (runs.first[1:] - runs.last[:-1]) // 2
-    starts[1:][near] = middle[near]
-    ends[:-1][near] = middle[near]
+    same = runs.thread[1:] == runs.thread[:-1]
+    last, first = runs.last[:-1], runs.first[1:]
+    near = runs.sampling.near(last, first)
+    held = runs.sampling.half_ns if over_gaps_ns is None else over_gaps_ns
+    middle = last + (first - last) // 2
+    starts[1:][same] = np.where(near, middle, np.maximum(first - held, middle))[same]
+    ends[:-1][same] = np.where(near, middle, np.minimum(last + held, middle))[same]
     return np.maximum(starts, 0), np.maximum(np.minimum(ends, duration_ns), 0)
 
 
@@ -41,7 +46,8 @@ def unseen(runs: SampleRuns, thread: NDArray[np.uint64], since: Ints) -> NDArray
     """
     if not len(runs) or not runs.period_ns:
         return np.zeros(len(thread), dtype=np.bool_)
-    lows, highs = stretches(runs, FOREVER)
+    # About single samples: how far they hold over a gap is no time in which others were sampled.
+    lows, highs = stretches(runs, FOREVER, runs.period_ns // 2)
     order = np.argsort(lows)
     low, reach = lows[order], np.maximum.accumulate(highs[order])
     sampled = np.cumsum(np.maximum(reach - np.maximum(low, np.concatenate((low[:1], reach[:-1]))), 0))

@@ -110,9 +110,11 @@ class SampledThread(Value):
 class Samples:
     """Weighted stacks in order of time, a number in each array for every one of them; owns its data.
 
-    `time_ns` counts from the start of the session, `thread` is a place in `threads`, `weight` is in `unit`, `external`
-    says which samples were in native code or waiting (None where the events do not tell). Stack `stack[i]` is
-    `values[offsets[stack[i]]:offsets[stack[i] + 1]]`, places in `frames`, innermost first; no two stacks are alike.
+    `time_ns` counts from the start of the session and is when a stack begins to count: the time of its event, or a
+    little earlier for the first sample of a thread after a gap. `thread` is a place in `threads`, `weight` is in
+    `unit`, `external` says which samples were in native code or waiting (None where the events do not tell). Stack
+    `stack[i]` is `values[offsets[stack[i]]:offsets[stack[i] + 1]]`, places in `frames`, innermost first; no two stacks
+    are alike.
     Time between two samples of a thread that no sample covers has a stack of the one frame `[not sampled]`.
     """
 

@@ -1,8 +1,8 @@
 """How long a sample of the profiler holds: the one rule for states, weights and pictures.
 
-A sample holds until the next one of its thread. Where none follows within three periods, the two together hold for
-three, and the time between is nobody's. Where the stops that the sampler makes show that it was late, that separates no
-samples; after ten periods that is no delay any more. Knows threads and times, no stacks.
+A sample holds until the next one of its thread. Where none follows within three periods, each of the two holds for one
+and a half towards the other, and the time between is nobody's. Where the stops that the sampler makes show that it was
+late, that separates no samples; after ten periods that is no delay any more. Knows threads and times, no stacks.
 """
 
 from __future__ import annotations
@@ -72,9 +72,11 @@ class Sampling:
         found: NDArray[np.bool_] = apart <= HELD * self.period_ns
         return found
 
-    def held(self, last: Ints, first: Ints) -> Ints:
-        """How much of the time from one sample of a thread to the next the two cover."""
-        return np.where(self.near(last, first), first - last, np.minimum(2 * self.half_ns, first - last))
+    def sides(self, last: Ints, first: Ints) -> tuple[Ints, Ints]:
+        """Until when the earlier of two samples of a thread holds, and from when on the later one; equal if near."""
+        near = self.near(last, first)
+        until = np.where(near, first, np.minimum(last + self.half_ns, first))
+        return until, np.where(near, first, np.maximum(first - self.half_ns, until))
 
     def _late_before(self, times: Ints) -> Ints:
         """For how long the sampler had been late until each moment."""

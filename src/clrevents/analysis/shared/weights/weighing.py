@@ -39,6 +39,8 @@ _EXTERNAL: Final = 1
 _NEVER: Final = -1
 """The type of what is no sample."""
 _UNKNOWN: Final = -1
+_ALONE: Final = -2
+"""Stands for the time to the next sample of what is no sample."""
 _LARGEST: Final = (1 << 63) - 1
 _BYTES: Final = ("bytes", "size", "amount", "amount64", "length")
 _TIMES: Final = ("ns", "nanoseconds")
@@ -95,12 +97,17 @@ class SampleColumns:
     @classmethod
     def joined(cls, parts: Sequence[SampleColumns]) -> SampleColumns:
         """All rows of several, which have numbers of a field."""
+        return cls.behind(parts)._ordered()
+
+    @classmethod
+    def behind(cls, parts: Sequence[SampleColumns]) -> SampleColumns:
+        """The same, the rows of one part after those of the other."""
         none = np.zeros(0, dtype=np.int64)
         names = ("time", "thread", "process", "stack_id", "field")
         time, thread, process, stack_id, field = (
             np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in names
         )
-        return cls(time, thread, process, stack_id, field)._ordered()
+        return cls(time, thread, process, stack_id, field)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -141,54 +148,52 @@ def weigh_times(
 ) -> WeighedColumns:
     """All samples of the profiler, whose field is `SAMPLE_TYPE`; those of some threads, or all, are weighed.
 
-    A sample weighs the time to its thread's next one, as far as `Sampling` says that it holds; the rest is a row of its
-    own. `stops` are when the sampler stopped each process. A window's first stack is the one that a thread was seen
-    with before.
+    A sample weighs the time to its thread's next one, as far as `Sampling` says that it holds, and some before it if it
+    is the first after a gap; the rest is a row of its own. `stops` are when the sampler stopped each process. A
+    window's first stack is the one that a thread was seen with before.
     """
-    weighed = []
+    held = []
     for process in sorted({*rows.process.tolist()}) or [_UNKNOWN]:
         mine = rows.take(np.flatnonzero(rows.process == process))
-        weighed.append(_held(mine, Sampling.of(mine.thread, mine.time, stops.get(process, rows.time[:0]))))
-    rows = SampleColumns.joined([part for part, _, _, _ in weighed])
-    order = np.argsort(np.concatenate([part.time for part, _, _, _ in weighed]), kind="stable")
-    until = np.concatenate([ends for _, ends, _, _ in weighed])[order]
-    unsampled = np.concatenate([alone for _, _, alone, _ in weighed])[order]
-    gap = np.concatenate([gaps for _, _, _, gaps in weighed])[order]
-    meets = window.meets(rows.time, until) & (window.high > window.low)
+        held.append(_held(mine, Sampling.of(mine.thread, mine.time, stops.get(process, rows.time[:0]))))
+    rows, since, until, gap = _joined(held)
+    meets = window.meets(since, until) & (window.high > window.low)
     if thread_ids is not None:
         meets &= np.isin(rows.thread, list(thread_ids))
     kept = np.flatnonzero(meets)
-    weight = window.overlap(rows.time, until)[kept]
+    kept = kept[np.argsort(since[kept], kind="stable")]
+    weight = window.overlap(since, until)[kept]
     rows = rows.take(kept)
     external = None if rows.field is None else rows.field == _EXTERNAL
-    shown = np.maximum(rows.time, window.low)
-    return WeighedColumns(rows, shown, weight, "nanoseconds", external, unsampled[kept], gap[kept])
+    shown = np.maximum(since[kept], window.low)
+    return WeighedColumns(rows, shown, weight, "nanoseconds", external, gap[kept] == _ALONE, np.maximum(gap[kept], -1))
 
 
-def _held(rows: SampleColumns, sampling: Sampling) -> tuple[SampleColumns, Ints, NDArray[np.bool_], Ints]:
-    """Samples of one process, and time that none covers, in order of time: until when each lasts, which it is, and how
-    long after it the next sample is."""
+_Held: TypeAlias = tuple[SampleColumns, Ints, Ints, Ints]
+"""Samples, and time that none covers: from when to when each lasts, and how long after it the next sample is."""
+
+
+def _held(rows: SampleColumns, sampling: Sampling) -> _Held:
+    """The samples of one process, and then the time that none covers."""
     order = np.lexsort((rows.time, rows.thread))
     same = rows.thread[order][1:] == rows.thread[order][:-1]
     rows_of, next_of = order[:-1][same], order[1:][same]
     last, first = rows.time[rows_of], rows.time[next_of]
-    until = rows.time.copy()
-    until[rows_of] = last + sampling.held(last, first)
+    since, until = rows.time.copy(), rows.time.copy()
+    until[rows_of], since[next_of] = sampling.sides(last, first)
     apart = np.full(len(rows), -1, dtype=np.int64)
     apart[rows_of] = first - last
-    gap = np.flatnonzero(until[rows_of] < first)
-    alone = rows.take(rows_of[gap])
-    none = np.zeros(len(gap), dtype=np.int64)
-    alone = attrs.evolve(
-        alone, time=until[rows_of[gap]], stack_id=none, field=None if rows.field is None else none + _NEVER
-    )
-    names = ("time", "thread", "process", "stack_id")
-    columns = [np.concatenate((getattr(rows, name), getattr(alone, name))) for name in names]
-    field = None if rows.field is None or alone.field is None else np.concatenate((rows.field, alone.field))
-    ends = np.concatenate((until, first[gap]))
-    in_time = np.argsort(columns[0], kind="stable")
-    made = SampleColumns(columns[0], columns[1], columns[2], columns[3], field).take(in_time)
-    return made, ends[in_time], in_time >= len(rows), np.concatenate((apart, none - 1))[in_time]
+    gap = until[rows_of] < since[next_of]
+    low, high = until[rows_of[gap]], since[next_of[gap]]
+    none = np.zeros(len(low), dtype=np.int64)
+    alone = attrs.evolve(rows.take(rows_of[gap]), time=low, stack_id=none, field=none + _NEVER)
+    return _joined([(rows, since, until, apart), (alone, low, high, none + _ALONE)])
+
+
+def _joined(parts: Sequence[_Held]) -> _Held:
+    """All of them, one part after the other."""
+    since, until, gap = (np.concatenate([part[place] for part in parts]) for place in (1, 2, 3))
+    return SampleColumns.behind([part[0] for part in parts]), since, until, gap
 
 
 def weigh_events(rows: SampleColumns, weight: str | None, window: TimeWindow) -> WeighedColumns:
