@@ -72,7 +72,7 @@ class Place:
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-            preexec_fn=None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+            preexec_fn=lambda: _prepare(limit),
             start_new_session=True,
         )
 
@@ -87,6 +87,13 @@ class Place:
 
     def partial(self) -> list[str]:
         return [path.name for path in self.out.rglob(".*")] if self.out.is_dir() else []
+
+
+def _prepare(limit: int | None) -> None:
+    # What a shell starts in the background ignores interrupts, and so would this.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if limit is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
 Fault = Callable[[Place, random.Random, float], tuple[int, str]]

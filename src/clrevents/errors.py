@@ -233,9 +233,9 @@ class Limits(Value):
     """Events buffered between two sequence points for sorting by time."""
     region_bytes: int = 1024 * _MIB
     """Bytes of blocks buffered for sorting by time."""
-    metadata: int = 200_000
+    metadata: int = 32_768
     """Event descriptions per trace."""
-    learned: int = 5000
+    learned: int = 1_000
     """Record classes created from the event descriptions of a trace, with 16 fields on average."""
     fields: int = 4096
     """Fields per event description, including nested ones; and four times as many different ones per event name."""

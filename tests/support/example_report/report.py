@@ -35,7 +35,7 @@ class FinalizerFacts:
     running: Flag | None = column("Whether a run has no end.")
 
 
-@answer(name="finalizers")
+@answer(name="finalizers", summary="count finalized finalize_total")
 class FinalizersReport(Answer[FinalizerFacts]):
     """When finalizers ran. Threads of the program go on meanwhile; what waits is the memory of the next objects.
 
