@@ -220,7 +220,9 @@ class Judge:
         changed = fault.startswith("trace ")
         left = place.left() if place.out.is_dir() else {}
         outcome = "nothing" if not left else "complete" if left == self.whole or changed else "some"
-        if code not in (0, 2, 3, *SIGNALS.get(fault, ())):
+        # Python itself was interrupted, before there was a command.
+        early = fault == "SIGINT" and "KeyboardInterrupt" in said and "/clrevents/cli/" not in said
+        if code not in (0, 2, 3, *SIGNALS.get(fault, ())) and not early:
             wrong.append(f"exit {code}")
         if outcome == "some" and self.place.writer != "fleet" and not place.partial():
             wrong.append("half an output")
@@ -228,7 +230,7 @@ class Judge:
             wrong.append("exit 0 without output")
         if code in (2, 3) and not said.strip():
             wrong.append("nothing said")
-        if ("Traceback" in said and code != -signal.SIGINT) or "internal error" in said:
+        if ("Traceback" in said and not early) or "internal error" in said:
             wrong.append("a traceback")
         if fault not in ("SIGKILL", "SIGTERM") and place.partial():
             wrong.append("something unfinished is left")
