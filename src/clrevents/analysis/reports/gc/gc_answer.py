@@ -84,6 +84,17 @@ class WindowedCollections:
                     found += following - number - 1
         return found
 
+    def going_on(self) -> tuple[int, int]:
+        """How long the program had been stopped when tracing stopped, and how much of it in the window; 0 if it was
+        not."""
+        ends = self.suspensions.column("end_ns").known
+        starts = self.suspensions.column("start_ns")
+        if not len(self.suspensions) or ends[-1] or not starts.known[-1] or self.suspensions["lossy"][-1]:
+            return 0, 0
+        since = starts.values[-1:]
+        until = np.maximum(since, self.context.stopped_ns)
+        return int((until - since)[0]), int(self.context.window.overlap(since, until)[0])
+
     def stopping(self) -> int:
         """How long threads took to stop within the window."""
         starts, ends = self.suspensions.column("start_ns"), self.suspensions.column("stopped_ns")
@@ -131,7 +142,8 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
     rows = [row for row, counts in enumerate(begun) if counts]
     generation, kind, reason = (listed.values(name) for name in ("generation", "kind", "reason"))
     pauses_known, stops_known = (bool(listed.suspensions.column(n).known.all()) for n in ("pause_ns", "suspend_ns"))
-    total = int(context.overlap(listed.suspensions).sum())
+    open_pause, inside = listed.going_on()
+    total = int(context.overlap(listed.suspensions).sum()) + inside
     pauses = sorted(value for value in listed.values("pause_ns") if value is not None)
     allocated, promoted = listed.values("allocated_bytes"), listed.values("promoted_bytes")
     sizes = [value for name in ("heap_before_bytes", "heap_after_bytes") for value in listed.values(name)]
@@ -143,7 +155,7 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
         "induced": sum(reason[row] in INDUCED for row in rows),
         "pause_total": total,
         "paused": share(total, length) if pauses_known else None,
-        "pause_max": max(pauses, default=None),
+        "pause_max": max([*pauses[-1:], *filter(None, [open_pause])], default=None),
         **{name: nearest_rank(pauses, percent) for name, percent in _PERCENTILES.items()},
         "suspend_total": listed.stopping(),
         "heap_peak": max((size for size in sizes if size is not None), default=None),
@@ -156,6 +168,7 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
     # What was allocated while a background collection ran is in no event.
     at_least = {
         "pause_total": not pauses_known,
+        "pause_max": open_pause > 0,
         "suspend_total": not stops_known,
         "promoted_total": any(promoted[row] is None for row in rows),
         "allocated_total": any(allocated[row] is None for row in rows) or not {None, "background"}.isdisjoint(kind),
@@ -163,6 +176,8 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
     for name, value in numbers.items():
         if not isinstance(value, Metric) and (at_least.get(name) or (lost and name in _ADDED_UP)):
             numbers[name] = context.metric(name, value, least=True)
+        elif value is None and not pauses_known and name in ("paused", *_PERCENTILES):
+            numbers[name] = context.metric(name, None, reason="a pause has no end in the trace")
     return numbers
 
 

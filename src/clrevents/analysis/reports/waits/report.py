@@ -172,9 +172,11 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
         return context.metric(name, value, evidence_of(name, waits), least=least)
 
     def count(name: str, waits: list[KnownWait]) -> Metric:
-        sampled = evidence(waits) == "sample"
-        reason = "samples show how long threads waited, not how often" if sampled else None
-        return context.metric(name, None if sampled else tables.count(waits), evidence_of(name, waits), reason)
+        told = [wait for wait in waits if wait.evidence == "event"]
+        sampled = len(told) < len(waits)
+        number = tables.count(told) if told or not sampled else None
+        reason = "samples show how long threads waited, not how often" if number is None else None
+        return context.metric(name, number, evidence_of(name, told or waits), reason, least=sampled and bool(told))
 
     tasks_known = (samples and context.methods.complete) or _TASKS not in context.unknown or bool(tasks)
     return {
