@@ -61,7 +61,7 @@ class WindowedCollections:
         return found
 
     def paused(self) -> list[int | None]:
-        """How long each stopped the program within the window; None where that is unknown."""
+        """How long each stopped the program within the window; None if unknown."""
         window = self.context.window
         found: list[int | None] = []
         for key in zip(*(self.values(name) for name in ("number", "start_ns", "end_ns")), strict=True):
@@ -74,7 +74,7 @@ class WindowedCollections:
         return found
 
     def lost(self) -> int:
-        """How many collections between those of the window left no event, as the numbers tell."""
+        """How many collections between those of the window left no event, according to the gaps in their numbers."""
         window = self.context.window
         found = 0
         for runtime in self.built:
@@ -103,7 +103,7 @@ class WindowedCollections:
 
 
 def totals(listed: WindowedCollections) -> list[dict[str, Any]]:
-    """By generation, by kind and by reason: the longest pauses first."""
+    """By generation, by kind and by reason: longest pauses first."""
     names = ("generation", "kind", "reason", "pause_ns", "suspend_ns", "promoted_bytes")
     columns = {name: listed.values(name) for name in names}
     paused, begun = listed.paused(), listed.begun
@@ -135,7 +135,7 @@ def totals(listed: WindowedCollections) -> list[dict[str, Any]]:
 
 
 def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: ReportTable[Any]) -> Any:
-    """All numbers; lower bounds where a part of what they count or add up is not known."""
+    """All numbers; lower bounds where part of what they count or add up is unknown."""
     context = listed.context
     lost = bool(listed.lost())
     begun = listed.begun
@@ -218,7 +218,10 @@ def left_out(listed: WindowedCollections) -> list[Note]:
     lost = listed.lost()
     if not lost:
         return []
-    text = f"{counted(lost, 'collection')} between others left no event, as the numbers tell; sums are at least so much"
+    text = (
+        f"{counted(lost, 'collection')} between others left no event, according to the gaps in their numbers; "
+        "sums are lower bounds"
+    )
     return [Note("numbers-missing", "warning", text, ("collections", *sorted(_ADDED_UP)), {"collections": lost})]
 
 
@@ -227,25 +230,29 @@ def notes(listed: WindowedCollections) -> list[Note]:
     found, built = [], listed.built
     orphans = sum(runtime.walk.orphans for runtime in built)
     if orphans:
-        text = f"{counted(orphans, 'event')} about a collection cannot be given to one of them"
+        text = f"{counted(orphans, 'event')} could not be assigned to any collection"
         touched = ("collections", "generations", "heaps")
         found.append(Note("events-without-collection", "warning", text, touched, {"events": orphans}))
     pauses = sum(value is None for value in listed.values("pause_ns"))
     if pauses:
-        text = f"the pauses of {counted(pauses, 'collection')} are not whole in the trace, and not in the metrics"
+        text = (
+            f"the pauses of {counted(pauses, 'collection')} are incomplete in the trace and not included in the metrics"
+        )
         found.append(Note("pauses-unknown", "warning", text, ("pause_ns", "pause_total"), {"collections": pauses}))
     silent = sum(value is None for value in listed.values("allocated_bytes"))
     if silent and listed.collections:
-        text = f"{counted(silent, 'collection')} of {len(listed.collections):,} cannot tell what was allocated before"
+        text = (
+            f"{counted(silent, 'collection')} of {len(listed.collections):,} do not show what was allocated before them"
+        )
         found.append(Note("allocated-unknown", "info", text, ("allocated_total",), {"collections": silent}))
     inside = sum(word == "background" for word in listed.values("kind"))
     if inside:
-        text = f"what was allocated during {counted(inside, 'background collection')} is not known"
+        text = f"what was allocated during {counted(inside, 'background collection')} is unknown"
         numbers = {"collections": inside}
         found.append(Note("allocated-in-background", "info", text, ("allocated_total",), numbers))
     unread = sum(runtime.dynamic.unread for runtime in built)
     if unread:
-        text = f"{counted(unread, 'event')} of the GC's own kinds {'has' if unread == 1 else 'have'} another layout"
+        text = f"{counted(unread, 'event')} of the GC's own kinds {'has' if unread == 1 else 'have'} an unknown layout"
         found.append(Note("dynamic-unread", "warning", text, ("committed", "tunings"), {"events": unread}))
     return found
 
