@@ -72,7 +72,7 @@ class Place:
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-            preexec_fn=None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+            preexec_fn=lambda: _prepare(limit),
             start_new_session=True,
         )
 
@@ -87,6 +87,13 @@ class Place:
 
     def partial(self) -> list[str]:
         return [path.name for path in self.out.rglob(".*")] if self.out.is_dir() else []
+
+
+def _prepare(limit: int | None) -> None:
+    # What a shell starts in the background ignores interrupts, and so would this.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if limit is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
 Fault = Callable[[Place, random.Random, float], tuple[int, str]]
@@ -213,7 +220,9 @@ class Judge:
         changed = fault.startswith("trace ")
         left = place.left() if place.out.is_dir() else {}
         outcome = "nothing" if not left else "complete" if left == self.whole or changed else "some"
-        if code not in (0, 2, 3, *SIGNALS.get(fault, ())):
+        # Python itself was interrupted, before there was a command.
+        early = fault == "SIGINT" and "KeyboardInterrupt" in said and "/clrevents/cli/" not in said
+        if code not in (0, 2, 3, *SIGNALS.get(fault, ())) and not early:
             wrong.append(f"exit {code}")
         if outcome == "some" and self.place.writer != "fleet" and not place.partial():
             wrong.append("half an output")
@@ -221,7 +230,7 @@ class Judge:
             wrong.append("exit 0 without output")
         if code in (2, 3) and not said.strip():
             wrong.append("nothing said")
-        if ("Traceback" in said and code != -signal.SIGINT) or "internal error" in said:
+        if ("Traceback" in said and not early) or "internal error" in said:
             wrong.append("a traceback")
         if fault not in ("SIGKILL", "SIGTERM") and place.partial():
             wrong.append("something unfinished is left")

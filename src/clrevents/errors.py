@@ -1,6 +1,6 @@
 """Exceptions about traces, problems that are reported instead of raised, and limits.
 
-Holds the exceptions, `Problem`, and `Limits`, which bounds what a hostile file can demand. Knows nothing of events,
+Contains the exceptions, `Problem`, and `Limits`, which bounds what a hostile file can demand. Knows nothing of events,
 files or decoding; everything else imports it.
 """
 
@@ -145,7 +145,7 @@ class Problem(Value):
     offset: int | None = None
     """The byte position in the decompressed stream."""
     length: int | None = None
-    """The number of bytes affected; where bytes are missing, the number that exist."""
+    """The number of bytes affected; if bytes are missing, the number that exist."""
     event: str | None = None
     """The event that was being read."""
     field: str | None = None
@@ -153,7 +153,7 @@ class Problem(Value):
     impact: str = ""
     """What cannot be trusted because of the fault."""
     needed: int | None = None
-    """The number of bytes required, where bytes are missing."""
+    """The number of bytes required, if bytes are missing."""
 
     def __str__(self) -> str:
         at = "" if self.offset is None else f" at {self.offset:#x}"
@@ -233,12 +233,13 @@ class Limits(Value):
     """Events buffered between two sequence points for sorting by time."""
     region_bytes: int = 1024 * _MIB
     """Bytes of blocks buffered for sorting by time."""
-    metadata: int = 200_000
+    metadata: int = 32_768
     """Event descriptions per trace."""
-    learned: int = 5000
+    learned: int = 1_000
     """Record classes created from the event descriptions of a trace, with 16 fields on average."""
     fields: int = 4096
-    """Fields per event description, including nested ones; and four times as many different ones per event name."""
+    """Fields per event description, including nested ones; four times as many different ones are allowed per event
+    name."""
     nesting: int = 32
     """Nesting depth of objects and arrays in one event description."""
     string_bytes: int = 64 * 1024

@@ -1,6 +1,6 @@
 """Every event class and enum, flat: `from clrevents.events import MethodLoadVerbose_V2, StubFlags`.
 
-A name loads its family when it is first asked for. What type checkers read names the families and not what is in them.
+A name loads its family on first use. For type checkers, the families are named, not their contents.
 """
 
 from __future__ import annotations

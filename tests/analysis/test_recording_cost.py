@@ -120,12 +120,12 @@ def test_other_suspensions_with_a_sample_in_them(reason: int, count: int | None)
     found = cost(builder)
     assert (found.stops, found.held_ns, found.share_high) == (0, None, None)
     assert (found.own_stops, found.other_stops) == ((1, 0) if reason == 0 else (0, 1))
-    assert found.reason == "no suspension that is whole has a sample in it"
+    assert found.reason == "no complete suspension has a sample in it"
 
 
 def test_a_sample_while_threads_still_ran_is_of_another_suspension() -> None:
     builder = stop(TraceBuilder(), (100, 110, 140, 150), samples=((105, MAIN), (145, MAIN)))
-    assert cost(builder).reason == "no suspension that is whole has a sample in it"
+    assert cost(builder).reason == "no complete suspension has a sample in it"
     builder = stop(TraceBuilder(), (100, 110, 140, 150), samples=((110, MAIN),))
     assert cost(builder).stops == 1
 
@@ -192,7 +192,7 @@ def test_samples_without_suspensions_tell_the_period() -> None:
     found = cost(builder)
     # 1010, 1021, 1000 of thread 1 and 2029 of thread 2: of four the second.
     assert (found.period_ns, found.period_from, found.samples) == (1010, "samples", 7)
-    assert (found.stops, found.held_ns, found.reason) == (0, None, "there are no events about suspensions")
+    assert (found.stops, found.held_ns, found.reason) == (0, None, "suspensions were not recorded")
 
 
 def test_without_samples_nobody_can_tell() -> None:

@@ -20,7 +20,7 @@ WRITTEN = bytes([3, 2, 1, 0, 5, 4, 7, 6, *range(8, 16)])
 
 
 def wandering(format: Format = "nettrace4") -> TraceBuilder:
-    """Two activities that change threads, one that stays, and an end without a begin."""
+    """Two activities that change threads, one that stays, and an end without a start."""
     builder = TraceBuilder(format)
     begin(builder.thread(1).at(1 * MS).activity(ONE), 1)
     begin(builder.thread(2).at(2 * MS).activity(TWO), 2)

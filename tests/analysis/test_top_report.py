@@ -70,7 +70,7 @@ def test_every_value_of_a_row() -> None:
     total = report.metrics["total"]
     assert (total.value, total.unit, total.evidence, report.metrics["samples"].value) == (15 * MS, "ns", "sample", 5)
     assert [(note.id, note.severity, note.message) for note in report.notes] == [("clock-time", "info", CAVEAT)]
-    assert (report.coverage, report.question.text) == ("full", "Where is the time?")
+    assert (report.coverage, report.question.text) == ("full", "Where is the time spent?")
 
 
 @pytest.fixture(scope="module")
@@ -244,7 +244,7 @@ def test_processes_have_rows_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"weight": "Size"}, ValueError, "weight needs event: samples of the profiler weigh the time"),
+        ({"weight": "Size"}, ValueError, "weight needs event: profiler samples are weighted by time"),
         ({"event": "Sold", "weight": "What"}, ValueError, "'What' is not a number, so it cannot be a weight"),
         ({"event": "Sold", "weight": "Less"}, ValueError, "'Less' is negative in some events"),
         ({"event": "Sold", "weight": "Sise"}, KeyError, r"Sold has no column 'Sise'; .*Size, What"),

@@ -95,7 +95,9 @@ def test_info_recognises_traces_without_a_programs_events(run: Run, tmp_path: Pa
     """Rundown only, a recording by the Linux kernel, and nothing at all."""
     made = {
         "rundown only": TraceBuilder().event(DCEndInit_V1(7)),
-        "a machine recorded by the Linux kernel": TraceBuilder().raw("Universal.Events", 1, name="cpu"),
+        "all processes of a machine, recorded by the Linux kernel": TraceBuilder().raw(
+            "Universal.Events", 1, name="cpu"
+        ),
         "no events": TraceBuilder(),
     }
     for what, builder in made.items():

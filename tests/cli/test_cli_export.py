@@ -239,7 +239,7 @@ def test_one_table(run: Run, sample: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_in_no_table_is_said(run: Run, tmp_path: Path) -> None:
-    """Names and numbers, the most frequent first; the facts have all of them."""
+    """Names and numbers, most frequent first; the facts have all of them."""
     builder = TraceBuilder().sample().sample()
     for number in range(10):
         for _ in range(number + 1):

@@ -84,8 +84,8 @@ def test_commands_for_one_trace_say_what_reads_many(
         result = run(command, place, *options)
         assert result.exit_code == 2
         assert result.stderr == (
-            f"clrevents: {place}: is a {what}, and this reads one trace; 'clrevents info', 'query', 'export' and the "
-            "reports read many, and so does clrevents.open_many\n"
+            f"clrevents: {place}: is a {what}, and this command reads one trace; 'clrevents info', 'query', 'export' "
+            "and the reports read many, as does clrevents.open_many\n"
         )
         assert result.stdout == ""
     assert list(tmp_path.iterdir()) == []
@@ -178,7 +178,7 @@ def test_conditions_must_hold_of_each_trace(run: Run, night: Path) -> None:
 def test_what_a_report_of_many_refuses(run: Run, night: Path) -> None:
     for options, message in {
         ("--chart", "heap"): "--chart draws one trace",
-        ("--csv", "--json"): "exclude each other",
+        ("--csv", "--json"): "mutually exclusive",
         ("--sort", "generation"): "there are trace, coverage, count",
         ("--columns", "generation"): "no column 'generation'",
         ("--assert", "generation<1"): "no metric 'generation'",

@@ -45,7 +45,7 @@ def test_collect_writes_a_file_and_says_what_to_type_next(run: Run, tmp_path: Pa
     assert done.stderr.splitlines() == [
         "clrevents: recording process 4711; Ctrl-C stops",
         f"clrevents: {out}: {len(SAMPLE) / 1e6:.1f} MB, {state_of(out).events:,} events",
-        "clrevents: the recording ended: the time was over",
+        "clrevents: the recording ended: the time was up",
         f"clrevents: next: clrevents gc {out}",
     ]
     (request,) = (payload for code, payload in runtime.requests if code == (2, 3))
@@ -86,16 +86,16 @@ def test_options_say_what_is_recorded(run: Run, tmp_path: Path, options: list[st
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "say which process"),
-        (["-p", "1", "-n", "x"], "say which process"),
-        (["-p", "1", "--keep", "3"], "--keep is for"),
+        ([], "give a process"),
+        (["-p", "1", "-n", "x"], "give a process"),
+        (["-p", "1", "--keep", "3"], "--keep requires --rotate"),
         (["-p", "1", "--for", "nonsense"], "no report 'nonsense'"),
         (["-p", "1", "--profile", "nonsense"], "there is no profile 'nonsense'"),
-        (["-p", "1", "--providers", "A:x"], "no hexadecimal"),
-        (["-p", "1", "--clrevents", "x"], "no keyword of the runtime"),
-        (["-p", "1", "--duration", "soon"], "is no time"),
+        (["-p", "1", "--providers", "A:x"], "not a hexadecimal"),
+        (["-p", "1", "--clrevents", "x"], "not a keyword of the runtime"),
+        (["-p", "1", "--duration", "soon"], "is not a duration"),
         (["-p", "1", "--until", "GCStart:Depth"], "FIELD=VALUE"),
-        (["-p", "1", "--", "dotnet", "x.dll"], "needs no -p"),
+        (["-p", "1", "--", "dotnet", "x.dll"], "either a program to start"),
     ],
     ids=str,
 )
@@ -114,7 +114,7 @@ def test_profiles_are_listed_with_their_cost(run: Run) -> None:
 def test_nobody_there(run: Run, tmp_path: Path) -> None:
     done = run("collect", "-p", "1", "-o", tmp_path / "a")
     assert (done.exit_code, list(tmp_path.iterdir())) == (2, [])
-    assert "no .NET process with the number 1" in done.stderr
+    assert "no .NET process with the id 1" in done.stderr
 
 
 def test_a_refusal_is_a_sentence_and_leaves_no_file(run: Run, tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_refusal_is_a_sentence_and_leaves_no_file(run: Run, tmp_path: Path) ->
         runtime.answers[2, 3] = refusal(0x80004005)
         done = run("collect", *port(runtime), "-o", out)
     assert done.exit_code == 2
-    assert "64 sessions at most" in done.stderr
+    assert "at most 64 sessions" in done.stderr
     assert not out.exists()
 
 
@@ -165,7 +165,7 @@ def test_a_second_signal_does_not_wait(command: list[str], process_environment: 
         assert started.wait(30) == 130
         started.stderr.close()
     assert "the end was not waited for" in said
-    assert "names of methods that were compiled before are missing" in said
+    assert "names of methods compiled before the recording are missing" in said
     assert out.read_bytes() == SAMPLE[: len(SAMPLE) // 2]
 
 
@@ -215,10 +215,10 @@ def test_conditions_hold_of_a_process_too(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "name a trace, or a running process"),
-        (["x.nettrace", "-p", "1"], "and not both"),
-        (["x.nettrace", "--duration", "1s"], "are for a running process"),
-        (["-p", "1", "--duration", "1s"], "no .NET process with the number 1"),
+        ([], "give either a trace, or a running process"),
+        (["x.nettrace", "-p", "1"], "give either a trace"),
+        (["x.nettrace", "--duration", "1s"], "require a running process"),
+        (["-p", "1", "--duration", "1s"], "no .NET process with the id 1"),
     ],
     ids=str,
 )

@@ -50,7 +50,7 @@ def test_bad_traces_are_named_and_stop_nothing(run: Run, night: Path) -> None:
     done = run("query", night, "select count(distinct trace) n from GCStart")
     assert done.exit_code == 3
     assert done.stdout.split() == ["n", "3"]
-    assert done.stderr == "clrevents: 1 trace of 4 damaged; the table problems says where\n"
+    assert done.stderr == "clrevents: 1 trace of 4 damaged; the table `problems` says where\n"
     assert run("query", night, "select 1 from GCStart", "--fail-on", "none").exit_code == 0
     (night / "letter.nettrace").write_text("Dear sirs")
     done = run("query", night, "select count(distinct trace) n from GCStart", "--fail-on", "none")

@@ -145,7 +145,7 @@ def test_csv_has_all_rows_and_columns(run: Run, name: str) -> None:
         (["--columns", "nothing"], "no column 'nothing'; there are process_id"),
         (["--sort", "nothing"], "--sort: no column 'nothing'; there are process_id"),
         (["--sort", "process_id:up"], "--sort takes a column"),
-        (["--csv", "--json"], "--csv, --json and --chart exclude each other"),
+        (["--csv", "--json"], "--csv, --json and --chart are mutually exclusive"),
         (["--table", "nothing"], "Invalid value for '--table': 'nothing' is not"),
     ],
 )
@@ -205,7 +205,7 @@ def test_losses_and_damage(run: Run, tmp_path: Path, name: str) -> None:
     path.write_bytes(builder.build())
     result = run(name, path)
     assert result.exit_code == 0
-    assert "3 events were lost while recording on 1 thread; rows that this may have spoilt are marked" in result.stderr
+    assert "3 events were lost while recording on 1 thread; rows that may be affected are marked" in result.stderr
     assert run(name, path, "--fail-on", "loss").exit_code == 3
     path.write_bytes(builder.build()[:-30])
     assert run(name, path).exit_code == 3

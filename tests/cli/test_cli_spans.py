@@ -129,7 +129,7 @@ def test_losses_are_marked_and_said(run: Run, tmp_path: Path) -> None:
     assert result.stdout.splitlines()[-3:] == [
         " 1.00 ms  !  1.000 ms       7  /1\\x1b",
         "",
-        "5 events were lost while recording; ! marks rows that this may have spoilt",
+        "5 events were lost while recording; ! marks rows that may be affected",
     ]
     assert "5 events were lost" in result.stderr
     assert run("spans", path, "Ask", "Answer", "--fail-on", "loss").exit_code == 3
@@ -167,7 +167,7 @@ def test_names_of_values(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("Ask", "Ask"), "begin and end are both Shop/Ask"),
+        (("Ask", "Ask"), "begin and end are the same event, Shop/Ask"),
         (("Ask", "Answer", "--on", "Url"), "Shop/Answer has no column 'Url'; it has time_ns"),
         (("Ask", "Answer", "--columns", "Nix"), "no column 'Nix'; there are start_ns"),
         (("Ask", "Nix"), "no event 'Nix'"),

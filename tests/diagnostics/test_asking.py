@@ -102,10 +102,10 @@ def test_the_same_in_an_event_loop(tmp_path: Path) -> None:
         (0x80131384, "too old or too new"),
         (0x80131385, r"does not have this command.*needs \.NET"),
         (0x80131515, "does not support"),
-        (0x80004005, "does not say why"),
+        (0x80004005, "without giving a reason"),
         (0x8013135B, "still starting"),
-        (0x80070057, "refuses one of the values"),
-        (0x12345678, "not a known one"),
+        (0x80070057, "rejects one of the values"),
+        (0x12345678, "error code is unknown"),
     ],
     ids=lambda value: hex(value) if isinstance(value, int) else "",
 )
@@ -156,14 +156,14 @@ def cut(data: bytes) -> Callable[[socket.socket, bytes], None]:
 HOSTILE: dict[str, tuple[Any, str]] = {
     "nothing": (cut(b""), "closed the connection"),
     "half a header": (cut(ok()[:11]), "closed the connection"),
-    "another protocol": (b"HTTP/1.1 400 Bad Request\r\n\r\n", "not the diagnostic protocol's"),
+    "another protocol": (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not follow the diagnostic protocol"),
     "a size below the header's": (b"DOTNET_IPC_V1\0" + struct.pack("<HBBH", 3, 0xFF, 0, 0), "claims to have 3 bytes"),
     "more announced than sent": (b"DOTNET_IPC_V1\0" + struct.pack("<HBBH", 65535, 0xFF, 0, 0), "closed the connection"),
     "an unknown code": (message((0xFF, 2)), "its code is 0xff, 0x2"),
     "no answer but a request": (message((2, 3), b"xx"), "its code is 0x2"),
-    "too short": (ok(b"\1\2"), "announced and"),
+    "too short": (ok(b"\1\2"), "announced, but only"),
     "a text that lies": (ok(struct.pack("<I", 1) + WHO_2[:24] + struct.pack("<I", 0xFFFFFFFF)), "are announced"),
-    "an error without a number": (message((0xFF, 0xFF)), "announced and 0"),
+    "an error without a number": (message((0xFF, 0xFF)), "announced, but only 0"),
     "silence": (silent, r"no answer .* within 0\.3 s"),
     "drops that never end": (dribbling, r"no answer .* within 0\.3 s"),
 }
@@ -209,7 +209,7 @@ def test_who_cannot_be_reached_is_said(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticsError, match="no such socket"):
         run(resume(SocketEndpoint(str(tmp_path / "none"))), "to resume")
     (tmp_path / "file").write_text("")
-    with pytest.raises(DiagnosticsError, match="is no socket"):
+    with pytest.raises(DiagnosticsError, match="is not a socket"):
         run(resume(SocketEndpoint(str(tmp_path / "file"))), "to resume")
     dead = socket.socket(socket.AF_UNIX)
     dead.bind(str(tmp_path / "dead"))
@@ -217,7 +217,7 @@ def test_who_cannot_be_reached_is_said(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticsError, match="has ended"):
         run(resume(SocketEndpoint(str(tmp_path / "dead"))), "to resume")
     (tmp_path / "link").symlink_to(tmp_path / "dead")
-    with pytest.raises(DiagnosticsError, match="is no socket"):
+    with pytest.raises(DiagnosticsError, match="is not a socket"):
         run(resume(SocketEndpoint(str(tmp_path / "link"))), "to resume")
 
 
@@ -233,7 +233,7 @@ def test_over_tcp() -> None:
 
 
 def test_nobody_of_that_number() -> None:
-    with pytest.raises(DiagnosticsError, match=r"no \.NET process with the number 1\b.*clrevents ps"):
+    with pytest.raises(DiagnosticsError, match=r"no \.NET process with the id 1\b.*clrevents ps"):
         find_process(1)
     with pytest.raises(DiagnosticsError, match=r"no \.NET process with the name 'no such name'"):
         find_process(name="no such name")

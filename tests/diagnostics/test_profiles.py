@@ -95,7 +95,7 @@ def test_providers_are_written_as_dotnet_trace_takes_them(text: str, shown: list
 def test_runtime_events_by_name() -> None:
     assert parse_runtime_events("GC+Exception").keywords == 0x8001
     assert parse_runtime_events("gcheapcollect").keywords == 0x800000
-    with pytest.raises(ValueError, match="no keyword of the runtime; there are"):
+    with pytest.raises(ValueError, match="not a keyword of the runtime; there are"):
         parse_runtime_events("gc+nonsense")
 
 

@@ -437,7 +437,7 @@ def stopped(path: Path, runtime: Runtime, way: str, moment: float) -> str:
     if code in (3, 130):
         assert "missing" in said
     if not found.bytes and code >= 0:
-        assert "empty, because nothing came" in said
+        assert "empty: no event came" in said
     return (
         f"{path.stem:>3} {runtime.name:<6} {way:<17} after {moment:.2f} s: exit {code:>3}, {found.bytes:>9,} bytes, "
         f"{found.events:>6,} events, {'whole' if found.end else 'without its end'}"

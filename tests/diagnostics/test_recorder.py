@@ -50,7 +50,7 @@ def test_a_file_gets_every_byte_and_is_counted(tmp_path: Path) -> None:
     assert file.path.stat().st_mode & 0o777 == 0o600
     assert (file.bytes, file.events, file.lost) == (len(SAMPLE), state_of(file.path).events, 0)
     assert (file.counted, file.complete, file.end, file.failure) == (True, True, "stopped", None)
-    assert recorder.why == "the time was over"
+    assert recorder.why == "the time was up"
 
 
 def test_the_user_stops(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_an_event_that_does_not_come_ends_nothing(tmp_path: Path) -> None:
         watch = Watch.parse("GCStart:Depth=2,Count=123456")
         recorder, _ = record(runtime, tmp_path, RecordingPlan(duration=0.5, until=watch, after=0.1))
     assert not recorder.found
-    assert recorder.why == "the time was over"
+    assert recorder.why == "the time was up"
 
 
 @pytest.mark.parametrize("text", ["", ":Depth=2", "GCStart:Depth", "GCStart:=2"])

@@ -61,12 +61,12 @@ def test_other_periods_and_events_are_said() -> None:
         return hand_made([(1, period, ("a",), False)] * 3 + [(1, 0, ("a",), False)])
 
     said = compared_data(samples(10 * MS), samples(MS), "b", Look())["note"]
-    assert said.endswith("A thread has a sample every 10.0 ms, and in b every 1.00 ms; weights are times in both")
+    assert said.endswith("Threads were sampled every 10.0 ms here and every 1.00 ms in b; weights are times in both")
     assert "every" not in compared_data(samples(MS), samples(MS + 1), "b", Look())["note"]
     with clrevents.open(built_page()) as trace:
         thrown = clrevents.analysis.read_samples(trace, weight="exceptions")
     sold = hand_made([(1, 1, ("a",), False)], timed=False, unit=thrown.unit)
-    assert compared_data(thrown, sold, "b", Look())["note"] == "Stacks are those of ExceptionThrown, and in b of Sold"
+    assert compared_data(thrown, sold, "b", Look())["note"] == "Stacks are from ExceptionThrown here and from Sold in b"
 
 
 def against(trace: bytes) -> PageAgainst:

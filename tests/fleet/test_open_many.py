@@ -196,7 +196,7 @@ def test_one_report_with_what_it_takes(fleet: BuiltFleet, traces: Traces) -> Non
 def test_sums_without_some_traces_are_none() -> None:
     with clrevents.open_many([FIXTURES / "net10-garbage.nettrace.gz", FIXTURES / "net8-sample.nettrace.gz"]) as traces:
         found = traces.report("gc").metrics["pause_total"]
-    assert (found.value, found.reason) == (None, "1 of 2 traces do not tell it; the sum of the others is 9.32 ms")
+    assert (found.value, found.reason) == (None, "1 of 2 traces lack it; the sum of the others is 9.32 ms")
 
 
 def test_problems(fleet: BuiltFleet, traces: Traces) -> None:

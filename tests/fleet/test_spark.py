@@ -111,7 +111,7 @@ def test_several_places(spark: Any) -> None:
         ({"event": "GCStart", "report": "gc"}, 'give the option "event"'),
         ({"event": "GCStart", "columns": "Nothing"}, "no column 'Nothing'"),
         ({"event": "GCStart", "errors": "never"}, "errors must be one of"),
-        ({"event": "GCStart", "enumNames": "yes"}, "is true or false"),
+        ({"event": "GCStart", "enumNames": "yes"}, "must be true or false"),
         ({"event": "Nothing/Nothing"}, "neither the registry nor"),
         ({"report": "gc", "table": "nothing"}, "there are"),
         ({"report": "nothing", "table": "nothing"}, "no report 'nothing'"),

@@ -89,14 +89,14 @@ def test_rules_are_those_that_are_followed(out: Path) -> None:
     with clrevents.open(SAMPLE) as trace:
         lines = list(map(str, redaction_rules(trace, keep=["Shop/Opened.User"], fields=["Signature"])))
     assert "goes   Shop/Opened.Path: a text that is not on the list" in lines
-    assert "stays  Shop/Opened.User: asked to be kept" in lines
+    assert "stays  Shop/Opened.User: kept by request" in lines
     assert "stays  runtime/MethodLoadVerbose.MethodName: names or describes code" in lines
     assert "goes   runtime/MethodLoadVerbose.MethodSignature: asked for" in lines
     assert "goes   trace/thread.name: a text that is not on the list" in lines
     assert not [line for line in lines if "Opened.n" in line]
     with clrevents.open(unpacked(fixture("net10-method-interop"))) as trace:
         there = list(map(str, redaction_rules(trace)))
-    partly = "partly rundown/ModuleDCEnd.ModuleILPath: its file name stays, the folder goes"
+    partly = "partly rundown/ModuleDCEnd.ModuleILPath: its file name is kept, the folder is removed"
     assert partly in there
     assert len(there) == len(set(there))
 
@@ -216,7 +216,7 @@ def test_command(run: Callable[..., Result], out: Path) -> None:
     result = run("redact", path, "-o", out, "--report", report, "--keep", "Nothing", "--check", "bob")
     assert result.exit_code == 0
     assert "3 events; 4 texts replaced; payloads blanked: 0" in result.stderr
-    assert "--keep Nothing: the trace has no text field of this name" in result.stderr
+    assert "--keep Nothing: the trace has no text field with this name" in result.stderr
     assert json.loads(report.read_text()) == {
         "schema": "clrevents.redaction/1",
         "replaced": [
@@ -230,7 +230,7 @@ def test_command(run: Callable[..., Result], out: Path) -> None:
     }
     result = run("redact", path, "--rules", "--keep", "User")
     assert result.exit_code == 0
-    assert "stays  Shop/Closed.User: asked to be kept\n" in result.stdout
+    assert "stays  Shop/Closed.User: kept by request\n" in result.stdout
     out.unlink()
     result = run("redact", path, "-o", out, "--check", "checkout")
     assert result.exit_code == 3

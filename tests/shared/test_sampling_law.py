@@ -104,5 +104,5 @@ def test_before_net_5_nobody_knows_what_ran_and_the_time_on_the_clock_is_right()
     for name in ("running_total", "native_total", "gc_suspended_total"):
         metric = threads.metrics[name]
         assert metric.value is None
-        assert metric.reason == "before .NET 5 samples do not tell whether a thread ran managed code"
+        assert metric.reason == "before .NET 5, samples do not show whether a thread ran managed code"
     assert {row.running_ns for row in threads.threads} == {None}

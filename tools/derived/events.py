@@ -26,8 +26,8 @@ All built-in events, by provider and id. Record classes are named after the even
 Fields are in wire order; a later version that only adds fields is a subclass of the previous one, and *since* gives
 the version that added a field. `X[Count]` means that the field `Count` gives the number of X. Keywords and level are
 those of the newest runtime; traces from other runtimes may have others. If a trace describes one of these events
-differently, its description counts where only that uses up the payload exactly; [your own events](cookbook/own-events.md)
-are read as you declare them.
+differently, its description counts where only that uses up the payload exactly;
+[your own events](cookbook/own-events.md) are read as you declare them.
 
 | type | on the wire |
 |---|---|

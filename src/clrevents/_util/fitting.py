@@ -1,4 +1,4 @@
-"""Text that fits a width: a table loses its least important columns, a name inner parts, a sentence breaks at words.
+"""Text that fits a width: a table loses its least important columns, a name inner parts, a sentence is wrapped.
 
 Numbers, units and headings stay whole. Knows text and widths, and neither terminals nor traces.
 """
@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 Kind: TypeAlias = Literal["number", "word", "name", "text"]
-"""What a column holds: a `number` is flush right; a `name` can lose parts, a `text` its end, the others nothing."""
+"""What a column contains: a `number` is right-aligned; a `name` can lose parts, a `text` its end, the others
+nothing."""
 
 GAP: Final = 2
 """Blanks between columns."""
@@ -39,7 +40,7 @@ class Fitted(NamedTuple):
 
 
 def text_width(text: str) -> int:
-    """How many places of a terminal a text takes."""
+    """How many terminal cells a text takes."""
     if text.isascii():
         return len(text)
     return sum(
@@ -48,12 +49,12 @@ def text_width(text: str) -> int:
 
 
 def column_width(column: TextColumn) -> int:
-    """How many places it takes, with the gap behind it."""
+    """How many cells it takes, including the gap after it."""
     return max(map(text_width, (column.title, *column.cells))) + GAP
 
 
 def fitted_table(columns: Sequence[TextColumn], width: int | None) -> Fitted:
-    """A table that is at most so wide; None for as wide as it is."""
+    """A table of at most this width; None for no limit."""
     wanted = [column_width(column) - GAP for column in columns]
     kept = list(range(len(columns)))
     if width is not None:

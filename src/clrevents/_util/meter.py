@@ -65,7 +65,7 @@ class Meter:
         self._started = None
 
     def tell(self, done: int, total: int) -> None:
-        """So much is done."""
+        """Report how much is done."""
         if not self._wanted:
             return
         if self._bar is None:

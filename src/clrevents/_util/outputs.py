@@ -13,7 +13,7 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -107,11 +107,13 @@ def _remove_abandoned(folder: Path, like: str) -> None:
     if not folder.is_dir():
         return
     for room in folder.glob(f"{glob.escape(like)}{'[0-9a-f]' * 12}{PARTIAL}"):
-        # One that was just made is about to be held.
-        held = _hold(room, wait=False) if time.time() - room.stat().st_mtime > _JUST_MADE else None
-        if held is not None:
-            shutil.rmtree(room, ignore_errors=True)
-            os.close(held)
+        # Its owner may remove it at this moment.
+        with suppress(FileNotFoundError):
+            # One that was just made is about to be held.
+            held = _hold(room, wait=False) if time.time() - room.stat().st_mtime > _JUST_MADE else None
+            if held is not None:
+                shutil.rmtree(room, ignore_errors=True)
+                os.close(held)
 
 
 def remove_unfinished(folder: Path) -> None:

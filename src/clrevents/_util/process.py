@@ -1,5 +1,5 @@
-"""Switches of a whole process: memory and collector for a program that mostly reads, and the manners of one that works
-for another. Never called by the library itself; knows nothing of traces.
+"""Settings of a whole process: memory and garbage collector for a program that mostly reads, and signals and lifetime
+of one that works for another. Never called by the library itself; knows nothing of traces.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def tune_process() -> None:
     * With glibc, memory freed by one read serves the next, and up to 48 MiB of it stay with the process. Other
       allocators are not affected.
 
-    See docs/performance.md for what that brings.
+    docs/performance.md shows the effect.
     """
     # glibc returns free memory at the top of its heap to the system, and gets it back page by page, unless a block as
     # large as this was freed before (mallopt(3), M_MMAP_THRESHOLD).
@@ -40,7 +40,7 @@ def tune_process() -> None:
 def serve_parent() -> None:
     """Leave interrupts to the process that started this one, and end when that one has ended.
 
-    If it was killed, this process would otherwise wait for more to do for ever.
+    If it was killed, this process would otherwise wait for work forever.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

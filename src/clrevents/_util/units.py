@@ -1,7 +1,7 @@
-"""Numbers for people: durations, sizes, rates and shares in the unit of their magnitude, with three or four digits.
+"""Numbers for people: durations, sizes, rates and shares, with units by magnitude and three or four digits.
 
-The one place that decides this, for terminals, notebooks and pages; machines get base units. Sizes are decimal, as the
-runtime's own counters have them: 1 MB is 1,000,000 bytes.
+The one place that decides this, for terminals, notebooks and pages; machines get base units. Sizes are decimal, as in
+the runtime's own counters: 1 MB is 1,000,000 bytes.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def raw_text(value: int | float, unit: str | None) -> str:
 
 
 def digits(value: float, most: int) -> str:
-    """With so many digits, or all of those before the point; no exponent, and no zeros at the end of a whole number."""
+    """With this many digits, or all of those before the point; no exponent, and no zeros at the end of a whole
+    number."""
     if not math.isfinite(value):
         return str(value)
     if value == int(value):
@@ -82,7 +83,7 @@ def digits(value: float, most: int) -> str:
 
 
 def _scaled(value: int | float, units: tuple[tuple[str, int], ...], decimals: int = 2) -> str:
-    """In the largest unit of which there is one, with at most so many digits behind the point and three in all."""
+    """In the largest unit that gives at least 1, with at most this many decimals and three digits in total."""
     unit, size = units[0]
     for larger, next_size in units[1:]:
         # What would be rounded to 1,000 is one of the next unit.

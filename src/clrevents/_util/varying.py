@@ -1,6 +1,6 @@
-"""Texts without what differs each time: numbers, GUIDs and other ids, in messages and in paths.
+"""Texts without their varying parts: numbers, GUIDs and other ids, in messages and in paths.
 
-Decides what is alike; knows neither events nor why somebody asks.
+Decides which texts are alike; knows no events.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def lost_events(number: int) -> str:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """The sentence for a name that is not known: `no column 'tpye'; did you mean 'type'?`, or all there are."""
+    """The sentence for an unknown name: `no column 'tpye'; did you mean 'type'?`, or a list of all names."""
     names = list(known)
     lower = {known_name.lower(): known_name for known_name in names}
     for near in difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6):

@@ -1,7 +1,7 @@
 """Processes that work for this one: how they start, when they are ready, how they are told to stop, how they end.
 
-A program on Linux that runs no other thread is simply forked. Where that is not safe a server forks them, which has
-imported what this program has, and elsewhere they are new programs. Knows nothing of what they do.
+On Linux, a program without other threads is simply forked. Where that is not safe, a fork server with this program's
+imports forks them; elsewhere they are new programs. Knows nothing about what they do.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _THREADS_OF_OPENBLAS: Final = tuple(
 class Workers:
     """Up to `jobs` processes that call what they are given. `ready` says that they have started, or that they cannot.
 
-    Each first imports `modules` and then calls `prepare`. `broken` is for who finds that one died. Only with `main` do
+    Each first imports `modules` and then calls `prepare`. Set `broken` on finding that one died. Only with `main` do
     they import the program's main module, which runs it again where it has no main guard: for what it declares.
     """
 
@@ -91,12 +91,12 @@ class Workers:
         self.submit(_ready).result()
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """The value that one of the processes gives."""
+        """The value returned by one of the processes."""
         with _starting(self._main):
             return self._executor.submit(function, *args, **kwargs)
 
     def end(self, wait: bool) -> None:
-        """End the processes; what they are doing is given up where they call `give_up_if_told`."""
+        """End the processes; they give up their work where they call `give_up_if_told`."""
         self._stop.set()
         self._executor.shutdown(wait=wait, cancel_futures=True)
 

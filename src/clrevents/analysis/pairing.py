@@ -1,7 +1,7 @@
-"""`spans`: a begin and the end that belongs to it, as one row with a duration.
+"""`spans`: a start and the end that belongs to it, as one row with a duration.
 
 Knows no event: the caller says what is paired. Chooses the columns, unless the caller does: starts and stops of an
-activity belong together by its id, whatever threads they are on, and others by their thread.
+activity are matched by its id, whichever threads they are on, and others by their thread.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def spans(
     one_event = passes_of(trace).one_event
     events = one_event(begin), one_event(end)
     if events[0] is not None and events[0] == events[1]:
-        raise ValueError(f"begin and end are both {'/'.join(events[0])}: one cannot be told from the other")
+        raise ValueError(f"begin and end are the same event, {'/'.join(events[0])}")
     further = ("opcode",) if asked is None else (key for key in asked if key in TABLE_HEADERS)
     sides = gather(trace, (begin, end), dict.fromkeys((*_HEADERS, *further)), filters)
     begins, ends = sides
@@ -105,7 +105,7 @@ def pairing_of(keys: Iterable[str]) -> str:
 
 
 def _chosen(begins: Gathered, ends: Gathered) -> tuple[str, ...]:
-    """What to pair on where nobody says it."""
+    """What to pair on by default."""
     ids = all(side.column("activity_id").known.any() for side in (begins, ends))
     return ("activity_id",) if ids and _are_edges(begins, ends) else ("thread_id",)
 
@@ -130,7 +130,7 @@ def activity_keys(keys: Iterable[str]) -> tuple[str, ...]:
 
 
 def _by_activity(begins: Gathered, ends: Gathered, pairs: tuple[Ints, Ints], keys: tuple[str, ...]) -> int:
-    """How many of the ends without a begin would have one by the activity."""
+    """How many of the ends without a start would have one by the activity."""
     if "activity_id" in keys:
         return 0
     wanted = activity_keys(keys)
@@ -227,12 +227,12 @@ class SpanSummary:
     lossy: int
 
     def to_dict(self) -> dict[str, int | None]:
-        """As JSON has it."""
+        """In JSON types."""
         return attrs.asdict(self)
 
 
 def summary(table: Table) -> SpanSummary:
-    """Sums and quantiles (of those that there are, the nearest from above) of a table that `spans` made."""
+    """Sums and quantiles (by nearest rank) of a table made by `spans`."""
     took = np.sort(table["duration_ns"])
     count = len(took)
 
@@ -254,14 +254,14 @@ def summary(table: Table) -> SpanSummary:
 
 
 def longest(table: Table, count: int) -> Table:
-    """The rows of a table that `spans` made that took longest, the longest first."""
+    """The rows of a table made by `spans` that took longest, longest first."""
     rows = np.argsort(-table["duration_ns"], kind="stable")[:count]
     columns = tuple(table.column(field.name).take(rows) for field in table.fields)
     return Table(table.fields, (columns,) if len(rows) else (), table.metadata)
 
 
 def telling(table: Table) -> list[str]:
-    """Columns of a table that `spans` made that say what a row is: texts and names; where there are none, numbers."""
+    """Columns of a table made by `spans` that identify a row: texts and names or, without those, numbers."""
     own = {field.name for field in (*_FRONT, _LOSSY)}
     payload = [field for field in table.fields if field.name not in own and field.name != "ClrInstanceID"]
     texts = [field.name for field in payload if field.enum is not None or field.type.kind == "string"]

@@ -45,7 +45,7 @@ _GOOD, _USAGE, _UNREADABLE, _DAMAGED, _INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def _commands() -> dict[str, str]:
-    """All sub-commands with a line on each: reports stand after `events`."""
+    """All sub-commands with a line on each; reports follow `events`."""
     found: dict[str, str] = {}
     for name, text in _COMMANDS.items():
         found[name] = text
@@ -127,7 +127,7 @@ def _code(error: TraceError) -> int:
 
 
 def _forget_output() -> None:
-    """The reader is gone: what is still buffered must not raise again when Python exits."""
+    """The reader is gone: whatever is still buffered must not raise again when Python exits."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

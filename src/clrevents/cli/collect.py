@@ -1,6 +1,7 @@
 """`clrevents collect`: records a running process, or a program that it starts, into a file or a ring of files.
 
-Says how far it is and, in the end, what came and what to type next. Recording itself is the diagnostics room's.
+Shows progress and, at the end, what was recorded and what to type next. Recording itself is done by the diagnostics
+room.
 """
 
 from __future__ import annotations
@@ -56,13 +57,13 @@ _CLEAR: Final = "\r\x1b[K"
     multiple=True,
     callback=split_names,
     metavar="REPORTS",
-    help="What these reports need: gc,locks.",
+    help="Record what these reports need: gc,locks.",
 )
 @click.option(
     "--providers",
     multiple=True,
     metavar="LIST",
-    help="Providers, NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]] with commas between; keywords in hexadecimal.",
+    help="Comma-separated providers, NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]]; keywords in hexadecimal.",
 )
 @click.option("--clrevents", "keywords", metavar="LIST", help="Keywords of the runtime by name: gc+exception.")
 @click.option("--clreventlevel", "level", metavar="LEVEL", help="The level of --clrevents. [default: informational]")
@@ -74,30 +75,35 @@ _CLEAR: Final = "\r\x1b[K"
     default=256,
     show_default=True,
     metavar="MB",
-    help="The most memory that the process may use for events that were not taken yet.",
+    help="The most memory that the process may use to buffer events.",
 )
-@click.option("-o", "--output", "out", metavar="FILE", help="The file to write; with --rotate a folder.")
+@click.option("-o", "--output", "out", metavar="FILE", help="The file to write; with --rotate, a folder.")
 @click.option(
     "--rundown/--no-rundown",
     default=None,
-    help="Whether methods and modules are listed at the end; without that, code that was compiled before has no names.",
+    help="List methods and modules at the end; otherwise code compiled before the recording has no names.",
 )
-@click.option("--rotate", type=DurationType(), metavar="TIME", help="Begin a new file after each such time.")
-@click.option("--keep", type=click.IntRange(min=2), metavar="N", help="With --rotate: keep the last N files only.")
-@click.option("--until", metavar="EVENT[:FIELD=VALUE]", help="Stop some time after this event, such as GCEnd:Depth=2.")
+@click.option(
+    "--rotate", type=DurationType(), metavar="TIME", help="Begin a new file after each interval of this length."
+)
+@click.option("--keep", type=click.IntRange(min=2), metavar="N", help="With --rotate: keep only the last N files.")
+@click.option("--until", metavar="EVENT[:FIELD=VALUE]", help="Stop after this event, such as GCEnd:Depth=2.")
 @click.option(
     "--after",
     type=DurationType(),
     default="5s",
     show_default=True,
     metavar="TIME",
-    help="How long to go on after the event of --until.",
+    help="How long to continue after the event of --until.",
 )
 @click.option(
-    "--resume-runtime/--no-resume-runtime", "resume", default=True, help="Whether to resume one that dialled in."
+    "--resume-runtime/--no-resume-runtime",
+    "resume",
+    default=True,
+    help="Resume a process that connected to --diagnostic-port.",
 )
 @click.option("--show-child-io", is_flag=True, hidden=True, help="As it is anyway.")
-@click.option("--list-profiles", is_flag=True, help="List the profiles with their cost, and end.")
+@click.option("--list-profiles", is_flag=True, help="List the profiles with their costs and exit.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 def command(
     pid: int | None,
@@ -124,17 +130,18 @@ def command(
     """Record a running .NET process, without any of .NET's tools.
 
     \b
-    What garbage collections and locks do, for half a minute:
+    Garbage collections and locks, for half a minute:
         clrevents collect -p 4711 --for gc,locks --duration 30s -o app.nettrace
-    A program from its first event to its last; its exit code is passed on:
+    A program from its first event to its last, passing on its exit code:
         clrevents collect --profile startup -o startup.nettrace -- dotnet App.dll
-    The last hour at any time, in twelve files, until something bad happens:
+    Always the last hour, in twelve files, until something bad happens:
         clrevents collect -p 4711 --rotate 5m --keep 12 --until GCEnd:Depth=2 -o ring/
 
-    Ctrl-C (or SIGTERM) stops, and waits for the names of methods, which a process lists at the end; a second Ctrl-C
-    does not wait. What came is in the file at every moment, and can be read if this command or the process is killed.
+    Ctrl-C (or SIGTERM) stops the recording and waits for the names of methods, which a process lists at the end; a
+    second Ctrl-C does not wait. Events are written as they come, so the file can be read even if this command or the
+    process is killed.
 
-    Exit status: 0 if the recording is whole; the program's own for a program; 3 if something is missing at its end (the
+    Exit status: 0 if the recording is complete; for a program, its own; 3 if something is missing at the end (the
     process was killed, the connection broke); 2 if nothing could be recorded or the disk is full; 130 after a second
     Ctrl-C.
     """
@@ -142,7 +149,7 @@ def command(
         _list_profiles()
         return 0
     if keep is not None and rotate is None:
-        raise click.UsageError("--keep is for the files of --rotate")
+        raise click.UsageError("--keep requires --rotate")
     try:
         watch = None if until is None else Watch.parse(until)
     except ValueError as error:
@@ -159,7 +166,7 @@ def command(
     with counted_stops() as stops, ExitStack() as stack:
         if program:
             if (pid, name, port) != (None, None, None):
-                raise click.UsageError("a program that is started needs no -p, -n or --diagnostic-port")
+                raise click.UsageError("give either a program to start, or one of -p, -n and --diagnostic-port")
             return _record_child(stack, program, settings, plan, out, profile, stops)
         process, dialled = stack.enter_context(chosen_process(pid, name, port, stops))
         paths = _paths(out, process.name or f"process-{process.pid}", rotate is not None)
@@ -209,7 +216,7 @@ def _pass_on(child: Child, number: int) -> None:
 
 
 def _with_watched(profile: Profile, watch: Watch) -> Profile:
-    """Also what brings the event that is waited for."""
+    """Also record what contains the event waited for."""
     from clrevents.diagnostics.providers import united
     from clrevents.diagnostics.wanted import providers_for
 
@@ -225,7 +232,7 @@ def _paths(out: str | None, name: str, ring: bool) -> Iterator[Path]:
         return
     folder = Path(out or f"{name}_{time.strftime('%Y%m%d_%H%M%S')}")
     if folder.suffix == ".nettrace" or folder.is_file():
-        raise click.UsageError("with --rotate, -o is a folder, which gets a file for each time")
+        raise click.UsageError("with --rotate, -o must be a folder, for one file per interval")
     folder.mkdir(parents=True, exist_ok=True)
     for number in itertools.count(1):
         yield folder / f"{name}_{time.strftime('%Y%m%d_%H%M%S')}_{number:04}.nettrace"
@@ -269,7 +276,7 @@ def _told(recorder: Recorder, files: Sequence[RecordedFile], profile: Profile, s
     code = 0
     for file in files:
         events = counted(file.events, "event") if file.counted else f"more than {counted(file.events, 'event')}"
-        say(f"{file.path}: {_size(file.bytes)}, {events if file.bytes else 'empty, because nothing came'}")
+        say(f"{file.path}: {_size(file.bytes)}, {events if file.bytes else 'empty: no event came'}")
         if file.lost:
             say(f"{file.path}: {lost_events(file.lost)}; a larger --buffersize or fewer events help")
         missing = _missing(file)
@@ -289,8 +296,8 @@ def _missing(file: RecordedFile) -> str | None:
     """What the file lacks, and why; None if nothing."""
     if file.failure is not None:
         return (
-            f"could not be written further ({file.failure.strerror or file.failure}); what is there can be read, but "
-            "its end is missing, with the names of methods that were compiled before"
+            f"could not be written further ({file.failure.strerror or file.failure}); it can be read, but its end is "
+            "missing, including the names of methods compiled before"
         )
     if file.complete:
         return None
@@ -300,7 +307,7 @@ def _missing(file: RecordedFile) -> str | None:
         "abandoned": "the end was not waited for",
         "stopped": "the process did not write the end",
     }.get(file.end or "abandoned")
-    return f"{why}: events of the last moment and the names of methods that were compiled before are missing"
+    return f"{why}: the last events and the names of methods compiled before the recording are missing"
 
 
 def _code(file: RecordedFile, stops: StopCount) -> int:

@@ -30,9 +30,9 @@ class DurationType(click.ParamType):  # type: ignore[type-arg]  # generic in new
             days, hours, minutes, rest = (int(part or 0) for part in match.groups())
             seconds = float(((days * 24 + hours) * 60 + minutes) * 60 + rest)
         else:
-            self.fail(f"{text!r} is no time: write 30s, 5m, 1.5h or dd:hh:mm:ss", param, ctx)
+            self.fail(f"{text!r} is not a duration: use 30s, 5m, 1.5h or dd:hh:mm:ss", param, ctx)
         if seconds <= 0:
-            self.fail("it has to be more than nothing", param, ctx)
+            self.fail("it must be more than zero", param, ctx)
         return seconds
 
 

@@ -60,7 +60,7 @@ _TRACES: Final = (".nettrace", ".netperf")
     "--snapshot",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Of several heap snapshots, this one. [default: the last]",
+    help="Which heap snapshot to export, if there are several. [default: the last]",
 )
 @spreadsheet_option
 @errors_option
@@ -319,7 +319,7 @@ def _told(outcome: Any, fail_on: FailOn) -> int:
 
 
 def _say_left_out(out: Path, left_out: Mapping[tuple[str, str], int]) -> None:
-    """Reports the events that are in no table, the most frequent first."""
+    """Reports the events that are in no table, most frequent first."""
     if not left_out:
         return
     ranked = sorted(left_out.items(), key=lambda item: (-item[1], item[0]))

@@ -46,11 +46,15 @@ _NUMBERS: Final = ("process_id", "duration_ns", "bytes", *_GROUPED)
 
 @click.command(name="info")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--reports", "part", flag_value="reports", help="Each report: what it can answer, what was not recorded.")
-@click.option("--events", "part", flag_value="events", help="Each kind of event, most frequent first.")
-@click.option("--providers", "part", flag_value="providers", help="Each provider with its level and keywords.")
-@click.option("--threads", "part", flag_value="threads", help="Each thread, busiest first.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object with everything; of many traces one a line.")
+@click.option(
+    "--reports", "part", flag_value="reports", help="Show each report: what it can answer, what was not recorded."
+)
+@click.option("--events", "part", flag_value="events", help="Show each kind of event, most frequent first.")
+@click.option("--providers", "part", flag_value="providers", help="Show each provider with its level and keywords.")
+@click.option("--threads", "part", flag_value="threads", help="Show each thread, busiest first.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print everything as one JSON object; for many traces, one per line."
+)
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
 @errors_option
 @fail_on_option("damage")
@@ -64,7 +68,7 @@ def command(
     \b
     What is this trace?
         clrevents info app.nettrace
-    What does each report lack, and how is that recorded?
+    What does each report lack, and how can it be recorded?
         clrevents info app.nettrace --reports
     Was anything lost, in a script?
         clrevents info app.nettrace --json | jq .lost
@@ -164,7 +168,7 @@ def _facts(name: str, found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["recording"]["share_high"] is not None:
         facts.append(("sampler", _cost_text(found["recording"])))
     if found["redacted"]:
-        facts.append(("redacted", "yes: words stand for texts that were not to be shared"))
+        facts.append(("redacted", "yes: sensitive texts are replaced by words"))
     return facts + list(found["key_values"].items())
 
 

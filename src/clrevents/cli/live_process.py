@@ -1,6 +1,6 @@
 """Shared by commands about running processes: which process, for how long, what to record, and how they are stopped.
 
-Asks no process but to find out which one is meant.
+Contacts processes only to find out which one is meant.
 """
 
 from __future__ import annotations
@@ -35,12 +35,17 @@ def process_options(command: F) -> F:
             "--dport",
             "port",
             metavar="PORT[,connect]",
-            help="A port at which the process dials in (DOTNET_DiagnosticPorts=PORT); with ,connect one at which it "
-            "listens. A path, or HOST:PORT.",
+            help="A port that the process connects to (DOTNET_DiagnosticPorts=PORT); with ,connect, a port that it "
+            "listens on. A path, or HOST:PORT.",
         ),
-        click.option("-n", "--name", metavar="NAME", help="The running process of this name."),
+        click.option("-n", "--name", metavar="NAME", help="The running process with this name."),
         click.option(
-            "-p", "--process-id", "pid", type=click.IntRange(min=0), metavar="PID", help="The running process."
+            "-p",
+            "--process-id",
+            "pid",
+            type=click.IntRange(min=0),
+            metavar="PID",
+            help="The running process with this id.",
         ),
     ):
         command = decorate(command)
@@ -79,12 +84,12 @@ def counted_stops() -> Iterator[StopCount]:
 def chosen_process(
     pid: int | None, name: str | None, port: str | None, stops: StopCount
 ) -> Iterator[tuple[Process, bool]]:
-    """The process that the options mean, and whether it dialled in, and so may wait to be resumed.
+    """The process that the options mean, and whether it connected to us and so may be waiting to be resumed.
 
-    Raises UsageError unless exactly one of them is given, DiagnosticsError where there is none.
+    Raises UsageError unless exactly one of them is given, DiagnosticsError if there is no such process.
     """
     if sum(option is not None for option in (pid, name, port)) != 1:
-        raise click.UsageError("say which process: -p PID, -n NAME or --diagnostic-port PORT; see `clrevents ps`")
+        raise click.UsageError("give a process: -p PID, -n NAME or --diagnostic-port PORT; see `clrevents ps`")
     if port is None:
         yield find_process(pid, name), False
     elif port.endswith(",connect"):
@@ -121,16 +126,16 @@ def asked_profile(
     keywords: str | None,
     level: str | None,
 ) -> Profile:
-    """What the options ask for: `--providers` means more than what a profile says of the same provider.
+    """What the options ask for: `--providers` overrides what a profile says about the same provider.
 
-    Raises UsageError, and DiagnosticsError for a profile that there is not.
+    Raises UsageError, and DiagnosticsError for an unknown profile.
     """
     try:
         named = list(united(one for text in providers for one in parse_providers(text)))
         if keywords is not None:
             runtime = parse_runtime_events(keywords, parse_level(level or "informational"))
             if any(one.name == RUNTIME for one in named):
-                say("--clrevents is ignored: --providers already says what to record of the runtime")
+                say("--clrevents is ignored: --providers already says what to record from the runtime")
             else:
                 named.append(runtime)
         chosen = [joined_profiles(profiles)] if profiles else []
@@ -149,7 +154,7 @@ def asked_profile(
 
 
 def split_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Of an option that may be repeated, and may have commas."""
+    """The values of an option that may be repeated, and may have commas."""
     return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
 
 

@@ -1,6 +1,6 @@
-"""A report on a running process: the collector of a trace, fed while events come. One hook for every report's command.
+"""A report on a running process: a trace's collector, fed while events come. One hook for every report's command.
 
-Knows no report. With a time limit there is one answer, in the end; without one an answer every second, until Ctrl-C.
+Knows no report. With a time limit there is one answer, at the end; without one, an answer every second, until Ctrl-C.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class LiveQuestion:
             *(options.pop(name) for name in ("port", "duration", "providers")),
         )
         if not found.wanted and (found.duration is not None or found.providers):
-            raise click.UsageError("--duration and --providers are for a running process: name one with -p")
+            raise click.UsageError("--duration and --providers require a running process: name one with -p")
         return found
 
     @property
@@ -57,11 +57,11 @@ def live_options() -> list[Callable[..., Any]]:
     """What every report takes to be about a running process."""
     return [
         click.option(
-            "-p", "--pid", "live_process", metavar="PID", help="Instead of FILE: a running process, its number or name."
+            "-p", "--pid", "live_process", metavar="PID", help="Instead of FILE: a running process, by id or name."
         ),
         click.option("--diagnostic-port", "port", metavar="PORT[,connect]", help="Instead of FILE: as for `collect`."),
-        duration_option("Of a process: answer after this time, 10s or 5m. [default: every second, until Ctrl-C]"),
-        click.option("--providers", multiple=True, metavar="LIST", help="Of a process: also record these."),
+        duration_option("For a process: answer after this time, 10s or 5m. [default: every second, until Ctrl-C]"),
+        click.option("--providers", multiple=True, metavar="LIST", help="For a process: also record these."),
     ]
 
 
@@ -70,7 +70,7 @@ def live_answers(
 ) -> Iterator[tuple[Answer[Any], bool]]:
     """Answers about a running process, each with whether it is the last.
 
-    Raises DiagnosticsError where it cannot be asked; ValueError for a window in percent.
+    Raises DiagnosticsError if it cannot be asked; ValueError for a window in percent.
     """
     # Who asks about a file need not load all this.
     from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops

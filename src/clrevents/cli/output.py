@@ -41,7 +41,7 @@ def event_label(provider: str, name: str) -> str:
 def say(text: str, record: str = "") -> None:
     """Print one sentence on stderr, with the command that records these providers behind it.
 
-    On a terminal it is broken between words, and the command stands on lines of its own, to be copied.
+    On a terminal it is wrapped between words, and the command is on lines of its own, for copying.
     """
     width = shutil.get_terminal_size().columns if sys.stderr is not None and sys.stderr.isatty() else None
     if record and width is None:
@@ -64,7 +64,7 @@ def record_lines(providers: str, width: int | None) -> list[str]:
 
 
 def write_file(out: str, data: bytes, said: str) -> None:
-    """Write a file at once and say what it is; `-` is standard output, about which nothing is said."""
+    """Write a file at once and say what it is; for `-`, standard output, say nothing."""
     if out == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -141,11 +141,11 @@ class Output:
 
     @property
     def width(self) -> int | None:
-        """The terminal's; None where the output is not one: then nothing is dropped, shortened or wrapped."""
+        """The terminal's width; None if the output is not a terminal: then nothing is dropped, shortened or wrapped."""
         return shutil.get_terminal_size().columns if self.terminal else None
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Write names and values, one per line; on a terminal long values go on below themselves."""
+        """Write names and values, one per line; on a terminal, long values are wrapped below themselves."""
         shown = [(safe(name), safe(value)) for name, value in pairs]
         width = max(len(name) for name, _ in shown)
         for name, value in shown:
@@ -155,7 +155,7 @@ class Output:
             self.lines(more)
 
     def text(self, text: str, indent: int = 0) -> None:
-        """Write a sentence, which is broken between words where it is longer than the terminal is wide."""
+        """Write a sentence, wrapped between words if it is longer than the terminal is wide."""
         self.lines(wrapped(text, self.width, indent))
 
     def bold(self, text: str) -> str:
@@ -174,10 +174,11 @@ class Output:
         whole: Collection[str] = (),
         keep: Collection[str] = (),
     ) -> None:
-        """Write columns under headings: those named in `right` are numbers, in `names` names, others are texts.
+        """Write columns under headings: those named in `right` are numbers, those in `names` are names, others are
+        texts.
 
-        Where a terminal has no room for all, names and texts are shortened, but for those in `whole`; those in `keep`
-        stay longest, the others go from the right.
+        If a terminal has no room for all, names and texts are shortened, except those in `whole`; columns are dropped
+        from the right, those in `keep` last.
         """
         columns = []
         for place, title in enumerate(head):

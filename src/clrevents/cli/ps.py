@@ -1,4 +1,4 @@
-"""`clrevents ps`: the running .NET processes, and which of them can be asked."""
+"""`clrevents ps`: the running .NET processes, and which of them can be recorded."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ _OLD = "3.x"
 @click.command(name="ps")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(as_json: bool) -> int:
-    """List the running .NET processes: their number, name, version and command line.
+    """List the running .NET processes: their ids, names, versions and command lines.
 
     \b
-    Which are there?
+    Which processes are running?
         clrevents ps
     Record one of them:
         clrevents collect -p PID
 
     Other users' processes are listed with their user; only that user and root can record them. Processes in containers
-    are seen by root, with their number out here. One that was started with DOTNET_EnableDiagnostics=0 cannot be seen.
+    are listed for root, with their ids outside the container. Processes started with DOTNET_EnableDiagnostics=0 are not
+    listed.
     """
     found = [(process, *_asked(process)) for process in processes()]
     with Output() as out:
@@ -39,12 +40,12 @@ def command(as_json: bool) -> int:
             head = ["pid", "name", "version", "user", "note", "command line"]
             out.filled(head, [_texts(*one) for one in found], {"pid"})
         else:
-            say("no .NET process can be seen from here: see `clrevents ps --help` for which cannot")
+            say("no .NET process found; `clrevents ps --help` says which processes cannot be listed")
     return 0
 
 
 def _asked(process: Process) -> tuple[RuntimeInfo | None, str, str]:
-    """What it says, its version, and what is to be known about it."""
+    """Its own description, its version, and any remark."""
     if process.closed:
         return None, "", "another user's"
     where = "in another namespace" if process.elsewhere else ""

@@ -35,7 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 FailOn = frozenset[str]
 
 _OF_MANY: Final = (
-    "this reads one trace; 'clrevents info', 'query', 'export' and the reports read many, and so does "
+    "this command reads one trace; 'clrevents info', 'query', 'export' and the reports read many, as does "
     "clrevents.open_many"
 )
 _PATTERN: Final = re.compile(r"[*?]|\[.+\]")
@@ -82,11 +82,14 @@ def process_option(command: F) -> F:
 
 
 def spreadsheet_option(command: F) -> F:
-    """Whether texts in CSV may be formulas."""
+    """Whether to escape texts in CSV that look like formulas."""
     return click.option(
         "--spreadsheet",
         is_flag=True,
-        help="In CSV, put an apostrophe before texts that begin with = + - @, which a spreadsheet runs as formulas.",
+        help=(
+            "In CSV, put an apostrophe before texts that begin with = + - @, so spreadsheets do not run them as "
+            "formulas."
+        ),
     )(command)
 
 
@@ -108,16 +111,16 @@ def fail_on_option(default: str, also: str | None = None) -> Callable[[F], F]:
         type=_FailOnType(*([also] if also else [])),
         default=default,
         show_default=True,
-        help="What makes the exit status 3, comma-separated: damage (the file is damaged), loss (events were lost "
-        "while recording), problem (damage, or a payload that does not fit its layout), none."
-        + (f" Also: {also} (the trace cannot answer)." if also else ""),
+        help="Exit with 3 on these, comma-separated: damage (the file is damaged), loss (events were lost while "
+        "recording), problem (damage, or a payload that does not fit its layout), none."
+        + (f" Also: {also} (the trace has no data for the report)." if also else ""),
     )
 
 
 class Reading:
-    """An open trace, and what is to be reported about it at the end.
+    """An open trace, and what to report about it at the end.
 
-    `busy_output`: lines are printed while it is read; a progress bar would get between them on a terminal.
+    `busy_output`: lines are printed during reading; on a terminal, a progress bar would get between them.
     """
 
     def __init__(self, file: str, errors: ErrorMode = "salvage", *, busy_output: bool = False) -> None:
@@ -262,7 +265,7 @@ def trace_source(file: str) -> Any:
 
 
 def refuse_overwriting(out: str | os.PathLike[str], file: str) -> None:
-    """Raises UsageError if OUT is FILE, be it through a link or standard input."""
+    """Raises UsageError if OUT is FILE, even through a link or standard input."""
     try:
         refuse_replacing(out, file if file != "-" or sys.stdin is None else sys.stdin.fileno())
     except ValueError:
@@ -270,7 +273,7 @@ def refuse_overwriting(out: str | os.PathLike[str], file: str) -> None:
 
 
 def refuse_same_input(file: str, against: str) -> None:
-    """Raises UsageError where two traces would both come through standard input."""
+    """Raises UsageError if both traces would come from standard input."""
     if file == against == "-":
         raise click.UsageError("only one of the two traces can be standard input")
 

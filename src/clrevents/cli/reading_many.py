@@ -1,4 +1,4 @@
-"""Traces that a command reads together: a bar, and what is wrong with which of them, a line each.
+"""Traces that a command reads together: a progress bar, and what is wrong with which of them, a line each.
 
 Does for many what `Reading` does for one trace.
 """
@@ -27,7 +27,7 @@ _BAD: Final = ("damage", "payload")
 
 
 class ReadingMany:
-    """Many open traces, and what is to be reported about them at the end."""
+    """Many open traces, and what to report about them at the end."""
 
     def __init__(self, places: Sequence[str], errors: ErrorMode, jobs: int | None) -> None:
         self._meter = Meter(sys.stderr)
@@ -57,17 +57,17 @@ class ReadingMany:
         return 3 if fail_on else 0
 
     def finish(self, fail_on: FailOn) -> int:
-        """Report which traces gave nothing, and how many are damaged; returns the worst exit code of all."""
+        """Report which traces could not be read, and how many are damaged; returns the worst exit code of all."""
         self._meter.close()
         problems = self.asked.problems.select("trace", "severity", "message")
         errors = [row for row in problems.rows() if row["severity"] == "error"]
         for row in errors[:_LISTED]:
             say(f"{row['trace']}: {row['message']}")
         if len(errors) > _LISTED:
-            say(f"and {len(errors) - _LISTED} more; the table problems has all of them")
+            say(f"and {len(errors) - _LISTED} more; the table `problems` has all of them")
         of = {severity: {row["trace"] for row in problems.rows() if row["severity"] == severity} for severity in _BAD}
         if of["damage"]:
-            say(f"{counted(len(of['damage']), 'trace')} of {len(self.asked)} damaged; the table problems says where")
+            say(f"{counted(len(of['damage']), 'trace')} of {len(self.asked)} damaged; the table `problems` says where")
         met = {"damage": bool(of["damage"]), "problem": bool(of["damage"] or of["payload"]), "loss": False}
         if "loss" in fail_on:
             met["loss"] = any(self.asked.overview()["lost"].tolist())

@@ -1,4 +1,5 @@
-"""`clrevents redact`: the same trace without texts that are not on the allow-list. Parses options; `rewrite` works."""
+"""`clrevents redact`: the same trace without texts that are not on the allow-list. Parses options; `rewrite` does the
+work."""
 
 from __future__ import annotations
 
@@ -19,17 +20,19 @@ _LEFT = 3
 
 @click.command(name="redact")
 @file_argument
-@click.option("-o", "--output", "out", metavar="OUT", help="The trace to write; with .gz at its end, compressed.")
+@click.option("-o", "--output", "out", metavar="OUT", help="The trace to write; compressed if it ends in .gz.")
 @click.option("--keep", multiple=True, metavar="FIELD", help="Keep FIELD, or PROVIDER/EVENT.FIELD; repeatable.")
 @click.option("--field", "fields", multiple=True, metavar="REGEX", help="Also replace fields whose name matches.")
 @click.option("--text", "texts", multiple=True, metavar="REGEX", help="Also replace texts and names that match.")
 @click.option("--ids", is_flag=True, help="Also replace ids of processes, threads and activities, ports and dates.")
-@click.option("--blank", is_flag=True, help="Replace texts by as many x, also where reports then merge rows.")
-@click.option("--key", metavar="TEXT", help="Makes words comparable between traces; keep it secret.")
-@click.option("--rules", is_flag=True, help="Write no trace: print what stays of each field of FILE, and why.")
+@click.option("--blank", is_flag=True, help="Replace texts by the same number of x, even if reports then merge rows.")
+@click.option(
+    "--key", metavar="TEXT", help="Use the same words for the same texts in all traces with this key; keep it secret."
+)
+@click.option("--rules", is_flag=True, help="Write no trace: print what is kept of each field of FILE, and why.")
 @click.option("--report", metavar="FILE", help="Write what was replaced where, as JSON: counts, no values.")
 @click.option(
-    "--check", multiple=True, metavar="WORD", help="Write nothing if WORD is left, however encoded; repeatable."
+    "--check", multiple=True, metavar="WORD", help="Write nothing if WORD remains, in any encoding; repeatable."
 )
 @errors_option
 @fail_on_option("damage")
@@ -50,9 +53,9 @@ def command(
 ) -> int:
     """Write the same trace with only those texts that are on an allow-list.
 
-    Names of code, of events and of counters stay, and so do numbers, times, stacks and threads; of a module's path
-    its file name stays. Every other text becomes a word, equal texts the same one; every array of bytes becomes zeros,
-    and payloads that cannot be read are blanked and counted. The result says that it is redacted.
+    Names of code, events and counters are kept, as are numbers, times, stacks and threads; of a module's path, only the
+    file name is kept. Every other text is replaced by a word, equal texts by the same one; byte arrays are zeroed, and
+    payloads that cannot be read are blanked and counted. The result is marked as redacted.
 
     \b
     Before sharing a trace:
@@ -98,9 +101,9 @@ def command(
 
 
 def _tell(done: Redacted, out: str) -> None:
-    """What was written, and what is worth knowing of it."""
+    """What was written, and what is worth knowing about it."""
     for pattern in done.unused:
-        say(f"--keep {pattern}: the trace has no text field of this name")
+        say(f"--keep {pattern}: the trace has no text field with this name")
     if done.found:
         for word in done.found:
             say(f"still there: {word.word!r}, {counted(word.count, 'time')} as {word.encoding}")
@@ -109,7 +112,10 @@ def _tell(done: Redacted, out: str) -> None:
     events, texts = counted(done.copied.events, "event"), counted(done.replaced, "text")
     say(f"{out}: {events}; {texts} replaced; payloads blanked: {done.blanked:,}")
     if identifiers := done.counts.identifiers.total():
-        say(f"{counted(identifiers, 'id')} in payloads replaced, and those of threads and activities, and the dates")
+        say(
+            f"{counted(identifiers, 'id')} in payloads replaced, along with those of threads and activities, and the "
+            "dates"
+        )
     if done.tails:
         tails, known = counted(done.tails, "payload is", "payloads are"), "it" if done.tails == 1 else "them"
         say(f"{tails} newer than the known layout of {known}: bytes after the known fields were blanked")

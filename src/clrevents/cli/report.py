@@ -1,4 +1,4 @@
-"""`clrevents report`: everything that the reports tell of a trace, as one page. `export` makes the page."""
+"""`clrevents report`: all reports on a trace, as one page. `export` makes the page."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def command(file: str, out: str, against: str | None, errors: ErrorMode, fail_on
     """Write all reports, flame graphs and a timeline as one HTML page that needs no network.
 
     \b
-    A page to look at, or to send to somebody without any tool:
+    A page to look at, or to send to someone without any tools:
         clrevents report app.nettrace -o report.html
-    With flame graphs that show what is more and what is less than in another trace:
+    With flame graphs that show what increased and decreased compared with another trace:
         clrevents report after.nettrace --against before.nettrace -o report.html
 
-    The page says what the trace is and whether it can be trusted, answers every question for which the trace has data,
-    with tables to sort and search, and tells what to record for the others. It holds the names of methods, and texts
-    that the program wrote, such as paths and messages of exceptions: `clrevents redact` makes a trace without them.
+    The page says what the trace is and whether it can be trusted, answers every question that the trace has data for,
+    with tables to sort and search, and says what to record for the others. It contains names of methods, and texts that
+    the program wrote, such as paths and exception messages: `clrevents redact` makes a trace without them.
     """
     refuse_overwriting(out, file)
     before, worst = None, 0

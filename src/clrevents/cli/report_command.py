@@ -1,6 +1,6 @@
 """The sub-command of a report, made from its declaration: options, text, JSON and CSV are the same for all of them.
 
-Knows no report. Text shows metrics, facts and one table; everything that limits an answer is said on stderr.
+Knows no report. Text shows metrics, facts and one table; everything that limits an answer goes to stderr.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ from clrevents.cli.report_rows import (
 from clrevents.errors import DamageError, PayloadError
 
 _MANY: Final = (
-    "Of many traces ({places}): the metrics over all of them, and a line for each; or one table of all, which begins "
-    "with a column trace. Conditions must hold of each trace."
+    "For many traces ({places}): the metrics over all of them, and a line for each; or one table of all, whose "
+    "first column is the trace. Conditions must hold for each trace."
 )
 _Draw: TypeAlias = Callable[[Any, ReportTable[Any], int, str], list[str]]
 _SPARKLINES: Final = "over time"
 _NARROWEST, _WIDEST = 10, 40
-"""Of how many characters a sparkline is."""
+"""The width of a sparkline in characters."""
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _ASCII_BARS: Final = "_.-~=+*#"
-"""For terminals that have no others."""
+"""For terminals without other characters."""
 
 
 def report_command(name: str) -> click.Command:
@@ -83,7 +83,7 @@ def report_command(name: str) -> click.Command:
             options[argument], files = files[0], ()
         parameters = {p.name: _given(p, options.pop(p.name)) for p in own}
         if live.wanted == bool(files):
-            raise click.UsageError("name a trace, or a running process with -p (see `clrevents ps`), and not both")
+            raise click.UsageError("give either a trace, or a running process with -p (see `clrevents ps`)")
         if live.wanted:
             return _run(declared, declared.parameters(**parameters), live, **options)
         if len(files) > 1 or means_many(files[0]):
@@ -110,7 +110,7 @@ def _all_files(ctx: click.Context, param: click.Parameter, value: str | tuple[st
 
 
 def _given(parameter: ParameterDeclaration, value: Any) -> Any:
-    """The value of a parameter, of what its option was given."""
+    """The value of a parameter, from what its option was given."""
     if parameter.joined is None:
         return value
     return parameter.joined.join(value) if value else parameter.default
@@ -139,33 +139,43 @@ def _option(parameter: ParameterDeclaration) -> Callable[..., Any]:
 
 
 def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
-    """What every report takes."""
+    """The options of every report."""
     names = [table.name for table in declared.answer.tables()]
     return [
-        click.option("--start", metavar="WHEN", help="From this moment: 1.5s, 200ms, 50%, or a date with its zone."),
-        click.option("--end", metavar="WHEN", help="Up to this moment, which is not included."),
+        click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone."),
+        click.option("--end", metavar="WHEN", help="End time, exclusive."),
         process_option,
         with_option,
         click.option(
-            "--table", type=click.Choice(names), help=f"The table to show or to write. [default: {declared.headline}]"
+            "--table", type=click.Choice(names), help=f"The table to show or write. [default: {declared.headline}]"
         ),
-        click.option("--columns", metavar="NAMES", help="The columns to show or to write, separated by commas."),
+        click.option("--columns", metavar="NAMES", help="Comma-separated columns to show or write."),
         click.option(
             "--sort", metavar="COLUMN", help="Sort by this column; append :asc or :desc to choose the direction."
         ),
         click.option(
-            "-n", "--limit", type=click.IntRange(min=0), metavar="N", help=f"Rows at most. [default: {LIMIT} as text]"
+            "-n",
+            "--limit",
+            type=click.IntRange(min=0),
+            metavar="N",
+            help=(f"Show at most N rows. [default: {LIMIT} as text]"),
         ),
-        click.option("--csv", "as_csv", is_flag=True, help="The table as CSV, all rows."),
+        click.option("--csv", "as_csv", is_flag=True, help="Write the table as CSV, all rows."),
         click.option(
-            "--json", "as_json", is_flag=True, help="Everything as one JSON object; with --table one row a line."
+            "--json",
+            "as_json",
+            is_flag=True,
+            help=("Write everything as one JSON object; with --table, one row per line."),
         ),
         click.option(
             "--assert",
             "conditions",
             multiple=True,
             metavar="CONDITION",
-            help="Exit with 4 unless this holds of a metric, such as 'count<100' or 'pause_max<50ms'; may be repeated.",
+            help=(
+                "Exit with 4 unless this condition on a metric holds, such as 'count<100' or 'pause_max<50ms'; "
+                "repeatable."
+            ),
         ),
         *_chart_option(declared),
         click.option(
@@ -176,7 +186,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
             "--raw-units",
             "raw_units",
             is_flag=True,
-            help="Durations in nanoseconds and sizes in bytes, with every digit.",
+            help="Show durations in nanoseconds and sizes in bytes, with every digit.",
         ),
         *live_options(),
         spreadsheet_option,
@@ -190,7 +200,7 @@ def _chart_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., A
     if not charts:
         return []
     texts = " ".join(f"{name}: {text[0].lower()}{text[1:]}" for name, text in charts.items())
-    return [click.option("--chart", type=click.Choice([*charts]), help=f"A chart as SVG. {texts}")]
+    return [click.option("--chart", type=click.Choice([*charts]), help=f"Write a chart as SVG. {texts}")]
 
 
 def _help(declared: ReportDeclaration[Any, Any]) -> str:
@@ -231,7 +241,7 @@ def _run_many(
     if facts:
         raise click.UsageError("--facts is for one trace; --table has the metrics of each of many")
     if wanted["as_csv"] and wanted["as_json"]:
-        raise click.UsageError("--csv and --json exclude each other")
+        raise click.UsageError("--csv and --json are mutually exclusive")
     window: WindowOptions = {"start": start, "end": end, "process_id": _number(process)}
     asked = ManyOptions(conditions=conditions, **wanted)
     return write_many(declared, parameters, files, window, asked, jobs, errors, fail_on)
@@ -260,7 +270,7 @@ def _run(
     chart: str | None = None,
 ) -> int:
     if as_csv + as_json + (chart is not None) > 1:
-        raise click.UsageError("--csv, --json and --chart exclude each other")
+        raise click.UsageError("--csv, --json and --chart are mutually exclusive")
     name = table or declared.headline
     row_class = next(t.row_class for t in declared.answer.tables() if t.name == name)
     known = columns_of(row_class)
@@ -364,7 +374,7 @@ def _drawn(found: Answer[Any], name: str) -> str:
 
 
 def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet: bool) -> None:
-    """The notes; those on what was not recorded in one line, with what records all of it."""
+    """The notes; those on what was not recorded as one line, with what records all of it."""
     lacking = {touched for note in found.notes if note.id == NOT_RECORDED for touched in note.touches}
     if not quiet:
         say_not_recorded(declared, lacking, "")

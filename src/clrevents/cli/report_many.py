@@ -1,6 +1,6 @@
 """A report of many traces: its metrics over all of them and a line for each, or the rows of one of its tables.
 
-Options mean what they mean for one trace; conditions must hold of each. Knows no report.
+Options mean what they mean for one trace; conditions must hold for each. Knows no report.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from clrevents.fleet import FleetAnswer
 from clrevents.trace import Trace
 
 _METRICS: Final = 5
-"""Metrics that are shown of each trace: the first ones that are known of any."""
+"""The metrics shown for each trace: the first ones known for any."""
 _SAID: Final = 10
 _MERGED: Final[Mapping[str, Callable[[list[Any]], Any]]] = {"sum": sum, "max": max, "min": min}
 _CELLS: Final[Mapping[str, str]] = {"ns": "duration", "bytes": "bytes", "count": "count", "ratio": "ratio"}
@@ -58,7 +58,7 @@ _CELLS: Final[Mapping[str, str]] = {"ns": "duration", "bytes": "bytes", "count":
 
 @row
 class _MetricsRow:
-    """What is known of each trace; its metrics are further columns."""
+    """What is known about each trace; its metrics are further columns."""
 
     trace: FilePath = column("The path or URL.")
     coverage: Word = column("How much of what the report needs was recorded: full, partial or none.")
@@ -68,7 +68,7 @@ _TRACE, _COVERAGE = columns_of(_MetricsRow)
 
 
 class ManyOptions(NamedTuple):
-    """What is to be written."""
+    """What to write."""
 
     table: str | None
     columns: str | None
@@ -130,7 +130,7 @@ def write_many(
 def _write_objects(
     reading: ReadingMany, question: Callable[[Trace], tuple[str, str, list[str]]]
 ) -> tuple[list[str], list[str]]:
-    """The object that each trace gives alone, one a line; returns their coverages and what is not met."""
+    """The object that each trace would give alone, one per line; returns their coverages and what is not met."""
     coverages: list[str] = []
     unmet: list[str] = []
     found = reading.asked.each(question)
@@ -148,7 +148,7 @@ def _write_objects(
 
 
 def known_columns(declared: ReportDeclaration[Any, Any], table: str | None) -> list[ColumnDeclaration]:
-    """The columns that there are."""
+    """All columns."""
     if table is None:
         return [_TRACE, _COVERAGE, *map(_metric_column, declared.metrics)]
     return [_TRACE, *columns_of(next(t.row_class for t in declared.answer.tables() if t.name == table))]
@@ -206,7 +206,7 @@ def _write(
 
 
 def _totals(declared: ReportDeclaration[Any, Any], found: FleetAnswer, raw: bool) -> list[tuple[str, str]]:
-    """The metrics over all traces that tell them; those of which no number can be said of several are left out."""
+    """The metrics over all traces in which they are known; those without a common number for several are left out."""
     lines = []
     for declared_metric in declared.metrics:
         metric = found.metrics.get(declared_metric.name)
@@ -254,7 +254,7 @@ def _say_notes(declared: ReportDeclaration[Any, Any], found: FleetAnswer, quiet:
     lines = []
     for first, *others in kinds.values():
         more = len({note["trace"] for note in others} - {first["trace"]})
-        also = f" (and the like of {counted(more, 'more trace')})" if more else ""
+        also = f" (and similarly for {counted(more, 'more trace')})" if more else ""
         lines.append(f"{first['severity']}: {first['trace']}: {first['message']}{also}")
     _say_some(lines)
 

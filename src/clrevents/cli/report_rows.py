@@ -1,7 +1,7 @@
-"""Rows of a report as a command writes them: which columns, in which order, as text, CSV or lines of JSON. And what it
-says of conditions and of what was not recorded.
+"""Rows of a report as a command writes them: which columns, in which order, as text, CSV or lines of JSON. And its
+messages about conditions and about what was not recorded.
 
-Knows neither how many traces they are of nor where they come from.
+Knows neither how many traces they are from nor where these come from.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ NOTHING: Final = "nothing"
 UNMET: Final = 4
 """The exit code for a condition that does not hold."""
 LIMIT: Final = 20
-"""Rows that are shown as text."""
+"""How many rows are shown as text."""
 _ASCENDING: Final = ("time", "word", "guid", "name", "code", "path", "text", "row")
 
 
 def chosen_columns(known: Sequence[ColumnDeclaration], columns: str) -> list[ColumnDeclaration]:
-    """Those that are named, with commas between. Raises UsageError for a name that is not known."""
+    """The columns named in a comma-separated list. Raises UsageError for an unknown name."""
     by_name = {c.name: c for c in known}
     names = [name.strip() for name in columns.split(",")]
     for name in names:
@@ -41,7 +41,7 @@ def chosen_columns(known: Sequence[ColumnDeclaration], columns: str) -> list[Col
 
 
 def order_of(known: Sequence[ColumnDeclaration], order: str | None) -> tuple[str, bool] | None:
-    """A column, and whether its largest values come first. Raises UsageError for one that is not known."""
+    """A column, and whether its largest values come first. Raises UsageError for an unknown one."""
     if order is None:
         return None
     name, _, direction = order.partition(":")
@@ -55,7 +55,7 @@ def order_of(known: Sequence[ColumnDeclaration], order: str | None) -> tuple[str
 
 
 def check_conditions(conditions: Sequence[str], declared: ReportDeclaration[Any, Any]) -> None:
-    """At once, and not only when traces were read. Raises UsageError for a condition that cannot be understood."""
+    """Check conditions immediately, before traces are read. Raises UsageError for an invalid one."""
     units = {metric.name: metric.unit for metric in declared.metrics}
     try:
         for text in conditions:
@@ -66,12 +66,12 @@ def check_conditions(conditions: Sequence[str], declared: ReportDeclaration[Any,
 
 
 def usage_error(error: Exception) -> click.UsageError:
-    """For what a question refuses: what it says, without the name of its class."""
+    """The usage error for what a question refuses: its message, without the name of its class."""
     return click.UsageError(safe(str(error.args[0])))
 
 
 def say_not_recorded(declared: ReportDeclaration[Any, Any], touched: Container[str], who: str) -> None:
-    """What was not recorded, if it was touched, and how to record it; `who` says in which traces, of many."""
+    """What was not recorded, if it was touched, and how to record it; `who` says in which of many traces."""
     needs = [need for need in declared.needs if need.what in touched]
     if needs:
         whats = ", ".join(f"{need.what} (no {need.events[0]} events)" for need in needs)
@@ -80,7 +80,7 @@ def say_not_recorded(declared: ReportDeclaration[Any, Any], touched: Container[s
 
 
 def first_rows(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTable[Any]:
-    """The rows that are shown; in the order that was asked for, those of a tree are as others."""
+    """The rows to show; in a requested order, those of a tree are like others."""
     return rows.head(limit) if sort is None else rows[:limit]
 
 

@@ -21,7 +21,7 @@ def command(out: str) -> int:
     A .NET 10 program of 1.4 seconds in which four threads wait for one lock.
 
     \b
-    Get it, and look who held the lock:
+    Write it, and see who held the lock:
         clrevents sample -o sample.nettrace
         clrevents locks sample.nettrace
     """

@@ -39,11 +39,11 @@ def sampling_options(command: F) -> F:
     """Which samples: `event`, `weight`, `process`, `threads`, `start`, `end`, `running`, `waiting`, `state`, `kind`,
     `include`, `exclude`; and `raw`, `group`, `fold`, `my_code` and `artefacts`, how their stacks are shown."""
     for option in (
-        click.option("--artefacts", is_flag=True, help="With frames of how the runtime stops threads and throws."),
-        click.option("--my-code", is_flag=True, help="Without frames of the runtime and the framework."),
-        _pattern("fold", "Take methods that match out of stacks: what they weigh is their callers'."),
-        _pattern("exclude", "Only samples whose stack holds no method that matches."),
-        _pattern("include", "Only samples whose stack holds a method that matches."),
+        click.option("--artefacts", is_flag=True, help="Keep the runtime's suspension and exception-dispatch frames."),
+        click.option("--my-code", is_flag=True, help="Leave out frames of the runtime and the framework."),
+        _pattern("fold", "Remove methods that match from stacks; their weight goes to their callers."),
+        _pattern("exclude", "Only samples whose stacks have no method that matches."),
+        _pattern("include", "Only samples whose stacks have a method that matches."),
         _pattern("group", "Show methods that match as one: PATTERN->NAME or PATTERN=>NAME."),
         click.option(
             "--kind",
@@ -51,9 +51,11 @@ def sampling_options(command: F) -> F:
             help="Only samples whose innermost frame is this kind of code; only recordings of machines tell.",
         ),
         click.option("--state", metavar="STATE", help="Only threads in this state, such as lock or native."),
-        click.option("--waiting", is_flag=True, help="Only threads that waited, in a method that is known to wait."),
-        click.option("--running", is_flag=True, help="Only threads that ran managed code."),
-        click.option("--raw", is_flag=True, help="Methods as the runtime writes them, prefixed with their module."),
+        click.option("--waiting", is_flag=True, help="Only threads that were waiting, in a method known to wait."),
+        click.option("--running", is_flag=True, help="Only threads that were running managed code."),
+        click.option(
+            "--raw", is_flag=True, help="Show methods as the runtime writes them, prefixed with their module."
+        ),
         click.option("--end", metavar="WHEN", help="End time, exclusive."),
         click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone."),
         click.option(
@@ -64,7 +66,7 @@ def sampling_options(command: F) -> F:
             "--weight",
             "weight",
             metavar="alloc|exceptions|FIELD",
-            help="Weigh by bytes allocated, exceptions thrown (ExceptionType: by type), or a field of --event. "
+            help="Weight by bytes allocated, exceptions thrown (ExceptionType: by type), or a field of --event. "
             "[default: 1 per event]",
         ),
         process_option,
@@ -75,8 +77,8 @@ def sampling_options(command: F) -> F:
 
 
 class Chosen(NamedTuple):
-    """Which samples, by what their threads did and what their stacks hold; which frames are shown, and whether what
-    created tasks is shown as their callers."""
+    """Which samples, by what their threads did and what is on their stacks; which frames are shown, and whether
+    creators of tasks are shown as their callers."""
 
     running: bool
     waiting: bool
@@ -92,7 +94,7 @@ class Chosen(NamedTuple):
     process: str | None = None
 
     def shape(self) -> StackShape:
-        """What the patterns say. Raises ValueError for a bad one."""
+        """The parsed patterns. Raises ValueError for an invalid one."""
         group, include, exclude, fold = (
             SEPARATOR.join(texts) if texts else None for texts in (self.group, self.include, self.exclude, self.fold)
         )
@@ -115,7 +117,7 @@ def samples_of(
         states = chosen_states(chosen.running, chosen.waiting, chosen.state)
         shape = chosen.shape()
         if states is not None and (event or weight):
-            raise click.UsageError("only samples of the profiler tell whether a thread ran or waited")
+            raise click.UsageError("only profiler samples show whether a thread ran or waited")
         samples = read_samples(
             *(reading.trace, event, weight),
             thread_id=threads or None,
@@ -150,7 +152,7 @@ def say_what_is_missing(samples: Samples) -> None:
 
 
 def say_how_sure(samples: Samples, weight: str | None) -> None:
-    """Says of allocated bytes that they are not exact, if they are not."""
+    """Says that allocated bytes are not exact, if they are not."""
     caveat = certainty(samples.event) if weight == ALLOC else None
     if caveat is not None:
         say(caveat)

@@ -32,7 +32,7 @@ from clrevents.trace import passes_of
 
 
 def write_report_schema(out: Output, declared: ReportDeclaration[Any, Any], as_json: bool) -> None:
-    """Write what the report gives."""
+    """Write what the report returns."""
     if as_json:
         out.json(report_schema(declared))
         return

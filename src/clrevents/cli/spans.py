@@ -32,8 +32,8 @@ _SHOWN: Final = 3
 @click.option(
     "--on",
     metavar="COLUMNS",
-    help="Comma-separated columns in which a begin and its end are equal; none: any begin and end. "
-    "[default: activity_id for starts and stops of activities that have ids, thread_id for others]",
+    help="Comma-separated columns that are equal in a start and its end; none: any start and end. [default: "
+    "activity_id for starts and stops of activities with ids, otherwise thread_id]",
 )
 @click.option("-n", "count", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows shown.")
 @click.option("--columns", metavar="COLUMNS", help="Comma-separated columns to show. [default: the first three texts]")
@@ -41,11 +41,9 @@ _SHOWN: Final = 3
 @click.option(
     "--thread", "threads", type=click.IntRange(0, 2**64 - 1), multiple=True, metavar="T", help="Only these threads."
 )
-@click.option(
-    "--start", metavar="WHEN", help="Begins and ends from this moment on: 1.5s, 200ms, 50%, a date with zone."
-)
-@click.option("--end", "until", metavar="WHEN", help="Begins and ends up to, but without, this moment.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object with all rows.")
+@click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone.")
+@click.option("--end", "until", metavar="WHEN", help="End time, exclusive.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all rows.")
 @click.option("--names", is_flag=True, help="With --json: enums and flags as text instead of numbers.")
 @errors_option
 @fail_on_option("damage")
@@ -65,15 +63,15 @@ def command(
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
-    """Pair each begin with its end, and show how long it took each time and in total.
+    """Pair each start with its end, and show how long it took each time and in total.
 
-    BEGIN and END are events (names, aliases, Provider/Event). An end belongs to the last open begin with equal values
+    BEGIN and END are events (names, aliases, Provider/Event). An end belongs to the last open start with equal values
     in the columns of --on, so nested spans pair innermost first.
 
     \b
     Which methods took the JIT longest?
         clrevents spans app.nettrace MethodJittingStarted MethodLoadVerbose --on thread_id,MethodID
-    How long did requests take, whatever threads they ran on, in the second half?
+    How long did requests take, whichever threads they ran on, in the second half?
         clrevents spans app.nettrace RequestStart RequestStop --start 50%
 
     Times are wall-clock times: a thread may have waited meanwhile. !: events of the row's thread (of any thread, if
@@ -156,7 +154,7 @@ def _show(
     lost = int(table.metadata["losses"])
     if lost:
         out.line()
-        out.line(f"{lost_events(lost)}; ! marks rows that this may have spoilt")
+        out.line(f"{lost_events(lost)}; ! marks rows that may be affected")
 
 
 def _columns(table: clrevents.Table) -> tuple[str, ...]:

@@ -53,9 +53,9 @@ def command(
     What does my own EventSource write?
         clrevents tail -n App 'MyCompany-Orders/*' --json
 
-    What is recorded follows from the SELECTORs; of an EventSource that is not known it is the whole provider. A process
-    hands its events over every 0.1 s; they are printed within another 0.1 s, in order of time. Method names are known
-    for what is compiled from now on.
+    The SELECTORs determine what is recorded; for an unknown EventSource, the whole provider. A process delivers its
+    events every 0.1 s; they are printed within another 0.1 s, in order of time. Method names are known for code
+    compiled from now on.
     """
     recorded: dict[str, Any] = {}
     if profiles or providers or not selectors:
@@ -82,7 +82,7 @@ def command(
         if lost:
             say(f"{lost_events(lost)}; select fewer events")
         if told.late:
-            say(f"{counted(told.late, 'event')} came after others that happened later")
+            say(f"{counted(told.late, 'event')} arrived after events that happened later")
     return 0
 
 
@@ -99,7 +99,7 @@ class Told:
         return self._left == 0
 
     def of(self, batch: clrevents.Batch) -> Iterator[clrevents.Event[Any]]:
-        """Those events of a batch that are wanted."""
+        """The selected events of a batch."""
         for event in batch:
             if self.enough:
                 return

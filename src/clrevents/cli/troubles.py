@@ -28,7 +28,7 @@ def show_losses(out: Output, losses: tuple[clrevents.Loss, ...]) -> None:
 
 
 def thread_text(thread_id: int) -> str:
-    """A thread's id, which NetTrace 6 does not always give."""
+    """A thread's id, which NetTrace 6 does not always have."""
     return "unknown" if thread_id < 0 else str(thread_id)
 
 

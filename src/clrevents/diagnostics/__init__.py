@@ -1,7 +1,7 @@
-"""Running .NET processes: which there are, what they say of themselves, and their events while they come.
+"""Running .NET processes: finds them, asks them about themselves, and receives their events.
 
-A client of the runtime's diagnostic protocol that needs nothing of .NET. The public names live here; each loads what it
-needs when it is first used.
+A client of the runtime's diagnostic protocol that needs no .NET. The public names live here; each loads what it needs
+when it is first used.
 """
 
 from __future__ import annotations

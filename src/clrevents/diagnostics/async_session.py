@@ -1,6 +1,6 @@
-"""`AsyncSession` and `AsyncProcess`: the same as without `Async`, in an event loop.
+"""`AsyncSession` and `AsyncProcess`: `Session` and `Process` for an event loop.
 
-Only what waits is written again; what a session is made with, and what it knows, is `SessionOptions`.
+Only what waits is written again; a session's options and what it knows are in `SessionOptions`.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class AsyncProcess(Value):
     """What a `Process` can be asked, as coroutines."""
 
     process: Process
-    """The same, for who blocks."""
+    """The blocking equivalent."""
 
     @classmethod
     async def dialled(cls, listener: Listener, seconds: float) -> AsyncProcess:
-        """The next one that dials in at `listener`. Raises DiagnosticsError if none has after `seconds`."""
+        """The next process that connects to `listener`. Raises DiagnosticsError if none has within `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 while (port := listener.take_new()) is None:
                     await accept(listener)
         except TimeoutError:
-            raise DiagnosticsError(f"no .NET process dialled in at {listener.endpoint} within {seconds:g} s") from None
+            raise DiagnosticsError(f"no .NET process connected to {listener.endpoint} within {seconds:g} s") from None
         return cls(Process(port.pid, port))
 
     async def info(self) -> RuntimeInfo:
@@ -56,7 +56,7 @@ class AsyncProcess(Value):
         return await answered(requests.environment(self.process.endpoint), "its environment")
 
     async def resume(self) -> None:
-        """Let a process go on that was started suspended. .NET 5 or later."""
+        """Resume a process that was started suspended. .NET 5 or later."""
         await answered(requests.resume(self.process.endpoint), "to resume")
 
     async def set_environment(self, name: str, value: str | None) -> None:
@@ -80,7 +80,7 @@ class AsyncProcess(Value):
 
 
 class AsyncSession(SessionOptions):
-    """A `Session` for `async with` and `async for`; made with `SessionOptions` too."""
+    """A `Session` for `async with` and `async for`; takes the same `SessionOptions`."""
 
     _connection: Connection | None = None
     _stopper: Connection | None = None
@@ -88,7 +88,7 @@ class AsyncSession(SessionOptions):
     _session = 0
     _stopping = False
     end: End | None = None
-    """How the stream ended; None while it has not."""
+    """How the stream ended; None until then."""
 
     async def __aenter__(self) -> AsyncSession:
         steps = requests.start_session(self.process.endpoint, self.settings)
@@ -104,7 +104,7 @@ class AsyncSession(SessionOptions):
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Stop, and take what is left, for the file and for reports."""
+        """Stop, and take the remaining events, for the file and for reports."""
         try:
             await self.stop()
             async for _ in self:
@@ -114,7 +114,7 @@ class AsyncSession(SessionOptions):
             self._stream.close_file()
 
     async def stop(self) -> None:
-        """Ask the process to end the recording: what is left comes, and then iterating ends."""
+        """Ask the process to end the recording: the remaining events arrive, then iteration ends."""
         if self._stopping or self.end is not None:
             return
         self._stopping = True
@@ -124,7 +124,7 @@ class AsyncSession(SessionOptions):
 
     async def __aiter__(self) -> AsyncIterator[Batch]:
         if self._connection is None:
-            raise ValueError("use a session with `async with`: that starts it")
+            raise ValueError("use a session with `async with`, which starts it")
         last = time.monotonic()
         while self.end is None:
             size = await self._receive(self._connection)
@@ -144,7 +144,7 @@ class AsyncSession(SessionOptions):
             yield batch
 
     async def _receive(self, connection: Connection) -> int | None:
-        """How many bytes came; None where nothing did for a while. Decides how the stream ended."""
+        """How many bytes came; None if nothing came for a while. Decides how the stream ended."""
         if self._receiving is None:
             receiving = asyncio.get_running_loop().sock_recv_into(socket_of(connection), self._buffer)
             self._receiving = asyncio.ensure_future(receiving)

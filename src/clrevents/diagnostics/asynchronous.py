@@ -19,7 +19,7 @@ A = TypeVar("A")
 
 
 async def answered(steps: Steps[A], what: str, seconds: float = ANSWER_SECONDS) -> A:
-    """Do the steps. Raises DiagnosticsError, also when the limit is over."""
+    """Do the steps. Raises DiagnosticsError, also on timeout."""
     try:
         async with asyncio.timeout(seconds):
             return await _run(steps, what)
@@ -58,9 +58,9 @@ async def _do(step: Open | Send | Take, what: str) -> Any:
 
 
 def socket_of(connection: Connection) -> socket.socket:
-    """The socket of a connection, for an event loop. Raises DiagnosticsError where it has none."""
+    """The socket of a connection, for an event loop. Raises DiagnosticsError if it has none."""
     if not isinstance(connection, SocketConnection):
-        raise DiagnosticsError("an event loop cannot wait for a pipe of Windows here; use Session, in a thread")
+        raise DiagnosticsError("an event loop cannot wait for a Windows pipe here; use Session in a thread")
     connection.socket.setblocking(False)
     return connection.socket
 
@@ -82,7 +82,7 @@ async def _connect(endpoint: Endpoint) -> Connection:
             await accept(endpoint.listener)
         return held
     if not isinstance(endpoint, SocketEndpoint):
-        raise DiagnosticsError("an event loop cannot open a pipe of Windows here; use Session, in a thread")
+        raise DiagnosticsError("an event loop cannot open a Windows pipe here; use Session in a thread")
     endpoint.check()
     connected = socket.socket(endpoint.family)
     connected.setblocking(False)
@@ -98,7 +98,7 @@ async def _connect(endpoint: Endpoint) -> Connection:
 
 
 async def accept(listener: Listener) -> None:
-    """Welcome the next one that dials in."""
+    """Accept the next process that connects."""
     loop = asyncio.get_running_loop()
     listener.socket.setblocking(False)
     dialled, _ = await loop.sock_accept(listener.socket)

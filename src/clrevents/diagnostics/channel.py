@@ -17,14 +17,14 @@ from clrevents.diagnostics.runtime_requests import SessionSettings, start_sessio
 from clrevents.diagnostics.transports import Connection, Endpoint
 
 End: TypeAlias = Literal["stopped", "ended", "broken", "abandoned"]
-"""`stopped` by us, with everything that was to come; `ended` by the target, which exited or was killed; `broken`: the
+"""`stopped` by us, after everything had arrived; `ended` by the target, which exited or was killed; `broken`: the
 connection failed; `abandoned` by us before the end."""
 
 BUFFER: Final = 1 << 20
 QUIET_SECONDS: Final = 0.05
-"""So long nothing comes: then what a runtime wrote at once, every 0.1 s, has arrived."""
+"""After this long a silence, what a runtime wrote at once, every 0.1 s, has arrived."""
 STOP_SECONDS: Final = 60.0
-"""How long nothing may come after a stop was asked for."""
+"""The longest silence allowed after a requested stop."""
 
 
 class Channel:
@@ -41,7 +41,7 @@ class Channel:
         self._connection, self.session = run(start_session(endpoint, settings), "a recording")
 
     def receive(self, seconds: float) -> memoryview | None:
-        """What has come, until the next call overwrites it; None: nothing within this time; empty: nothing ever."""
+        """The received bytes, until the next call overwrites them; None: nothing within this time; empty: the end."""
         if self.end is not None:
             return self._buffer[:0]
         try:
@@ -60,7 +60,7 @@ class Channel:
         return self._buffer[:size]
 
     def stop(self) -> None:
-        """Ask for the end, and go on receiving until it comes. More than once does no more."""
+        """Request the end, and go on receiving until it comes. Further calls have no effect."""
         if self.stopping or self.end is not None:
             return
         self.stopping = True
@@ -72,7 +72,7 @@ class Channel:
             )
 
     def abandon(self) -> None:
-        """Take nothing more: the runtime notices when it writes, and ends the session. The rundown is lost."""
+        """Receive nothing more: the runtime notices when it writes, and ends the session. The rundown is lost."""
         if self.end is None:
             self._close("abandoned")
 

@@ -1,7 +1,7 @@
-"""A program of ours that is started to be recorded from its first event: suspended where its runtime can, then resumed.
+"""A program started by us to be recorded from its first event: suspended if its runtime supports that, then resumed.
 
-Its runtime dials in at a port that only this user can reach. Processes that it starts in turn would wait for us too, so
-they are let go at once. Knows nothing of recordings.
+Its runtime connects to a port that only this user can reach. Processes that it starts in turn would wait for us, too,
+so they are resumed immediately. Knows nothing of recordings.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Child:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def wait_for_runtime(self, given_up: Callable[[], bool]) -> Process | None:
-        """The first .NET process that it is, or starts; None if `given_up`.
+        """The first .NET process that it is or starts; None if `given_up`.
 
         Raises DiagnosticsError if it ends before there is one. `suspended` then tells whether it waits.
         """
@@ -72,7 +72,7 @@ class Child:
                 return self._process
             if self._program.poll() is not None:
                 raise DiagnosticsError(
-                    f"the program ended with {self._program.returncode} before .NET started in it: nothing is recorded"
+                    f"the program ended with {self._program.returncode} before .NET started in it: nothing was recorded"
                 )
             old = self._too_old()
             if old is not None:
@@ -87,7 +87,7 @@ class Child:
         return self._suspended
 
     def _too_old(self) -> Process | None:
-        """The program itself, if it is of .NET Core 3, which knows no ports to dial and so did not wait."""
+        """The program itself, if it is a .NET Core 3 program, which does not connect to ports and so did not wait."""
         for found in find_runtimes():
             if found.pid == self.pid and not found.elsewhere:
                 try:
@@ -122,7 +122,7 @@ class Child:
         return None
 
     def end(self) -> int:
-        """Its exit code: tell it to end, and kill it where that does not help."""
+        """Its exit code: ask it to end, and kill it if that does not help."""
         self._program.terminate()
         until = time.monotonic() + _END_SECONDS
         code = self.wait(lambda: time.monotonic() > until)

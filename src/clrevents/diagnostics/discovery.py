@@ -1,6 +1,7 @@
-"""Which .NET processes there are: the sockets that runtimes make, and whether what made each still lives.
+"""Finds the running .NET processes: by the sockets that runtimes create, and whether each one's process is still
+running.
 
-Looks at file names, at /proc and at who owns what; asks no runtime. On Windows it looks at the names of pipes.
+Looks at file names, /proc and owners; asks no runtime. On Windows it looks at the names of pipes.
 """
 
 from __future__ import annotations
@@ -27,22 +28,23 @@ _PROC: Final = Path("/proc")
 
 @attrs.frozen
 class FoundRuntime:
-    """A runtime's socket or pipe: which process made it, and why it may not be asked, if so."""
+    """A runtime's socket or pipe: the process that created it, and why it cannot be asked, if so."""
 
     pid: int
-    """As seen from here, where that is known; else as the process sees itself."""
+    """As seen from here, if known; otherwise as the process sees itself."""
     endpoint: Endpoint
     command_line: tuple[str, ...] = ()
     user: str | None = None
-    """Whose process it is, if it is not ours."""
+    """The process's owner, if not this user."""
     elsewhere: bool = False
     """Whether it runs in another namespace, such as a container's."""
     closed: bool = False
-    """Whether this user may not ask it."""
+    """Whether this user lacks permission to ask it."""
 
 
 def find_runtimes(folder: str | None = None) -> list[FoundRuntime]:
-    """All runtimes with an endpoint, in the folder where this process would make its own and in those of containers."""
+    """All runtimes with an endpoint, in the folder where this process would create its own and in those of
+    containers."""
     if sys.platform == "win32":
         return list(_pipes())
     found = {str(one.endpoint): one for one in _sockets(folder or os.environ.get("TMPDIR") or "/tmp")}

@@ -28,21 +28,21 @@ _HOSTS: Final = ("dotnet", "dotnet.exe")
 
 @attrs.frozen
 class Process(Value):
-    """A .NET process that can be asked. Every question is a request of its own and raises DiagnosticsError where it is
-    refused, where this user may not ask, or where no answer comes in time."""
+    """A running .NET process that answers requests. Each request raises DiagnosticsError if it is refused, if this user
+    may not make it, or if no answer comes in time."""
 
     pid: int
-    """As seen from here; of a process in another namespace of which nothing else is known, as it sees itself."""
+    """As seen from here; for a process in another namespace about which nothing else is known, as it sees itself."""
     endpoint: Endpoint = attrs.field(repr=str)
-    """Where it can be asked: `str` tells the path, the pipe or the port."""
+    """Where it takes requests: `str` gives the path, the pipe or the port."""
     command_line: tuple[str, ...] = ()
-    """As the operating system knows it; empty where that is not visible from here."""
+    """As known to the operating system; empty if not visible from here."""
     user: str | None = None
-    """Whose it is, if it is not ours."""
+    """Its owner, if not this user."""
     elsewhere: bool = False
     """Whether it runs in another namespace, such as a container's."""
     closed: bool = False
-    """Whether this user may not ask it."""
+    """Whether this user lacks permission to ask it."""
 
     @classmethod
     def of(cls, found: FoundRuntime) -> Process:
@@ -51,8 +51,8 @@ class Process(Value):
 
     @classmethod
     def at(cls, address: str) -> Process:
-        """The one that listens at `address`: the path of a socket, `HOST:PORT`, or a pipe of Windows. Its `pid` is what
-        it says itself, 0 if it is too old to do so."""
+        """The process that listens at `address`: the path of a socket, `HOST:PORT`, or a Windows pipe. Its `pid` is
+        what it says itself, 0 if it is too old to do so."""
         endpoint = endpoint_at(address)
         try:
             pid = run(requests.info(endpoint), "process information").pid
@@ -64,13 +64,13 @@ class Process(Value):
 
     @classmethod
     def dialled(cls, listener: Listener, seconds: float) -> Process:
-        """The next one that dials in at `listener`. Raises DiagnosticsError if none has after `seconds`."""
+        """The next process that connects to `listener`. Raises DiagnosticsError if none has within `seconds`."""
         port = listener.wait(seconds)
         return cls(port.pid, port)
 
     @property
     def name(self) -> str:
-        """The program's: for `dotnet App.dll` that is `App`."""
+        """The program's name: for `dotnet App.dll`, it is `App`."""
         words = [PurePath(word).name for word in self.command_line]
         if len(words) > 1 and words[0] in _HOSTS:
             words = [word for word in words[1:] if word.endswith((".dll", ".exe"))] or words
@@ -85,12 +85,12 @@ class Process(Value):
         return run(requests.environment(self.endpoint), "its environment")
 
     def resume(self) -> None:
-        """Let a process go on that was started suspended. .NET 5 or later."""
+        """Resume a process that was started suspended. .NET 5 or later."""
         run(requests.resume(self.endpoint), "to resume")
 
     def set_environment(self, name: str, value: str | None) -> None:
-        """Set the environment variable `name` to `value`, or remove it (None): code that has read it before does not
-        see that. .NET 6 or later."""
+        """Set the environment variable `name` to `value`, or remove it (None); code that has already read it does not
+        see the change. .NET 6 or later."""
         run(requests.set_environment(self.endpoint, name, value), "to set an environment variable")
 
     def enable_perf_map(self, kind: str = "perfmap") -> None:
@@ -106,30 +106,29 @@ class Process(Value):
 
         `kind` is `mini`, `heap`, `triage` or `full`.
 
-        The process writes it, so `path` is as it sees it. It is stopped meanwhile. A dump holds what it had in memory.
+        The process itself writes it, so `path` is as seen by the process, which is stopped meanwhile. A dump contains
+        the process's memory.
         """
         run(requests.write_dump(self.endpoint, os.path.abspath(path), kind), "a dump", seconds)
 
 
 def processes() -> list[Process]:
-    """The running .NET processes that can be seen from here, by number: also other users' and those in containers.
+    """The running .NET processes that can be seen from here, by id, including other users' and those in containers.
 
-    One that was started with `DOTNET_EnableDiagnostics=0` cannot be seen.
+    A process started with `DOTNET_EnableDiagnostics=0` cannot be seen.
     """
     return [Process.of(found) for found in find_runtimes()]
 
 
 def find_process(pid: int | None = None, name: str | None = None) -> Process:
-    """The one with the number `pid`, or of the `name`. Raises DiagnosticsError unless there is exactly one."""
+    """The process with the id `pid`, or with this `name`. Raises DiagnosticsError unless there is exactly one."""
     found = [one for one in processes() if pid in (None, one.pid) and name in (None, one.name)]
-    sought = f"the number {pid}" if pid is not None else f"the name {name!r}"
+    sought = f"the id {pid}" if pid is not None else f"the name {name!r}"
     if not found:
-        raise DiagnosticsError(
-            f"no .NET process with {sought}{_why_not(pid)}; `clrevents ps` lists those that there are"
-        )
+        raise DiagnosticsError(f"no .NET process with {sought}{_why_not(pid)}; `clrevents ps` lists the running ones")
     if len(found) > 1:
         raise DiagnosticsError(
-            f"several .NET processes have {sought}: {_listed(found)}; name one by number or by its socket"
+            f"several .NET processes have {sought}: {_listed(found)}; choose one by id or by its socket"
         )
     if found[0].closed:
         raise DiagnosticsError(f"process {found[0].pid} belongs to {found[0].user}: run this as that user, or as root")
@@ -144,7 +143,7 @@ def _why_not(pid: int | None) -> str:
             ": the process runs, but is not .NET, is too old, has a TMPDIR of its own, or was started with "
             "DOTNET_EnableDiagnostics=0"
         )
-    return ": there is no such process (numbers in a container differ from those outside)"
+    return ": there is no such process (ids in a container differ from those outside)"
 
 
 def _listed(found: Sequence[Process]) -> str:

@@ -1,6 +1,7 @@
-"""Asks a runtime: opens a connection, sends a request, reads its answer, all within a limit. Blocks, starts no threads.
+"""Asks a runtime: opens a connection, sends a request, reads its answer, all within a time limit. Blocks, starts no
+threads.
 
-`steps` says what has to be done and does nothing; `run` does it here, `asynchronous` does it in an event loop.
+`steps` says what to do and does nothing; `run` does it here, `asynchronous` does it in an event loop.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from clrevents.diagnostics.transports import Connection, Endpoint
 A = TypeVar("A")
 
 ANSWER_SECONDS: Final = 10.0
-"""How long an answer may take, dumps apart."""
+"""How long an answer may take, except for dumps."""
 
 
 @attrs.frozen
@@ -39,7 +40,7 @@ class Send:
 
 @attrs.frozen
 class Take:
-    """So many bytes have to come in, and no more."""
+    """Exactly this many bytes have to come in."""
 
     connection: Connection
     size: int
@@ -83,7 +84,7 @@ def request(endpoint: Endpoint, command: Command[A]) -> Steps[A]:
 
 
 def run(steps: Steps[A], what: str, seconds: float = ANSWER_SECONDS) -> A:
-    """Do the steps. Raises DiagnosticsError, also when the limit is over."""
+    """Do the steps. Raises DiagnosticsError, also on timeout."""
     until = time.monotonic() + seconds
     result: Any = None
     failed: Exception | None = None

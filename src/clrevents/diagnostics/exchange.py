@@ -1,6 +1,6 @@
 """One request and its answer as steps: which bytes to send, how many to wait for, what they mean.
 
-A generator that yields how many bytes it needs next and returns the answer; who drives it does the I/O.
+A generator that yields how many bytes it needs next and returns the answer; its caller does the I/O.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_ENVIRONMENT_BYTES = 16 << 20
 
 
 def answer_to(command: Command[A]) -> Reading[A]:
-    """Reads the answer to a command. Raises DiagnosticsError where it is a refusal, or none at all."""
+    """Reads the answer to a command. Raises DiagnosticsError for a refusal, or for anything but an answer."""
     try:
         header = Reader((yield HEADER_BYTES))
         if (magic := header.take(len(MAGIC))) != MAGIC:
@@ -33,7 +33,7 @@ def answer_to(command: Command[A]) -> Reading[A]:
         size = int.from_bytes(header.take(2), "little")
         code = (header.take(1)[0], header.take(1)[0])
         if size < HEADER_BYTES:
-            raise Malformed(f"it claims to have {size} bytes, and its header alone has {HEADER_BYTES}")
+            raise Malformed(f"it claims to have {size} bytes, but its header alone has {HEADER_BYTES}")
         payload = Reader((yield size - HEADER_BYTES) if size > HEADER_BYTES else b"")
         if code == ERROR:
             refusal = read_record(Refusal, payload)

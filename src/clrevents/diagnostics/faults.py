@@ -1,4 +1,4 @@
-"""What can go wrong with a running process, said in one sentence that ends with what to do.
+"""What can go wrong with a running process, in one sentence that ends with what to do.
 
 Holds the exception and the meaning of the runtime's error codes. Sends nothing.
 """
@@ -13,13 +13,13 @@ from clrevents.errors import TraceError
 UNKNOWN_COMMAND: Final = 0x80131385
 FAILED: Final = 0x80004005
 _MEANINGS: Final = {
-    FAILED: "it could not do so, and does not say why",
-    0x80070057: "it refuses one of the values; compare them with what its version takes",
+    FAILED: "it failed without giving a reason",
+    0x80070057: "it rejects one of the values; check what its version supports",
     0x8007007A: "the answer does not fit its buffer",
     0x800000CB: "it has no such environment variable",
-    0x8013135B: "it is still starting and has not got that far; ask again in a moment",
-    0x80131371: "its runtime has not started yet; resume it, or ask again in a moment",
-    0x80131384: "it does not understand the request; a runtime that is too old or too new may not know this form of it",
+    0x8013135B: "it is still starting; try again in a moment",
+    0x80131371: "its runtime has not started yet; resume it, or try again in a moment",
+    0x80131384: "it does not understand the request; its version may be too old or too new for this form of it",
     UNKNOWN_COMMAND: "its version does not have this command",
     0x80131386: "it speaks another version of the diagnostic protocol",
     0x80131515: "its version, or this system, does not support that",
@@ -27,18 +27,18 @@ _MEANINGS: Final = {
 
 
 class DiagnosticsError(TraceError):
-    """A process cannot be asked, or refused. `hresult` is the runtime's error code where it gave one."""
+    """A process cannot be asked, or refused. `hresult` is the runtime's error code, if it gave one."""
 
     hresult: int | None = None
 
 
 def refused(what: str, since: str, advice: str, hresult: int, message: str | None = None) -> DiagnosticsError:
-    """The error for what a runtime answered to the request named `what`, which exists since a version.
+    """The error for a runtime's answer to the request named `what`, which exists since a version.
 
-    `advice` is what to do about one that fails without a reason.
+    `advice` is what to do if it fails without a reason.
     """
     code = hresult & 0xFFFFFFFF
-    meaning = message or _MEANINGS.get(code, "its error code is not a known one")
+    meaning = message or _MEANINGS.get(code, "its error code is unknown")
     more = {UNKNOWN_COMMAND: f" ({what} needs {since} or later)", FAILED: advice and f"; {advice}"}.get(code, "")
     error = DiagnosticsError(f"the process refused {what}: {meaning}{more} [{code:#010x}]")
     error.hresult = code
@@ -49,11 +49,11 @@ def unreachable(where: str, error: OSError) -> DiagnosticsError:
     """The error for a socket or pipe that cannot be opened."""
     match error.errno:
         case errno.EACCES | errno.EPERM:
-            what = "you may not open it: run this as the user of that process, or as root"
+            what = "permission denied: run this as the user of that process, or as root"
         case errno.ECONNREFUSED:
-            what = "nobody listens there any more: the process has ended; `clrevents ps` lists those that run"
+            what = "nothing listens there any more: the process has ended; `clrevents ps` lists the running ones"
         case errno.ENOENT:
-            what = "there is no such socket: the process has ended, or set DOTNET_EnableDiagnostics=0"
+            what = "there is no such socket: the process has ended, or was started with DOTNET_EnableDiagnostics=0"
         case _ if isinstance(error, TimeoutError):
             what = (
                 "it did not answer in time: it is stopped (by a debugger, or out of processor time) or hangs; try again"
@@ -65,16 +65,18 @@ def unreachable(where: str, error: OSError) -> DiagnosticsError:
 
 def broken_off(what: str) -> DiagnosticsError:
     """The error for a connection that ended in the middle of an answer."""
-    return DiagnosticsError(f"the process closed the connection while asked for {what}; see whether it still runs")
+    return DiagnosticsError(f"the process closed the connection while asked for {what}; is it still running?")
 
 
 def unanswered(what: str, seconds: float) -> DiagnosticsError:
-    """The error for an answer that did not come."""
+    """The error for a missing answer."""
     return DiagnosticsError(
-        f"no answer to {what} within {seconds:g} s: the process is stopped or hangs; try again, or with more time"
+        f"no answer to {what} within {seconds:g} s: the process is stopped or hangs; try again, or allow more time"
     )
 
 
 def nonsense(what: str, why: object) -> DiagnosticsError:
-    """The error for an answer that is not one."""
-    return DiagnosticsError(f"the answer to {what} is not the diagnostic protocol's: {why}; is this a .NET process?")
+    """The error for an invalid answer."""
+    return DiagnosticsError(
+        f"the answer to {what} does not follow the diagnostic protocol: {why}; is this a .NET process?"
+    )

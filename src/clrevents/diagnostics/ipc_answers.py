@@ -1,6 +1,6 @@
 """The answers of a runtime, each declared once, as a class with its fields in wire order. Knows no request.
 
-Bytes after the last field are a newer runtime's, and left.
+Bytes after the last field are from a newer runtime and ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from clrevents.diagnostics.ipc_values import I32, U16, U32, U64, ArrayOf, Guid, 
 
 @attrs.frozen
 class Done:
-    """Nothing but that it worked. What some versions add is of no use."""
+    """Only that it worked. What some versions add is ignored."""
 
 
 @attrs.frozen
@@ -33,7 +33,7 @@ class SessionId:
 
 @attrs.frozen
 class ProcessInfo:
-    """What a process says of itself."""
+    """What a process says about itself."""
 
     pid: U64
     """In its own namespace: that of its container, if it is in one."""

@@ -20,11 +20,11 @@ MOST_BYTES: Final = 0xFFFF
 
 
 class Malformed(ValueError):
-    """Bytes that are not what the protocol says."""
+    """Bytes that do not follow the protocol."""
 
 
 class Reader:
-    """Bytes that are read from the front. Every length is compared with what is left before it is believed."""
+    """Bytes that are read from the front. Every length is checked against what is left."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -36,13 +36,13 @@ class Reader:
 
     def take(self, size: int) -> bytes:
         if size > self.left:
-            raise Malformed(f"{size} bytes are announced and {self.left} are there")
+            raise Malformed(f"{size} bytes are announced, but only {self.left} are there")
         self._at += size
         return self._data[self._at - size : self._at]
 
 
 class WireType(Protocol):
-    """One kind of value on the wire. `write` raises ValueError for a value that it cannot hold."""
+    """One kind of value on the wire. `write` raises ValueError for a value that it cannot represent."""
 
     def write(self, value: Any) -> bytes: ...
     def read(self, reader: Reader) -> Any: ...
@@ -78,17 +78,17 @@ class FlagType:
 
 @attrs.frozen
 class TextType:
-    """The number of UTF-16 units with the NUL at the end, then those; a number of 0 is no text at all."""
+    """The number of UTF-16 units including the final NUL, then those; a number of 0 is no text at all."""
 
     def write(self, value: Any) -> bytes:
         if value is None:
             return _COUNT.write(0)
         if "\0" in value:
-            raise ValueError(f"{value!r} has a NUL in it, which ends a text")
+            raise ValueError(f"{value!r} contains a NUL, which would end the text")
         try:
             units = f"{value}\0".encode("utf-16-le")
         except UnicodeEncodeError:
-            raise ValueError(f"{value!r} has half of a surrogate pair in it, which is no character") from None
+            raise ValueError(f"{value!r} contains half of a surrogate pair, which is not a character") from None
         return _COUNT.write(len(units) // 2) + units
 
     def read(self, reader: Reader) -> str | None:
@@ -163,5 +163,5 @@ def _written(value: Any) -> Iterator[bytes]:
 
 
 def read_record(record: type[T], reader: Reader) -> T:
-    """A record from bytes. Raises Malformed where they end too early; bytes after it are left."""
+    """A record from bytes. Raises Malformed if they end too early; bytes after it are ignored."""
     return record(**{name: wire.read(reader) for name, wire in wire_fields(record).items()})

@@ -1,6 +1,6 @@
-"""A diagnostic port of ours, at which runtimes dial in (`DOTNET_DiagnosticPorts=PATH`), with a connection each.
+"""A diagnostic port of ours that runtimes connect to (`DOTNET_DiagnosticPorts=PATH`).
 
-Each connection carries one request; then the runtime dials again. Knows no request but the advertisement.
+Each connection carries one request; then the runtime connects again. Knows no request but the advertisement.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clrevents.diagnostics.messages import ADVERTISEMENT_BYTES, Advertisement
 from clrevents.diagnostics.transports import Connection, SocketConnection, SocketEndpoint, endpoint_at
 
 HELLO_SECONDS: Final = 2.0
-"""How long one that dialled may take to say who it is, while others wait."""
+"""How long a newly connected process may take to identify itself, while others wait."""
 _MOST_WAITING: Final = 256
 _LONGEST_PATH: Final = 100
 """Of a socket, with some room: systems have 104 or 108."""
@@ -35,13 +35,13 @@ _LONGEST_PATH: Final = 100
 class Listener(Summary):
     """Listens at `address`, a path or `HOST:PORT`. A context manager: leaving it closes the port, removes its socket.
 
-    Only processes of this user, or of root, are listened to on a path.
+    On a path, only processes of this user or of root are accepted.
     """
 
     def __init__(self, address: str) -> None:
         endpoint = endpoint_at(address.removesuffix(",listen"))
         if not isinstance(endpoint, SocketEndpoint):
-            raise DiagnosticsError("listening at a pipe of Windows is not possible; connect to the process instead")
+            raise DiagnosticsError("listening on a Windows pipe is not supported; connect to the process instead")
         self.endpoint = endpoint
         self._waiting: dict[UUID, Connection] = {}
         self._new: list[Advertisement] = []
@@ -64,7 +64,7 @@ class Listener(Summary):
             self._bound(address)
             return
         if len(os.fsencode(address)) > _LONGEST_PATH:
-            raise DiagnosticsError(f"{address} is too long for the path of a socket; use one of {_LONGEST_PATH} bytes")
+            raise DiagnosticsError(f"{address} is too long for the path of a socket; use at most {_LONGEST_PATH} bytes")
         _remove_dead(address)
         # Nobody else may dial, not even in the moment before a chmod.
         before = os.umask(0o177)
@@ -90,7 +90,7 @@ class Listener(Summary):
         self.close()
 
     def close(self) -> None:
-        """Close the port. What was recorded through it goes on until it is stopped."""
+        """Close the port. Recordings through it go on until they are stopped."""
         self.socket.close()
         for connection in self._waiting.values():
             connection.close()
@@ -102,22 +102,22 @@ class Listener(Summary):
                     os.unlink(self.endpoint.address)
 
     def wait(self, seconds: float) -> RuntimePort:
-        """The next runtime that dials in and was not met before. Raises DiagnosticsError when the limit is over."""
+        """The next runtime that connects for the first time. Raises DiagnosticsError on timeout."""
         until = time.monotonic() + seconds
         while not self._new:
             self._accept(
                 until,
-                f"no .NET process dialled in at {self.endpoint} within {seconds:g} s: start it with "
+                f"no .NET process connected to {self.endpoint} within {seconds:g} s: start it with "
                 f"DOTNET_DiagnosticPorts={self.endpoint} (.NET 5 or later)",
             )
         known = self._new.pop(0)
         return RuntimePort(self, known.cookie, known.pid)
 
     def connection_of(self, cookie: UUID, seconds: float) -> Connection:
-        """The connection that a runtime holds ready. Raises DiagnosticsError when the limit is over."""
+        """The connection that a runtime holds ready. Raises DiagnosticsError on timeout."""
         until = time.monotonic() + seconds
         while (found := self._waiting.pop(cookie, None)) is None or _is_gone(found):
-            self._accept(until, f"the process did not dial in again at {self.endpoint}: see whether it still runs")
+            self._accept(until, f"the process did not connect to {self.endpoint} again: is it still running?")
         return found
 
     def _accept(self, until: float, why: str) -> None:
@@ -139,7 +139,7 @@ class Listener(Summary):
         self.welcome(connection, hello)
 
     def welcome(self, connection: SocketConnection, hello: bytes) -> None:
-        """Keep one that dialled and said this; whoever is not a runtime of ours is hung up on."""
+        """Keep a connection with this advertisement; close it if it is not from one of our runtimes."""
         try:
             if not _is_ours(connection.socket):
                 raise Malformed("another user's")
@@ -163,7 +163,7 @@ class Listener(Summary):
         return None if found is None or _is_gone(found) else found
 
     def take_new(self) -> RuntimePort | None:
-        """One that was not met before, if there is one."""
+        """A runtime that is new, if there is one."""
         if not self._new:
             return None
         known = self._new.pop(0)
@@ -172,7 +172,7 @@ class Listener(Summary):
 
 @attrs.frozen
 class RuntimePort:
-    """The endpoint of a runtime that dials in: every connection is one that it made."""
+    """The endpoint of a runtime that connects to us: every connection was made by it."""
 
     listener: Listener = attrs.field(repr=False)
     cookie: UUID
@@ -192,7 +192,7 @@ def _remove_dead(path: str) -> None:
     except OSError:
         return
     if not stat.S_ISSOCK(found.st_mode):
-        raise DiagnosticsError(f"cannot listen at {path}: there is a file of that name; choose another path")
+        raise DiagnosticsError(f"cannot listen at {path}: there is a file with that name; choose another path")
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(1)
         try:
@@ -204,7 +204,7 @@ def _remove_dead(path: str) -> None:
         except OSError:
             pass
     raise DiagnosticsError(
-        f"cannot listen at {path}: somebody listens there already; stop that, or choose another path"
+        f"cannot listen at {path}: another process already listens there; stop it, or choose another path"
     )
 
 

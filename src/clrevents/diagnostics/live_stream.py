@@ -1,4 +1,4 @@
-"""What the bytes of a session become: batches of events, reports so far, a file. Sans-IO but for that file.
+"""What the bytes of a session become: batches of events, reports so far, a file. Sans-IO except for that file.
 
 Both kinds of session give it what they receive. Nothing that goes wrong with decoding can keep bytes from the file.
 """
@@ -53,7 +53,7 @@ class LiveStream:
         self._broken = False
 
     def begin_file(self, path: str | os.PathLike[str] | None) -> None:
-        """Write all that comes to a file too. Raises OSError."""
+        """Also write everything that comes to a file. Raises OSError."""
         if path is not None:
             self._file = private_file(path)
             make_empty(self._file)
@@ -72,13 +72,13 @@ class LiveStream:
         return self._held
 
     def quiet(self) -> list[Batch]:
-        """Nothing has come for a while. Runtimes rarely say that nothing earlier can follow, so what waits goes now:
-        each writes the buffers of all threads at once, and they have arrived."""
+        """Nothing has come for a while. Runtimes rarely say that nothing earlier can follow, so waiting events are
+        released now: a runtime writes the buffers of all threads at once, and they have arrived."""
         self._held = False
         return self._decoded(Decoder.flush)
 
     def end(self) -> list[Batch]:
-        """Nothing more comes. That it ends in the middle of something is a problem of the decoder, and no error: the
+        """Nothing more comes. An end in the middle of something is a problem listed by the decoder, not an error: the
         process was killed."""
         if self._ended:
             return []
@@ -87,7 +87,7 @@ class LiveStream:
         return self._decoded(_closed)
 
     def close_file(self) -> None:
-        """Have the file on disk and close it."""
+        """Flush the file to disk and close it."""
         file, self._file = self._file, None
         if file is not None:
             try:
@@ -96,7 +96,7 @@ class LiveStream:
                 os.close(file)
 
     def report(self, name: str) -> Any:
-        """A report's answer so far. Raises ValueError for one that is not fed."""
+        """A report's answer so far. Raises ValueError for one that is not gathered."""
         if name not in self._names:
             raise ValueError(f"{name!r} is not gathered by this session: make it with reports=[{name!r}]")
         return self._feed.so_far(self._feeding)[name]
@@ -126,7 +126,7 @@ def _closed(decoder: Decoder) -> list[Batch]:
 
 
 def private_file(path: str | os.PathLike[str]) -> int:
-    """A file that only its owner may read: traces hold command lines and whatever programs write.
+    """A file that only its owner may read: traces contain command lines and whatever programs write.
 
     One that was there keeps its permissions, and its contents until it is emptied. Raises OSError.
     """
@@ -134,13 +134,13 @@ def private_file(path: str | os.PathLike[str]) -> int:
 
 
 def make_empty(file: int) -> None:
-    """Forget what was in it; a device or a pipe has nothing to forget."""
+    """Discard its contents; a device or a pipe has none."""
     if stat.S_ISREG(os.fstat(file).st_mode):
         os.ftruncate(file, 0)
 
 
 def keep(file: int) -> None:
-    """Have what was written on disk. Raises OSError."""
+    """Flush what was written to disk. Raises OSError."""
     if stat.S_ISREG(os.fstat(file).st_mode):
         os.fsync(file)
 

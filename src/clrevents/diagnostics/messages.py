@@ -53,12 +53,16 @@ def message(code: tuple[int, int], payload: bytes) -> bytes:
     """A message with its header. Raises ValueError if it is too long for one."""
     size = HEADER_BYTES + len(payload)
     if size > MOST_BYTES:
-        raise ValueError(f"a request has {MOST_BYTES:,} bytes at most, and this one would have {size:,}; ask for less")
+        raise ValueError(
+            f"a request can have at most {MOST_BYTES:,} bytes, and this one would have {size:,}; ask for less"
+        )
     return MAGIC + size.to_bytes(2, "little") + bytes((*code, 0, 0)) + payload
 
 
-_TOO_MANY: Final = "a process has 64 sessions at most: stop another one"
-_NO_DUMP: Final = "may it write there, is there room, and may it run `createdump`, which stands beside its runtime?"
+_TOO_MANY: Final = "a process can have at most 64 sessions: stop another one"
+_NO_DUMP: Final = (
+    "may it write there, is there enough space, and may it run `createdump`, which is next to its runtime?"
+)
 
 
 # Requests. ---------------------------------------------------------------------------------------------------------
@@ -66,24 +70,24 @@ _NO_DUMP: Final = "may it write there, is there room, and may it run `createdump
 
 @attrs.frozen
 class Command(Generic[A]):
-    """A request: what it is called for people, its code, the first version that knows it, the class of its answer."""
+    """A request: its name for people, its code, the first version that knows it, the class of its answer."""
 
     what: ClassVar[str]
     code: ClassVar[tuple[int, int]]
     since: ClassVar[str]
     answer: ClassVar[type[Any]]
     advice: ClassVar[str] = ""
-    """What to do if it fails and nobody says why."""
+    """What to do if it fails without a reason."""
 
     def to_bytes(self) -> bytes:
-        """The whole message. Raises ValueError for what cannot be sent."""
+        """The whole message. Raises ValueError for anything that cannot be sent."""
         return message(self.code, write_record(self))
 
 
 def _megabytes(_: Any, __: Any, value: int) -> None:
     # 0 would end the process.
     if not 1 <= value <= MOST_BUFFER_MB:
-        raise ValueError(f"the buffer of a session has 1 to {MOST_BUFFER_MB:,} MB, not {value!r}")
+        raise ValueError(f"a session's buffer must be 1 to {MOST_BUFFER_MB:,} MB, not {value!r}")
 
 
 def _format(_: Any, __: Any, value: int) -> None:
@@ -190,12 +194,12 @@ DUMP_KINDS: Final = {"mini": 1, "heap": 2, "triage": 3, "full": 4}
 
 def _dump_kind(_: Any, __: Any, value: int) -> None:
     if value not in DUMP_KINDS.values():
-        raise ValueError(f"a dump is one of {', '.join(DUMP_KINDS)}")
+        raise ValueError(f"the kind of dump must be one of {', '.join(DUMP_KINDS)}")
 
 
 @attrs.frozen
 class GenerateCoreDump(Command[ResultCode]):
-    """Writes a dump, by the process itself and where it sees that path; answered when it is written."""
+    """Has the process itself write a dump to a path as it sees it; answered once it is written."""
 
     what: ClassVar = "a dump"
     code: ClassVar = (1, 1)
@@ -240,7 +244,7 @@ class GetProcessInfo3(Command[ProcessInfo3]):
 
 @attrs.frozen
 class ResumeRuntime(Command[Done]):
-    """Lets a process go on that waits for it since its start. May be sent to any."""
+    """Resumes a process that has been waiting since its start. May be sent to any."""
 
     what: ClassVar = "to resume"
     code: ClassVar = (4, 1)
@@ -265,7 +269,7 @@ def _variable(_: Any, __: Any, name: str) -> None:
 
 @attrs.frozen
 class SetEnvironmentVariable(Command[Done]):
-    """Sets one for what reads it natively; managed code that has read its environment before does not see it."""
+    """Sets one for native readers; managed code that has already read its environment does not see it."""
 
     what: ClassVar = "to set an environment variable"
     code: ClassVar = (4, 3)
@@ -281,12 +285,12 @@ PERF_MAPS: Final = {"all": 1, "jitdump": 2, "perfmap": 3}
 
 def _perf_map(_: Any, __: Any, value: int) -> None:
     if value not in PERF_MAPS.values():
-        raise ValueError(f"a perf map is one of {', '.join(PERF_MAPS)}")
+        raise ValueError(f"the kind of perf map must be one of {', '.join(PERF_MAPS)}")
 
 
 @attrs.frozen
 class EnablePerfMap(Command[Done]):
-    """Writes the names of compiled methods to /tmp/perf-PID.map, for `perf` and its like, from now on."""
+    """Writes the names of compiled methods to /tmp/perf-PID.map, for `perf` and similar tools, from now on."""
 
     what: ClassVar = "a perf map"
     code: ClassVar = (4, 5)
@@ -298,7 +302,7 @@ class EnablePerfMap(Command[Done]):
 
 @attrs.frozen
 class DisablePerfMap(Command[Done]):
-    """No more of that."""
+    """Stops doing so."""
 
     what: ClassVar = "the end of the perf map"
     code: ClassVar = (4, 6)
@@ -321,7 +325,7 @@ ADVERTISEMENT_BYTES: Final = 34
 
 @attrs.frozen
 class Advertisement:
-    """What a runtime says first where it dials: which one it is."""
+    """What a runtime says first when it connects: which one it is."""
 
     cookie: Guid
     pid: U64

@@ -26,19 +26,19 @@ class Profile(Value):
     """What to record for a purpose."""
 
     name: str
-    """What it is called."""
+    """Its name."""
     purpose: str
     """What it is for, in one sentence."""
     providers: tuple[Provider, ...]
     """What it records."""
     cost: str
-    """What it does to the program, in one sentence; docs/live.md says how it was measured."""
+    """What it costs the program, in one sentence; docs/live.md says how it was measured."""
     reports: tuple[str, ...] = ()
-    """The reports that have their data from it, by name."""
+    """The reports that get their data from it, by name."""
     rundown: bool | int = True
     """Whether methods and modules are listed at the end, or which keywords of that list."""
     official: bool = False
-    """Whether dotnet-trace has it too."""
+    """Whether dotnet-trace has it, too."""
 
 
 def _runtime(*keywords: Runtime, level: int = 4) -> Provider:
@@ -52,13 +52,13 @@ _SAMPLES: Final = Provider(SAMPLE, keywords=0)
 _COMMON: Final = Provider(RUNTIME, keywords=0x100003801D)
 _FLOW: Final = Provider(TPL, keywords=TplKeyword.TasksFlowActivityIds)
 _TASKS: Final = Provider(TPL, keywords=0xC3, level=VERBOSE)
-_FEW: Final = "Too little to be measured: some events a second."
+_FEW: Final = "Too little to measure: a few events per second."
 
 _SAMPLED: Final = "Stops all managed threads for each round of samples: 0.2 to 4 % of the time with four of them."
 
 
 def counter_providers(names: Iterable[str] = ("System.Runtime",), seconds: float = 1) -> tuple[Provider, ...]:
-    """What makes counters and meters of these names tell their values every so many seconds."""
+    """The providers that make counters and meters with these names publish their values every so many seconds."""
     names = list(names)
     meters = (
         f"SessionId=clrevents;Metrics={','.join(names)};RefreshInterval={seconds:g};MaxTimeSeries=1000;MaxHistograms=20"
@@ -71,14 +71,14 @@ def counter_providers(names: Iterable[str] = ("System.Runtime",), seconds: float
 PROFILES: Final = (
     Profile(
         "default",
-        "A first look: what dotnet-trace records when it is told nothing.",
+        "A first look: what dotnet-trace records by default.",
         (_COMMON, _SAMPLES),
         _SAMPLED,
         ("top", "callers", "gc", "exceptions", "threads", "pool", "startup", "modules"),
     ),
     Profile(
         "cpu",
-        "Where threads spend their time, by samples of their stacks.",
+        "Where threads spend their time, from samples of their stacks.",
         (_SAMPLES, _runtime(Runtime.GC, Runtime.Loader, Runtime.Jit)),
         _SAMPLED,
         ("top", "callers"),
@@ -87,7 +87,7 @@ PROFILES: Final = (
         "gc",
         "Garbage collections, their pauses and the sizes of the heap.",
         (_runtime(Runtime.GC),),
-        "Too little to be measured: some dozen events for each collection.",
+        "Too little to measure: a few dozen events for each collection.",
         ("gc",),
     ),
     Profile(
@@ -106,7 +106,7 @@ PROFILES: Final = (
                 level=VERBOSE,
             ),
         ),
-        "The program stands still while its whole heap is written.",
+        "The program is stopped while its whole heap is written.",
         ("heap", "gc"),
         rundown=False,
     ),
@@ -114,7 +114,7 @@ PROFILES: Final = (
         "exceptions",
         "Exceptions as they are thrown and handled.",
         (_runtime(Runtime.Exception),),
-        "Some events with a stack for each exception; throwing one costs the program more.",
+        "A few events with stacks for each exception; throwing one costs the program more.",
         ("exceptions",),
     ),
     Profile(
@@ -144,12 +144,12 @@ PROFILES: Final = (
             _TASKS,
             _runtime(Runtime.GC, Runtime.Exception, Runtime.Contention, Runtime.WaitHandle, level=VERBOSE),
         ),
-        "Some dozen events for each request, and some for each await and task: 1 to 3 us each.",
+        "A few dozen events for each request, and a few for each await and task: 1 to 3 us each.",
         ("requests", "activities", "tasks"),
     ),
     Profile(
         "counters",
-        "The values of counters and metrics of the runtime, every second.",
+        "The values of the runtime's counters and metrics, every second.",
         counter_providers(),
         _FEW,
         ("counters",),
@@ -157,22 +157,22 @@ PROFILES: Final = (
     ),
     Profile(
         "startup",
-        "What a program does before it does its work: for one that is started by `clrevents collect -- COMMAND`.",
+        "What a program does before its actual work: for a program started by `clrevents collect -- COMMAND`.",
         (Provider(RUNTIME, keywords=0xF00000001C, level=VERBOSE),),
-        "An event for each method that is compiled or looked up, and each type: at a start 25,000 a second.",
+        "An event for each method compiled or looked up, and each type: 25,000 per second during start-up.",
         ("startup", "jit", "modules"),
     ),
     Profile(
         "dotnet-common",
         "Collections, loads, compilations, exceptions and threads of the runtime.",
         (_COMMON,),
-        "An event for each of them: too little to be measured while a program runs steadily.",
+        "An event for each of them: too little to measure while a program runs steadily.",
         ("gc", "exceptions", "startup", "modules"),
         official=True,
     ),
     Profile(
         "dotnet-sampled-thread-time",
-        "Stacks of all threads, some hundred times a second, whether they run or wait.",
+        "Stacks of all threads, a few hundred times per second, whether they run or wait.",
         (_SAMPLES,),
         _SAMPLED,
         ("top", "callers"),
@@ -190,7 +190,7 @@ PROFILES: Final = (
         "gc-collect",
         "Collections only, as little as possible.",
         (_runtime(Runtime.GC), Provider(PRIVATE, keywords=Runtime.GC)),
-        "Some dozen events for each collection.",
+        "A few dozen events for each collection.",
         ("gc",),
         rundown=1,
         official=True,
@@ -221,7 +221,7 @@ PROFILES: Final = (
                 ),
             ),
         ),
-        "Two events for each command; the text of commands and connections is in them.",
+        "Two events for each command; they contain the text of commands and connections.",
         ("activities",),
         official=True,
     ),
@@ -229,15 +229,15 @@ PROFILES: Final = (
 """All profiles, ours and the official ones."""
 _BY_NAME: Final = {profile.name: profile for profile in PROFILES}
 _LINUX_ONLY: Final = ("cpu-sampling", "thread-time")
-"""Of dotnet-trace 10's `collect-linux`, which has the kernel sample a machine."""
+"""Profiles of dotnet-trace 10's `collect-linux`, which has the kernel sample a machine."""
 
 
 def find_profile(name: str) -> Profile:
     """The profile called `name`. Raises DiagnosticsError if there is none."""
     if name in _LINUX_ONLY:
         raise DiagnosticsError(
-            f"the profile {name} is the Linux recorder's (dotnet-trace collect-linux), which asks the kernel and needs "
-            "root; of one process, `cpu` or `dotnet-sampled-thread-time` records stacks of all threads"
+            f"the profile {name} belongs to the Linux recorder (dotnet-trace collect-linux), which uses the kernel "
+            "and needs root; for one process, `cpu` or `dotnet-sampled-thread-time` records stacks of all threads"
         )
     try:
         return _BY_NAME[name]
@@ -246,7 +246,7 @@ def find_profile(name: str) -> Profile:
 
 
 def joined_profiles(names: Iterable[str]) -> Profile:
-    """One that records what all of these record."""
+    """A profile that records what all of these record."""
     found = [find_profile(name) for name in names]
     if len(found) == 1:
         return found[0]
@@ -263,9 +263,9 @@ def joined_profiles(names: Iterable[str]) -> Profile:
 
 
 def provider_for(name: str, keywords: int, level: int, arguments: str = "") -> Provider:
-    """A provider as something needs it that writes no keywords where it means all events.
+    """A provider for a need in which no keywords mean all events.
 
-    .NET Core 3.1 delivers nothing of an EventSource that is asked for with keywords 0.
+    .NET Core 3.1 delivers nothing from an EventSource enabled with keywords 0.
     """
     if name == METERS:
         return counter_providers()[-1]

@@ -1,4 +1,4 @@
-"""A provider as a session asks for it, and the way in which people write one.
+"""A provider as a session requests it, and as people write it.
 
 `NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]]`, keywords in hexadecimal, as `dotnet-trace` takes them. Knows no event.
 """
@@ -30,24 +30,24 @@ def _level(_: Any, __: Any, level: int) -> None:
 
 def _named(_: Any, __: Any, name: str) -> None:
     if not name:
-        raise ValueError("a provider needs a name, such as Microsoft-Windows-DotNETRuntime or its short form runtime")
+        raise ValueError("a provider needs a name, such as Microsoft-Windows-DotNETRuntime or its short form, runtime")
 
 
 @attrs.frozen
 class Provider(Value):
-    """A source of events with what is wanted of it. `name` may be a short one (`runtime`) and becomes the full one.
+    """A source of events, and what to record from it. `name` may be a short one (`runtime`) and becomes the full one.
 
-    Raises ValueError for a level that is not 1 to 5 and for keywords of more than 64 bits.
+    Raises ValueError for a level outside 1 to 5 and for keywords of more than 64 bits.
     """
 
     keywords: U64 = attrs.field(default=EVERYTHING, kw_only=True)
-    """Which of its events: bits whose meaning is the provider's; by default all of them."""
+    """Which of its events: bits defined by the provider; by default all of them."""
     level: U32 = attrs.field(default=INFORMATIONAL, validator=_level, kw_only=True)
     """How detailed: 1 critical, 2 error, 3 warning, 4 informational, 5 verbose."""
     name: Text = attrs.field(converter=provider_name, validator=_named)
     """Its full name."""
     arguments: OptionalText = attrs.field(default=None, kw_only=True)
-    """What it takes besides, such as `EventCounterIntervalSec=1`."""
+    """Its arguments, such as `EventCounterIntervalSec=1`."""
 
     @keywords.validator
     def _bits(self, _: Any, keywords: int) -> None:
@@ -58,7 +58,7 @@ class Provider(Value):
     def parse(cls, text: str) -> Provider:
         """From `text`, which is `NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]]`. Raises ValueError.
 
-        Without keywords it is all of them: with none, the runtime's own providers would give next to nothing.
+        Without keywords, all of them are meant: with none, the runtime's own providers would give next to nothing.
         """
         name, _, rest = text.strip().partition(":")
         keywords, _, rest = rest.partition(":")
@@ -66,7 +66,9 @@ class Provider(Value):
         try:
             mask = int(keywords, 16) if keywords else EVERYTHING
         except ValueError:
-            raise ValueError(f"{keywords!r} in {text!r} is no hexadecimal number of keywords, such as 0x4001") from None
+            raise ValueError(
+                f"{keywords!r} in {text!r} is not a hexadecimal number of keywords, such as 0x4001"
+            ) from None
         return cls(
             name, keywords=mask, level=parse_level(level) if level else INFORMATIONAL, arguments=arguments or None
         )
@@ -82,26 +84,27 @@ def parse_level(text: str) -> int:
         return max(1, LEVELS.index(text.lower()))
     if text.isascii() and text.isdigit():
         return min(max(int(text), 1), VERBOSE)
-    raise ValueError(f"{text!r} is no level: write 1 to 5, or one of {', '.join(LEVELS)}")
+    raise ValueError(f"{text!r} is not a level: use 1 to 5, or one of {', '.join(LEVELS)}")
 
 
 _SEPARATOR: Final = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)(?=\s*[A-Za-z][\w.+-]*(?::|,|\s*$))')
 
 
 def parse_providers(text: str) -> list[Provider]:
-    """Several, with commas between; one in quotes, or before what cannot be a provider's name, belongs to arguments."""
+    """Several, comma-separated; a comma in quotes, or before something that cannot be a provider's name, belongs to
+    arguments."""
     return [Provider.parse(part) for part in _SEPARATOR.split(text) if part.strip()]
 
 
 def united(providers: Iterable[Provider]) -> tuple[Provider, ...]:
-    """One for each name: keywords or-ed, the higher level. Raises ValueError if two have different arguments."""
+    """One for each name: combined keywords, the highest level. Raises ValueError if two have different arguments."""
     found: dict[str, Provider] = {}
     for one in providers:
         other = found.get(one.name, one)
         if None not in (one.arguments, other.arguments) and one.arguments != other.arguments:
             raise ValueError(
-                f"{one.name} is asked for twice with different arguments ({other.arguments} and {one.arguments}); "
-                "write it once"
+                f"{one.name} is given twice with different arguments ({other.arguments} and {one.arguments}); give "
+                "it once"
             )
         found[one.name] = Provider(
             one.name,
@@ -125,6 +128,6 @@ def parse_runtime_events(text: str, level: int = INFORMATIONAL) -> Provider:
             keywords |= _KEYWORDS[name.strip().lower()]
         except KeyError:
             raise ValueError(
-                f"{name!r} is no keyword of the runtime; there are {', '.join(sorted(_KEYWORDS))}"
+                f"{name!r} is not a keyword of the runtime; there are {', '.join(sorted(_KEYWORDS))}"
             ) from None
     return Provider(RUNTIME, keywords=keywords, level=level)

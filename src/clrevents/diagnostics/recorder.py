@@ -1,7 +1,7 @@
-"""`Recorder`: keeps one file, or a ring of files, recording until somebody or something ends it.
+"""`Recorder`: keeps one file, or a ring of files, recording until someone or something ends it.
 
-Every file of a ring is a session of its own, so that each has its header, its names and its end: the next one begins
-before the last one stops. Whatever happens, the sessions are stopped and what came is on disk. One loop, no threads.
+Every file of a ring is a session of its own, so each has its header, its names and its end: the next one begins before
+the last one stops. Whatever happens, the sessions are stopped and everything received is on disk. One loop, no threads.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class RecordingPlan:
 
     duration: float | None = None
     rotate: float | None = None
-    """A new file begins after so long."""
+    """The time after which a new file begins."""
     keep: int | None = None
-    """So many files of the ring stay; older ones are deleted."""
+    """How many files of the ring to keep; older ones are deleted."""
     until: Watch | None = None
     after: float = 5.0
-    """So long it goes on after the event that is waited for."""
+    """How long to continue after the event waited for."""
     stop_seconds: float = STOP_SECONDS
 
 
@@ -49,7 +49,7 @@ class Progress:
     events: int
     lost: int
     behind: int
-    """Bytes that are recorded and not yet counted."""
+    """Bytes recorded but not yet counted."""
     stopping: bool
 
 
@@ -83,11 +83,11 @@ class Recorder:
 
     @property
     def found(self) -> bool:
-        """Whether the event that was waited for came."""
+        """Whether the event waited for came."""
         return self._found is not None
 
     def start(self) -> None:
-        """Begin. Raises DiagnosticsError where the process refuses, OSError where there can be no file."""
+        """Begin. Raises DiagnosticsError if the process refuses, OSError if the file cannot be created."""
         self._began = self._cut = time.monotonic()
         self._add()
 
@@ -124,7 +124,7 @@ class Recorder:
     def _finish(self, tape: Tape) -> None:
         recorded = tape.recorded()
         if recorded.failure is not None:
-            self._stop(f"nothing more can be written: {recorded.failure.strerror or recorded.failure}")
+            self._stop(f"the file cannot be written further: {recorded.failure.strerror or recorded.failure}")
         elif not self._stopping and recorded.end == "ended":
             self._stop("the process ended")
         elif not self._stopping and recorded.end == "broken":
@@ -143,7 +143,7 @@ class Recorder:
         elif asked:
             self._stop("stopped")
         elif plan.duration is not None and now - self._began >= plan.duration:
-            self._stop("the time was over")
+            self._stop("the time was up")
         elif self._found is not None and now - self._found >= plan.after:
             self._stop(f"{plan.until.selector if plan.until else 'the event'} came")
         elif plan.rotate is not None and now - self._cut >= plan.rotate and not self._stopping:

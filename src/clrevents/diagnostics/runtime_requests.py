@@ -1,4 +1,4 @@
-"""What can be asked of a runtime, as steps: which request each version understands, and what its answer means.
+"""The requests to a runtime, as steps: which request each version understands, and what its answer means.
 
 Does no I/O. `Process` and `AsyncProcess` do these steps.
 """
@@ -39,7 +39,7 @@ from clrevents.diagnostics.transports import Connection, Endpoint
 
 @attrs.frozen
 class RuntimeInfo(Value):
-    """What a runtime says of itself; None is what its version does not tell."""
+    """What a runtime says about itself; None if its version does not say."""
 
     pid: int
     """In its own namespace: that of its container, if it is in one."""
@@ -61,8 +61,8 @@ class RuntimeInfo(Value):
 
 @attrs.frozen
 class SessionSettings:
-    """What a session records. `rundown` lists methods and modules at its end: True, False, or keywords of its own,
-    which need .NET 9 and mean False before. `stacks=False` needs .NET 8."""
+    """What a session records. `rundown` lists methods and modules at its end: True, False, or its own keywords, which
+    need .NET 9 and mean False before. `stacks=False` needs .NET 8."""
 
     providers: tuple[Provider, ...]
     buffer_mb: int = 256
@@ -70,7 +70,8 @@ class SessionSettings:
     stacks: bool = True
 
     def commands(self) -> tuple[Command[Any], ...]:
-        """The oldest request that can say this, then what older runtimes know. Raises ValueError for bad values."""
+        """The oldest request that can express this, then those that older runtimes know. Raises ValueError for invalid
+        values."""
         both: dict[str, Any] = {"buffer_mb": self.buffer_mb, "providers": self.providers}
         some = self.rundown is True
         plain = CollectTracing2(rundown=some, **both)
@@ -97,7 +98,7 @@ def first_understood(endpoint: Endpoint, commands: tuple[Command[Any], ...]) -> 
 
 
 def info(endpoint: Endpoint) -> Steps[RuntimeInfo]:
-    """Who it is. .NET Core 3 does not say."""
+    """Its identity, which .NET Core 3 does not give."""
     found: ProcessInfo | ProcessInfo2 | ProcessInfo3 = yield from first_understood(endpoint, _INFO)
     known = attrs.asdict(found)
     known.pop("version", None)
@@ -117,7 +118,7 @@ def environment(endpoint: Endpoint) -> Steps[dict[str, str]]:
 
 
 def resume(endpoint: Endpoint) -> Steps[None]:
-    """Let it go on."""
+    """Resume it."""
     yield from request(endpoint, ResumeRuntime())
 
 
@@ -129,19 +130,19 @@ def set_environment(endpoint: Endpoint, name: str, value: str | None) -> Steps[N
 def enable_perf_map(endpoint: Endpoint, kind: str) -> Steps[None]:
     """Write names for `perf`."""
     if kind not in PERF_MAPS:
-        raise ValueError(f"a perf map is one of {', '.join(PERF_MAPS)}, not {kind!r}")
+        raise ValueError(f"the kind of perf map must be one of {', '.join(PERF_MAPS)}, not {kind!r}")
     yield from request(endpoint, EnablePerfMap(PERF_MAPS[kind]))
 
 
 def disable_perf_map(endpoint: Endpoint) -> Steps[None]:
-    """Write no more."""
+    """Stop writing names."""
     yield from request(endpoint, DisablePerfMap())
 
 
 def write_dump(endpoint: Endpoint, path: str, kind: str) -> Steps[None]:
     """Have it write a dump."""
     if kind not in DUMP_KINDS:
-        raise ValueError(f"a dump is one of {', '.join(DUMP_KINDS)}, not {kind!r}")
+        raise ValueError(f"the kind of dump must be one of {', '.join(DUMP_KINDS)}, not {kind!r}")
     command = GenerateCoreDump(path, DUMP_KINDS[kind])
     outcome = yield from request(endpoint, command)
     if outcome.hresult:

@@ -1,4 +1,4 @@
-"""`Session`: records a running process and gives its events while they come, as a `Decoder` does.
+"""`Session`: records a running process and yields its events as they come, like a `Decoder`.
 
 Blocks while it waits, starts no threads. `AsyncSession` is the same in an event loop.
 """
@@ -29,21 +29,21 @@ _PATIENCE = 0.25
 
 
 class SessionOptions(Summary):
-    """What both kinds of session are made with, and what both know.
+    """The options of both kinds of session, and what both know.
 
-    `process` is a process id, the name of a program, or a `Process`. `selectors` and `filters` choose the events that
-    are given, as `Decoder` takes them. What is recorded is said by `profile` (one name or several, with commas) and
-    `providers` (`Provider` or text as dotnet-trace takes it); without both it is what the selectors need, and without
-    those the profile `default`. `record` is a file that gets every byte, selected or not. `reports` are gathered while
-    the events come, for `report`: those that the profile feeds unless you name others; `()` spares their cost.
-    After `duration` the session stops by itself. `stop_seconds`: so long it may be silent after that. `buffer_mb` is
-    the most memory that the process may use for events that were not taken yet.
+    `process` is a process id, the name of a program, or a `Process`. `selectors` and `filters` choose the events to
+    yield, as in `Decoder`. `profile` (one name or several, comma-separated) and `providers` (`Provider`, or text as for
+    dotnet-trace) determine what is recorded; without either, it is what the selectors need, and without those the
+    profile `default`. `record` is a file that gets every byte, selected or not. `reports` are gathered as the events
+    come, for `report`: by default those that the profile feeds; `()` saves their cost. After `duration` the session
+    stops by itself. `stop_seconds` is how long it may be silent after that. `buffer_mb` is the most memory that the
+    process may use to buffer events.
 
-    `errors`, `limits` and `registry` are those of `Decoder`. With `errors="salvage"` the last events that came wait for
-    the next ones: only those show that they are whole.
+    `errors`, `limits` and `registry` are those of `Decoder`. With `errors="salvage"`, the last events received wait for
+    the next ones, which show that they are complete.
 
-    `rundown` and `stacks` may be set to False to have neither names of what was compiled before, nor stacks; and
-    `symbols` to know no `methods`, whose memory grows with the code that the process loads.
+    Set `rundown` to False for no names of code compiled before, `stacks` for no stacks, and `symbols` for no `methods`,
+    whose memory grows with the code that the process loads.
     """
 
     def __repr__(self) -> str:
@@ -93,7 +93,7 @@ class SessionOptions(Summary):
 
     @property
     def decoder(self) -> Decoder:
-        """The decoder of the events that are given: `info`, `problems`, `losses` and `methods` are its."""
+        """The decoder of the yielded events, with `info`, `problems`, `losses` and `methods`."""
         return self._stream.decoder
 
     @property
@@ -103,18 +103,18 @@ class SessionOptions(Summary):
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The events lost so far: the process wrote faster than they were taken, or its buffer was too small."""
+        """The events lost so far: the process wrote them faster than they were read, or its buffer was too small."""
         return self._stream.decoder.losses
 
     @property
     def bytes(self) -> int:
-        """How many bytes have come."""
+        """How many bytes were received."""
         return self._stream.bytes
 
     def report(self, name: str) -> Any:
-        """The answer of the report `name` about what has come so far; after the session, about all of it.
+        """The answer of the report `name` about the events so far; after the session, about all of them.
 
-        Raises ValueError for one that is not gathered, and before anything has come.
+        Raises ValueError for one that is not gathered, and before the first events.
         """
         return self._stream.report(name)
 
@@ -132,15 +132,15 @@ class SessionOptions(Summary):
 
 
 class Session(SessionOptions):
-    """A recording of a running process that yields batches of events while they come; made with `SessionOptions`.
+    """A recording of a running process that yields batches of events as they come; takes `SessionOptions`.
 
-    Use it with `with`: the recording starts there, and is stopped when it is left, however that happens. Iterating
-    ends when the process ends, after `duration`, or after `stop()` when the last events have come.
+    Use it in a `with` statement, which starts the recording and stops it on exit, however that happens. Iteration ends
+    when the process ends, after `duration`, or after `stop()` when the last events have come.
     """
 
     _channel: Channel | None = None
     _asked = 0
-    """To stop once, or to give up twice: done by who iterates, so that signal handlers and threads may ask."""
+    """Once to stop, twice to give up: done by the iterating code, so signal handlers and threads may ask."""
 
     def __enter__(self) -> Session:
         self._channel = Channel(self.process.endpoint, self.settings, self._stop_seconds)
@@ -154,7 +154,7 @@ class Session(SessionOptions):
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Stop, and take what is left, for the file and for reports."""
+        """Stop, and take the remaining events, for the file and for reports."""
         assert self._channel is not None
         try:
             self.stop()
@@ -166,21 +166,22 @@ class Session(SessionOptions):
 
     @property
     def end(self) -> End | None:
-        """How the stream ended; None while it has not."""
+        """How the stream ended; None until then."""
         return None if self._channel is None else self._channel.end
 
     def stop(self) -> None:
-        """Ask the process to end the recording: what is left comes, and then iterating ends. Any thread, and any
-        signal handler, may ask."""
+        """Ask the process to end the recording: the remaining events arrive, then iteration ends. May be called from
+        any thread or signal handler."""
         self._asked = max(self._asked, 1)
 
     def abandon(self) -> None:
-        """Take nothing more, not even what is listed at the end: methods compiled before then have no names."""
+        """Receive nothing more, not even the list at the end: methods compiled before the session have no names
+        then."""
         self._asked = 2
 
     def __iter__(self) -> Iterator[Batch]:
         if self._channel is None:
-            raise ValueError("use a session with `with`: that starts it")
+            raise ValueError("use a session with `with`, which starts it")
         while self._channel.end is None:
             if self._asked > 1:
                 self._channel.abandon()

@@ -1,6 +1,6 @@
-"""`Tape`: one session that goes into one file, and what is known of that file.
+"""`Tape`: one session that goes into one file, and what is known about that file.
 
-Bytes go to the file first and at once. They are counted from the file, when there is time: a recorder that decodes
+Bytes go to the file first and immediately. They are counted from the file, when there is time: a recorder that decodes
 while bytes wait makes the process lose events.
 """
 
@@ -25,14 +25,14 @@ from clrevents.trace import Decoder, StreamTally
 
 _PIECE: Final = 1 << 20
 _SHARE: Final = 0.1
-"""Of the work of a recording that counting may be, beyond what it does in pauses."""
+"""The share of a recording's work that may be counting, beyond what is done in pauses."""
 _LITTLE: Final = 32 << 20
-"""So many bytes are counted after the last one, however long it takes."""
+"""How many bytes are counted after the last one, however long that takes."""
 
 
 @attrs.frozen
 class Watch:
-    """An event that is waited for: a selector, and what its fields have to be."""
+    """An event to wait for: a selector, and the required values of its fields."""
 
     selector: str
     fields: tuple[tuple[str, str], ...] = ()
@@ -45,14 +45,14 @@ class Watch:
         for part in filter(None, rest.split(",")):
             name, sign, value = part.partition("=")
             if not sign or not name:
-                raise ValueError(f"{part!r} is no FIELD=VALUE, as in --until GCEnd:Depth=2")
+                raise ValueError(f"{part!r} is not FIELD=VALUE, as in --until GCEnd:Depth=2")
             fields.append((name, value))
         if not selector:
             raise ValueError("an event is needed, as in --until GCEnd:Depth=2")
         return cls(selector, tuple(fields))
 
     def meets(self, payload: Any) -> bool:
-        """Whether the fields are as wanted: a value as it is shown, by its name or its number."""
+        """Whether the fields have the required values: as shown, by name or by number."""
         return all(value in _shown(getattr(payload, name, None)) for name, value in self.fields)
 
 
@@ -77,9 +77,9 @@ class RecordedFile:
     """Whether all was counted."""
     end: End | None
     complete: bool
-    """Whether the runtime wrote the trace's end, before which the rundown stands: only what was lost is missing."""
+    """Whether the runtime wrote the trace's end, which follows the rundown: then only lost events are missing."""
     failure: OSError | None = None
-    """Why not everything that came could be written."""
+    """Why not all received bytes could be written."""
 
 
 class Tape:
@@ -92,7 +92,7 @@ class Tape:
         self.failure: OSError | None = None
         self.bytes = 0
         self.seen = False
-        """Whether the event that is waited for was there."""
+        """Whether the event waited for came."""
         self._worked = time.thread_time()
         self._tally = StreamTally()
         self._watch = watch
@@ -131,11 +131,11 @@ class Tape:
 
     @property
     def behind(self) -> int:
-        """Bytes that are recorded and not yet counted."""
+        """Bytes recorded but not yet counted."""
         return self.bytes - self._counted
 
     def receive(self, seconds: float) -> bool:
-        """Take what has come to the file; whether there was any."""
+        """Write received bytes to the file; whether there were any."""
         data = self._channel.receive(seconds)
         if not data:
             return False
@@ -158,7 +158,7 @@ class Tape:
         self._channel.abandon()
 
     def count(self, seconds: float) -> None:
-        """Count what is in the file, for so long, and at least a piece of it."""
+        """Count what is in the file, for this long, but at least one piece."""
         began = time.thread_time()
         while self._counted < self.bytes:
             piece = self._read(self._counted, min(_PIECE, self.bytes - self._counted))
@@ -183,7 +183,7 @@ class Tape:
         return _SHARE * (time.thread_time() - self._worked)
 
     def _look(self, step: Callable[[Decoder], Sequence[Any]]) -> None:
-        """Whether the event that is waited for is in what a step brings."""
+        """Whether the event waited for is among those of a step."""
         if self._watch is not None and self._watcher is not None and not self.seen:
             try:
                 found = step(self._watcher)
@@ -194,7 +194,7 @@ class Tape:
             self.seen = any(self._watch.meets(event.payload) for batch in found for event in batch)
 
     def recorded(self) -> RecordedFile:
-        """The end: have the file on disk, count the rest within limits, close it."""
+        """Finish: flush the file to disk, count the rest within limits, close it."""
         try:
             if self.failure is None:
                 keep(self._file)

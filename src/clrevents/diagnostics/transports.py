@@ -1,7 +1,7 @@
 """Ways to a runtime: Unix sockets, TCP, Windows pipes. They move bytes within a time limit and know no message.
 
-An `Endpoint` gives one `Connection` after the other, since a connection carries one request. A limit that is over
-raises TimeoutError, everything else that goes wrong OSError.
+An `Endpoint` gives one `Connection` after another, since a connection carries one request. An exceeded limit raises
+TimeoutError, any other failure OSError.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Connection(Protocol):
 
 
 class Endpoint(Protocol):
-    """Where a runtime can be asked."""
+    """Where a runtime takes requests."""
 
     def connect(self, seconds: float) -> Connection: ...
 
@@ -69,14 +69,14 @@ class SocketEndpoint:
         return socket.AF_UNIX if isinstance(self.address, str) else socket.AF_INET
 
     def check(self) -> None:
-        """Refuse what somebody else may have put at the path. Raises DiagnosticsError."""
+        """Refuse a file that another user may have put at the path. Raises DiagnosticsError."""
         if isinstance(self.address, str):
             try:
                 found = os.lstat(self.address)
             except OSError as error:
                 raise unreachable(str(self), error) from None
             if not stat.S_ISSOCK(found.st_mode):
-                raise DiagnosticsError(f"{self.address} is no socket: whatever put it there is not a .NET runtime")
+                raise DiagnosticsError(f"{self.address} is not a socket: it was not created by a .NET runtime")
 
     def connect(self, seconds: float) -> Connection:
         self.check()
@@ -111,13 +111,13 @@ def endpoint_at(text: str) -> Endpoint:
 
 @attrs.frozen
 class PipeEndpoint:
-    """A named pipe of Windows. Experimental: written by the documentation, and nobody has run it yet."""
+    """A named pipe of Windows. Experimental: written from the documentation, never run."""
 
     name: str
 
     def connect(self, seconds: float) -> Connection:
         if sys.platform != "win32":
-            raise DiagnosticsError(f"{self.name} is a pipe of Windows; here a runtime has a socket")
+            raise DiagnosticsError(f"{self.name} is a Windows pipe; on this system a runtime has a socket")
         import _winapi
 
         until = time.monotonic() + seconds

@@ -1,6 +1,6 @@
-"""What has to be recorded so that certain events come: providers for the selectors of users.
+"""What to record to get certain events: providers for users' selectors.
 
-Asks the registry for the keywords and levels of events that it knows. What it does not know is taken by its provider.
+Asks the registry for the keywords and levels of known events. Unknown events need their whole provider.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _COSTLY: Final = (
     | Runtime.GCSampledObjectAllocationHigh
     | Runtime.GCSampledObjectAllocationLow
 )
-"""These make the program do something that it would not do otherwise: a pattern such as `GC*` does not mean that."""
+"""These make the program do something that it would not do otherwise: a pattern such as `GC*` does not include them."""
 
 
 def providers_for(selectors: Iterable[Any], registry: Registry = DEFAULT) -> tuple[Provider, ...]:
-    """The providers that bring the events of these selectors. Raises UnknownEventError for a name that means no known
-    event and names no provider."""
+    """The providers that write the events of these selectors. Raises UnknownEventError for a name of neither a known
+    event nor a provider."""
     return united(provider for selector in selectors for provider in _providers(selector, registry))
 
 

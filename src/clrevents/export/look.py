@@ -28,7 +28,7 @@ def frame_names(samples: Samples, look: Look) -> list[str]:
 
 
 def summary(samples: Samples) -> str:
-    """How many samples there are, in words: `1,288 samples on 6 threads`, and how much of their time has none."""
+    """The number of samples in words: `1,288 samples on 6 threads`, and how much of the time was not sampled."""
     what = "sample" if samples.timed else "CPU sample" if samples.on_processor else f"{samples.event} event"
     text = f"{counted(samples.count, what)} on {counted(len(samples.threads), 'thread')}"
     if not samples.unsampled_total:

@@ -38,7 +38,7 @@ def rows_by_thread(samples: Samples) -> list[Ints]:
 def calls(samples: Samples, rows: Ints) -> Iterator[Call]:
     """The calls of timed samples of one thread in order of time, by their start; callers precede their callees.
 
-    Where a sample does not last until the next one, because others were taken out, all calls end with it.
+    If a sample does not last until the next one, because others were removed, all calls end with it.
     """
     found = array("q")
     open_: list[tuple[int, int]] = []

@@ -1,4 +1,5 @@
-"""Many traces at once: the same questions as of one, in parallel, with a column that says which trace a row is of."""
+"""Many traces at once: the same questions as for one, in parallel, with a column for the trace that a row belongs
+to."""
 
 from clrevents.fleet.fleet_answer import FleetAnswer
 from clrevents.fleet.traces import Traces, open_many

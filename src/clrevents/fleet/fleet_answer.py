@@ -1,6 +1,6 @@
 """`FleetAnswer`: one report's answers about many traces: their rows together, their metrics merged and side by side.
 
-Metrics merge as their declarations say, as those of several processes do. Measures nothing itself.
+Metrics are merged as their declarations say, like those of several processes. Measures nothing itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from clrevents.table.table import Table
 
 _WHOLE: Final = ("count", "ns", "bytes")
 """Units of numbers without a fraction."""
-_SEVERAL: Final = "this cannot be said of several traces together; `by_trace` has it of each"
+_SEVERAL: Final = "there is no common value for several traces; `by_trace` has each trace's"
 
 
 @attrs.frozen
@@ -54,9 +54,9 @@ class _TraceCoverage:
 
 @attrs.frozen(eq=False, repr=False)
 class FleetAnswer:
-    """What a report says of many traces. Owns its data.
+    """A report's answer about many traces. Owns its data.
 
-    `traces` are those that gave an answer; why others did not is in `Traces.problems`.
+    `traces` are those with an answer; `Traces.problems` says why others have none.
     """
 
     name: str
@@ -66,14 +66,14 @@ class FleetAnswer:
     traces: tuple[str, ...]
     """The traces with an answer, in order."""
     coverage: Coverage
-    """`full` or `none` where all traces agree, else `partial`."""
+    """`full` or `none` if all traces agree, otherwise `partial`."""
     metrics: Mapping[str, Metric]
-    """The report's numbers over all traces, merged as it declares; null, with a reason, where a trace does not tell
-    its own, or where no number can be said of several."""
+    """The report's numbers over all traces, merged as declared; null, with a reason, if a trace's own is unknown, or if
+    there is no common number for several."""
     by_trace: Table
     """One row for each trace: `coverage`, and a column for each metric."""
     facts: Table
-    """One row for each trace: the report's verdicts and circumstances."""
+    """One row for each trace: the report's facts."""
     notes: Table
     """All caveats, each with its trace."""
     tables: Mapping[str, Table]
@@ -83,7 +83,7 @@ class FleetAnswer:
     def table(self, name: str | None = None) -> Table:
         """The table called `name`, or the first of those that were asked for.
 
-        Raises KeyError for one that the report does not have or that was not asked for.
+        Raises KeyError for a table that the report does not have or that was not requested.
         """
         name = name or next(iter(self.tables), "")
         if name not in self.tables:
@@ -91,10 +91,10 @@ class FleetAnswer:
         return self.tables[name]
 
     def unmet(self, *conditions: str) -> list[str]:
-        """Which conditions do not hold of which trace, and why: a sentence each, which begins with the trace.
+        """The conditions that do not hold for a trace, and why: a sentence each, which begins with the trace.
 
-        `*conditions` are those of `Answer.unmet`, such as `"pause_max<50ms"`; a trace that does not tell a metric meets
-        none on it. Raises ValueError for a metric that does not exist, and for a unit that it is not measured in.
+        `*conditions` are those of `Answer.unmet`, such as `"pause_max<50ms"`; a trace in which a metric is unknown
+        meets none on it. Raises ValueError for an unknown metric, and for a unit that does not fit it.
         """
         names = [metric.name for metric in find_report(self.name).metrics]
         parsed = [Condition.parse(text, names) for text in conditions]
@@ -163,11 +163,11 @@ def fleet_answer(
 
 
 def _over_all(found: Sequence[Metric]) -> Metric:
-    """One metric of all traces. A sum without some of them is no sum: how many do not tell is in the reason."""
+    """One metric over all traces. A sum without some of them would be wrong: the reason says how many are unknown."""
     merged = merged_metric(found, _SEVERAL)
     told = [metric for metric in found if metric.value is not None]
     if merged.value is None and merged.merge != "none" and told:
-        why = f"{len(found) - len(told)} of {len(found)} traces do not tell it; the {merged.merge} of the others is "
+        why = f"{len(found) - len(told)} of {len(found)} traces lack it; the {merged.merge} of the others is "
         return attrs.evolve(merged, reason=f"{why}{metric_text(merged_metric(told))}")
     return merged
 

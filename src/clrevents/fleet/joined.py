@@ -1,7 +1,7 @@
 """`Joined`: tables of many traces → one table with a column `trace`. Copies no row.
 
-Tables of an event that the registry knows have the same columns in every trace. Where only traces describe an event,
-the columns are the union, and a field that became wider has the wider type. Asks no trace.
+Tables of an event that the registry knows have the same columns in every trace. If only traces describe an event, the
+columns are the union, and a field that became wider has the wider type. Asks no trace.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from clrevents.table.build import TableField, renamed, row_fields, text_column
 from clrevents.table.table import Table
 
 TRACE: Final = "trace"
-"""The column that says which trace a row is of: its path or URL as it was given."""
+"""The column for the trace that a row belongs to: its path or URL as given."""
 _COLUMNS: Final = 20_000
-"""So many columns at most: each crafted trace may describe thousands of others."""
+"""The most columns: a crafted trace may describe thousands more."""
 
 
 @attrs.frozen
@@ -40,11 +40,12 @@ class Joined:
         self._last: tuple[tuple[TableField, ...], tuple[TableField, ...]] = (), ()
 
     def add(self, path: str, table: Table) -> TraceProblem | None:
-        """Take the table of a trace; a problem if its columns do not fit to those before, and then nothing of it."""
+        """Take the table of a trace; returns a problem, and takes nothing, if its columns do not fit the previous
+        ones."""
         if table.fields != self._last[0]:
             fields = renamed(table.fields, (TRACE,))
             if (why := self._merge(fields)) is not None:
-                return TraceProblem(path, "columns", UNREAD, why, impact="the answer has nothing of this trace")
+                return TraceProblem(path, "columns", UNREAD, why, impact="the answer leaves out this trace")
             self._last = table.fields, fields
         if self._fields:
             self._joined += 1
@@ -56,7 +57,7 @@ class Joined:
         return None
 
     def _merge(self, fields: Sequence[TableField]) -> str | None:
-        """Widen the columns to these, too; why that cannot be, if it cannot."""
+        """Widen the columns to these, too; returns why not, if that is impossible."""
         merged: dict[str, TableField] = {}
         for field in fields:
             known = self._fields.get(field.name)
@@ -76,7 +77,7 @@ class Joined:
 
     @property
     def known(self) -> bool:
-        """Whether any trace said which columns there are."""
+        """Whether any trace has given the columns."""
         return self._joined > 0
 
     def table(self) -> Table:

@@ -43,9 +43,9 @@ _KINDS: Final[Mapping[type[TraceError], str]] = {
 
 @attrs.frozen
 class TraceProblem:
-    """A problem of a trace: one of those that `Trace.problems` lists, or, of the severity `error`, why a question was
-    not answered for it: the `kind` is then `source`, `unreadable`, `damage`, `payload`, `limit`, `question`, `columns`,
-    `internal-error` or `process-died`.
+    """A problem of a trace: one of those listed by `Trace.problems`, or, with the severity `error`, why it has no
+    answer to a question: the `kind` is then `source`, `unreadable`, `damage`, `payload`, `limit`, `question`,
+    `columns`, `internal-error` or `process-died`.
     """
 
     trace: str
@@ -66,7 +66,7 @@ def problem_row(path: str, problem: Problem) -> TraceProblem:
 
 
 def error_row(path: str, error: Exception) -> TraceProblem:
-    """Why there is no answer of a trace."""
+    """Why there is no answer for a trace."""
     impact = "the answer has nothing of this trace"
     if isinstance(error, TraceError):
         kind = next((kind for known, kind in _KINDS.items() if isinstance(error, known)), "question")
@@ -103,20 +103,20 @@ SALVAGING: Final = Opening("salvage", Limits(), DEFAULT)
 
 @attrs.frozen
 class TraceOutcome(Generic[T_co]):
-    """What one trace gave: a value, or none and the `refused` question or a problem that says why."""
+    """What one trace gave: a value, or the `refused` question or a problem that says why there is none."""
 
     path: str
     values: tuple[T_co, ...] = ()
     """The value, or nothing."""
     problems: tuple[TraceProblem, ...] = ()
     refused: Exception | None = None
-    """What the asker may have done wrong: a name or a column that this trace does not have."""
+    """A possible mistake in the question: a name or a column that this trace does not have."""
 
 
 def asked(
     question: Question[T], path: str, opening: Opening, progress: Callable[[int, int], Any] | None = None
 ) -> TraceOutcome[T]:
-    """Ask one trace. Raises nothing but what `progress` raises, if that is no Exception."""
+    """Ask one trace. Raises only what `progress` raises, and only if that is not an Exception."""
     trace: Trace | None = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TraceWarning)
@@ -144,7 +144,7 @@ def found_in(path: str, trace: Trace | None) -> tuple[TraceProblem, ...]:
 
 
 def _plain(error: Exception) -> Exception:
-    """Without a half answer, which nobody reads."""
+    """Without a partial answer, which is never used."""
     if isinstance(error, TraceError):
         error.report = None
     return error.with_traceback(None)

@@ -1,6 +1,6 @@
-"""The questions that are asked of each of many traces, as values that can be sent to another process.
+"""The questions for each of many traces, as values that can be sent to another process.
 
-Each is called with a trace, and gives a value that can be sent back. Knows one trace at a time.
+Each is called with a trace, and returns a value that can be sent back. Knows one trace at a time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clrevents.trace import Trace, passes_of, tables_in_sql
 
 @attrs.frozen
 class TraceFacts:
-    """What a trace is: a row of the table that `Traces.overview` gives."""
+    """What a trace is: a row of the table from `Traces.overview`."""
 
     format: str
     format_version: int
@@ -118,10 +118,10 @@ class AskUnknown:
 
 @attrs.frozen
 class KeptAnswer:
-    """What is kept of a report's answer about one trace: all but the tables that nobody asked for.
+    """What is kept of a report's answer about one trace: everything except unrequested tables.
 
-    Is sent without the names and types of columns, which the report's row classes tell: with them, a thousand small
-    answers would take longer to send than to make.
+    Sent without the names and types of columns, which are known from the report's row classes: with them, a thousand
+    small answers would take longer to send than to make.
     """
 
     report: str

@@ -1,6 +1,6 @@
 """Asks many traces in processes side by side; outcomes come in the order of the traces, few at a time.
 
-A process that dies takes one trace with it and no other. Knows nothing of what is asked.
+A process that dies costs one trace and no other. Knows nothing of what is asked.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from clrevents.sources import is_url
 T = TypeVar("T")
 
 _AHEAD: Final = 8
-"""Bundles for each process that are asked before their turn: so many values may wait for a slow one."""
+"""Bundles per process that are asked ahead of their turn: as many values may wait for a slow one."""
 _BUNDLE: Final = 16
 _BUNDLE_BYTES: Final = 1 << 20
-"""Traces that a process is given at once, and bytes of their files."""
+"""The most traces that a process gets at once, and bytes of their files."""
 _HERE: Final = 0.1
-"""Seconds of asking here after which other processes are worth their start."""
+"""Seconds of asking here after which starting other processes pays off."""
 _NO_START: Final = (
     "the processes that read traces cannot be started: in a script, call this under `if __name__ == '__main__':`, or "
     "pass jobs=1"
@@ -151,7 +151,7 @@ class SideBySide:
                 outcomes += pool.submit(_asked, question, (path,)).result()
             except BrokenProcessPool:
                 pool = None
-                why = "the process that read it died, perhaps for want of memory"
+                why = "the process that read it died, perhaps because it ran out of memory"
                 row = TraceProblem(path, "process-died", UNREAD, why, impact="the answer has nothing of this trace")
                 outcomes.append(TraceOutcome(path, problems=(row,)))
         if pool is not None:
@@ -207,7 +207,7 @@ def _bundles(paths: Sequence[str], jobs: int) -> Iterator[tuple[str, ...]]:
 
 
 def _size(path: str) -> int:
-    """How large a file is; one that is far away counts as a large one."""
+    """How large a file is; a remote one counts as large."""
     try:
         return _BUNDLE_BYTES if is_url(path) else os.stat(path).st_size
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
 """`SqlFiles`: tables of many traces as Arrow files that SQL reads piece by piece: memory does not grow with them.
 
-The files are in a temporary folder, which goes when nobody holds this any more. Runs no SQL.
+The files are in a temporary folder, which is removed with the last reference to this. Runs no SQL.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SqlTable:
         self._writers: dict[str, tuple[Any, Any]] = {}
 
     def add(self, path: str, table: Table) -> TraceProblem | None:
-        """Write a trace's rows; a problem if its columns do not fit to those before."""
+        """Write a trace's rows; returns a problem if its columns do not fit the previous ones."""
         problem = self._columns.add(path, Table(table.fields))
         if problem is not None or not len(table):
             return problem

@@ -1,6 +1,6 @@
-"""One trace as Arrow record batches of a schema that is known beforehand: what a data source of an engine reads.
+"""One trace as Arrow record batches with a schema known beforehand: what an engine's data source reads.
 
-`event_table` gives that schema by the registry alone, so that any number of traces agree. Knows no engine.
+`event_table` gives that schema from the registry alone, so any number of traces agree. Knows no engine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def event_table(
     enum_names: bool = False,
     registry: Registry = DEFAULT,
 ) -> Table:
-    """The columns of an event's table by the registry alone, with `trace` in front, and no row.
+    """The columns of an event's table from the registry alone, with `trace` in front, and no row.
 
     Raises UnknownEventError for an event that the registry does not know, AmbiguousEventError for a selector that means
     several, and KeyError for an unknown column.
@@ -38,7 +38,7 @@ def event_table(
     event = selection.one_event(())
     selection.check_names(())
     if event is None:
-        raise UnknownEventError(f"no event of the registry fits {selector!r}")
+        raise UnknownEventError(f"no event of the registry matches {selector!r}")
     wanted = Wanted.of(columns, enum_names)
     fields = wanted.choose(event_fields(registry, event, (), None), event[1])
     return with_trace("", Table(shown_fields(fields, enum_names), (), facts(event, registry, (), 0, 0)))
@@ -48,9 +48,9 @@ def event_table(
 class TraceBatches:
     """Iterates over the rows of one event in one trace as `pyarrow.RecordBatch`; afterwards `problems` are known.
 
-    Every batch has the columns of `like`, a table as `event_table` gives it, in its order: what a trace adds to them is
-    left out, and what it lacks is null. `columns` are those that `like` was made with. Damage ends or thins the rows,
-    as `opening` says, and raises nothing. Can be pickled until it is iterated over.
+    Every batch has the columns of `like`, a table from `event_table`, in its order: additional columns of a trace are
+    left out, and missing ones are null. `columns` are those that `like` was made with. Damage ends the rows or makes
+    them incomplete, as `opening` says, and raises nothing. Can be pickled until it is iterated over.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Which traces are meant: paths, folders, patterns and URLs → paths and URLs, in order, each once. Opens none.
+"""Paths, folders, patterns and URLs → the paths and URLs of traces, in order, each once. Opens none.
 
 What was found, not named, may be anything: as a `FoundPath` it is opened only if it is a file.
 """
@@ -15,15 +15,15 @@ from clrevents.sources import FoundPath, file_system, is_url, unreadable
 Places: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 ENDINGS: Final = (".nettrace", ".netperf", ".nettrace.gz", ".netperf.gz")
-"""How the traces in a folder are called."""
+"""The names of traces in a folder."""
 
 
 def trace_paths(places: Places) -> tuple[str, ...]:
-    """All traces that are meant: a path as it is, a folder's traces and what fits a pattern in order of their names.
+    """All traces: a path unchanged, a folder's traces and a pattern's matches in order of their names.
 
-    A file that does not exist is in it: opening it says so. Raises FileNotFoundError for a pattern or a folder without
-    any trace, because an empty answer would look like one, SourceError for a folder that cannot be read, and TypeError
-    for anything but paths.
+    A file that does not exist is included: opening it will say so. Raises FileNotFoundError for a pattern or a folder
+    without any trace, because an empty answer would look like one, SourceError for a folder that cannot be read, and
+    TypeError for anything but paths.
     """
     given = [places] if isinstance(places, str | os.PathLike) else list(places)
     found: dict[str, None] = {}
@@ -54,7 +54,7 @@ def _files(folder: str) -> Iterator[str]:
 
 
 def is_url_pattern(url: str) -> bool:
-    """Whether a URL means several: a question mark begins the query of a web address."""
+    """Whether a URL is a pattern; a question mark begins the query of a web address."""
     return "*" in url or "[" in url
 
 
@@ -68,5 +68,5 @@ def _expanded_url(url: str) -> Iterator[str]:
 
 def _some(place: str, found: list[str]) -> list[str]:
     if not found:
-        raise FileNotFoundError(f"no trace in {place}" if os.path.isdir(place) else f"no trace fits {place}")
+        raise FileNotFoundError(f"no trace in {place}" if os.path.isdir(place) else f"no trace matches {place}")
     return list(map(FoundPath, found))

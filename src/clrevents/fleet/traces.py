@@ -1,7 +1,7 @@
-"""`Traces`: the same questions as of one trace, asked of many in parallel. Each is one pass over every trace.
+"""`Traces`: the same questions as for one trace, asked of many in parallel. Each is one pass over every trace.
 
-Values come one trace at a time, so that memory holds what is asked for and not what is read. A trace that cannot
-answer is a row of `problems`. Reads nothing itself.
+Values come one trace at a time, so memory holds only answers, not what was read. A trace that cannot answer is a row of
+`problems`. Reads nothing itself.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ class _NameRow:
 class Traces:
     """Many traces, opened by `clrevents.open_many`. Close them, or use them as a context manager.
 
-    Questions have the names they have for one `Trace`, and their parameters mean the same: `selector`, `columns`,
-    `enum_names`, `order` and `filters` as in `Trace.table`, and the window of a report (`start`, `end`, `process_id`).
-    Tables begin with a column `trace`, the path or URL. Rows are in the order of the traces, whichever was read first.
-    A trace that cannot be read is left out of the answer and is in `problems`; a question that no trace can answer,
-    such as one about an unknown event, raises what `Trace` raises.
+    Questions have the same names and parameters as for one `Trace`: `selector`, `columns`, `enum_names`, `order` and
+    `filters` as in `Trace.table`, and the window of a report (`start`, `end`, `process_id`). Tables begin with a column
+    `trace`, the path or URL. Rows are in the order of the traces, whichever was read first. A trace that cannot be read
+    is left out of the answer and listed in `problems`; a question that no trace can answer, such as one about an
+    unknown event, raises what `Trace` raises.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Traces:
         return self._paths
 
     def __len__(self) -> int:
-        """The number of traces, also of those that cannot be read."""
+        """The number of traces, including those that cannot be read."""
         return len(self._paths)
 
     def __enter__(self) -> Traces:
@@ -121,7 +121,7 @@ class Traces:
         self.close()
 
     def close(self) -> None:
-        """End the processes that read traces. Answers stay usable, but for duckdb's relations."""
+        """End the processes that read traces. Answers stay usable, except for duckdb's relations."""
         self._workers.close()
         self._held.clear()
 
@@ -208,7 +208,7 @@ class Traces:
         """All selected events of one name in all traces: `Trace.table` of each, in order.
 
         For an event that only traces describe, the columns are the union of theirs. A trace whose fields have types
-        that no column can hold together with those before is left out, and a row of `problems`.
+        incompatible with the previous ones is left out, and listed in `problems`.
         """
         question = self._table_question(selector, columns, enum_names, order, filters)
         return self._joined(self._each(question))
@@ -225,7 +225,7 @@ class Traces:
     ) -> Iterator[Table]:
         """The rows of `table`, a table for each trace that has some: memory does not grow with the number of traces.
 
-        Each has the columns that its own trace gives.
+        Each has its own trace's columns.
         """
         question = self._table_question(selector, columns, enum_names, order, filters)
         return (with_trace(path, table) for path, table in self._each(question) if len(table))
@@ -249,7 +249,7 @@ class Traces:
         process_id: int | None = None,
         **parameters: Any,
     ) -> FleetAnswer:
-        """One report about every trace, by its name or the class of its answer, as `Trace.report` takes it.
+        """One report about every trace, by its name or the class of its answer, as in `Trace.report`.
 
         `tables` are those to keep; by default all that are not bulk. The window and `parameters` are those of the
         report, and apply to each trace. Raises ValueError for an unknown report, TypeError for an unknown parameter and
@@ -284,11 +284,9 @@ class Traces:
 
     def query(self, sql: str, *, files: bool = False) -> Any:
         """Run the SQL query `sql` with duckdb over all traces: every table of `Trace.query`, with a column `trace`.
-
-        `traces` is the table that `overview` gives, `problems` has what is wrong, and `tables` counts over all traces.
-        With `files` the query may read other files, too.
-        Tables are gathered in temporary files, so that memory does not grow with them: use what this returns before
-        these traces are closed. Raises what `Trace.query` raises.
+        `traces` is the table from `overview`, `problems` lists what is wrong, and `tables` counts over all traces. With
+        `files` the query may read other files, too. Tables are gathered in temporary files, so memory does not grow
+        with them: use the result before closing these traces. Raises what `Trace.query` raises.
         """
         held = SqlFiles()
         self._held.append(held)
@@ -312,7 +310,7 @@ class Traces:
         return UnknownEventError(f"no table {name!r}")
 
     def _tables(self) -> Table:
-        """What SQL can name, with numbers of all traces."""
+        """The tables that SQL can name, with their sizes over all traces."""
         rows: dict[tuple[str, str | None, str | None], tuple[int | None, int]] = {}
         for _, table in self._each(AskSql("tables")):
             for row in () if table is None else table.rows():
@@ -354,9 +352,9 @@ def open_many(
     """Open many traces, to ask all of them the same questions in parallel.
 
     `paths` is a path, a folder (the traces in it), a pattern such as `"traces/**/*.nettrace*"`, a URL that fsspec reads
-    (patterns as well), or several of these. `jobs` is the number of processes, by default that of the processors; with
-    1 everything happens in this one. `errors`, `limits` and `registry` are those of `clrevents.open`, of which
-    `errors` is `"salvage"` here. `progress(done, total)` is called with numbers of traces.
+    (patterns as well), or several of these. `jobs` is the number of processes, by default one per processor; with 1,
+    everything happens in this process. `errors`, `limits` and `registry` are those of `clrevents.open`, but `errors`
+    defaults to `"salvage"`. `progress(done, total)` is called with numbers of traces.
 
     Raises FileNotFoundError for a folder or a pattern without traces, and TypeError for anything but paths. A file that
     does not exist or is not a trace raises nothing: it is a row of `Traces.problems`.

@@ -1,4 +1,4 @@
-"""ROOM 7: a trace in, another trace out: a part of it, or all of it without its secrets."""
+"""A trace in, another trace out: a part of it, or all of it without its secrets."""
 
 from clrevents.rewrite.copy import Copied
 from clrevents.rewrite.cut import CONTEXT, cut

@@ -120,7 +120,7 @@ class Copier:
         self._undescribed = 0
 
     def part(self, start_ns: int, end_ns: int) -> None:
-        """Say with an event before all others that the new trace is a part, from `start_ns` to before `end_ns`."""
+        """Record, with an event before all others, that the new trace is a part, from `start_ns` to before `end_ns`."""
         self._part = struct.pack("<qq", start_ns, end_ns)
 
     def add(self, rows: DecodedRows, payloads: list[bytes] | None = None) -> None:

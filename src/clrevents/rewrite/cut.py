@@ -33,12 +33,12 @@ def cut(
     """Write the selected events of `trace` to the file `out`, in time order and with all their header fields.
 
     `selectors` and `filters` are those of `Trace.events`. With `rundown`, the events of `CONTEXT` are included whatever
-    the filters say. With `start` or `end`, an event `clrevents/Cut`, which is not counted, says from where to where the
-    part reaches: reports answer about that window. Sequence numbers are rewritten so that the result shows the
-    original's losses whose window is inside `start` to `end`; with `thread_id`, only those of the selected threads. Of
-    more losses than `Limits.problems`, only the first are known. `out` appears only when complete. Raises the
-    exceptions of `Trace.events`, TraceError for what does not fit into a block of the new trace, ValueError
-    if `out` is the trace itself, and OSError.
+    the filters say. With `start` or `end`, an event `clrevents/Cut`, which is not counted, records the bounds of the
+    part: reports cover that window. Sequence numbers are rewritten so that the result shows the original's losses whose
+    window is inside `start` to `end`; with `thread_id`, only those of the selected threads. If there are more losses
+    than `Limits.problems`, only the first are known. `out` appears only when complete. Raises the exceptions of
+    `Trace.events`, TraceError for what does not fit into a block of the new trace, ValueError if `out` is the trace
+    itself, and OSError.
     """
     if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
         # Used twice: an iterator would be exhausted by then.

@@ -1,4 +1,4 @@
-"""What goes of each field of a trace: the schema's allow-list, changed by what the user asked for.
+"""What is removed from each field of a trace: the schema's allow-list, modified by the user's options.
 
 Decides by names alone; never sees a text. Events are (provider, name), fields of fields are written `Outer.Inner`.
 """
@@ -19,7 +19,7 @@ from clrevents.schema.disclosure import ASKED, BYTES, KEPT, PLAIN, TEXT, Disclos
 from clrevents.schema.registry import SHORT_PROVIDERS
 
 TRACE: Final = "trace"
-"""The provider of what is not in payloads: `trace/thread.name`, `trace/label.value` and so on."""
+"""The provider of texts outside payloads: `trace/thread.name`, `trace/label.value` and so on."""
 HEADER: Final = (TRACE, "header")
 THREAD: Final = (TRACE, "thread")
 LABEL: Final = (TRACE, "label")
@@ -29,16 +29,16 @@ _SHORT: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
 
 @attrs.frozen
 class FieldRule(Value):
-    """What the rules say of one field."""
+    """What the rules say about one field."""
 
     provider: str
-    """The provider of the event, or `trace` for what is not in a payload."""
+    """The provider of the event, or `trace` for texts outside payloads."""
     event: str
     """The name of the event."""
     field: str
     """The field; a field of a field is `Outer.Inner`."""
     disclosure: Disclosure
-    """What stays of it, and why."""
+    """How much of it is kept, and why."""
 
     @property
     def verdict(self) -> str:
@@ -66,11 +66,11 @@ class FieldRules:
 
     @property
     def unused(self) -> tuple[str, ...]:
-        """Those of `keep` that no field has met so far."""
+        """Those of `keep` that have matched no field so far."""
         return tuple(pattern for pattern in self.keep if pattern in self._unused)
 
     def of(self, event: tuple[str, str], field: str, default: Disclosure = TEXT) -> Disclosure:
-        """What may stay of a field; `default` is for one that is not on the list."""
+        """How much of a field may stay; `default` is for one that is not on the list."""
         last = field.rpartition(".")[2]
         if any(pattern.search(last) for pattern in self.fields):
             return ASKED
@@ -79,7 +79,7 @@ class FieldRules:
         return KEPT if kept else disclosure_of(*event, field, default)
 
     def of_form(self, event: tuple[str, str], field: str, form: Form, ids: bool) -> Disclosure:
-        """The same by what stands in the field. Numbers stay, but with `ids` not those that identify."""
+        """The same by the field's content. Numbers stay, except, with `ids`, those that identify."""
         match form:
             case "text" | "character":
                 return self.of(event, field)
@@ -92,11 +92,11 @@ class FieldRules:
         return found if found in (ASKED, KEPT) else identifier
 
     def rule(self, event: tuple[str, str], field: str) -> FieldRule:
-        """What the rules say of a text, with the field's name."""
+        """What the rules say about a text, with the field's name."""
         return FieldRule(*event, field, self.of(event, field))
 
     def surroundings(self) -> Iterator[FieldRule]:
-        """The rules of what is not in payloads."""
+        """The rules for texts outside payloads."""
         for event, fields in SURROUNDINGS.items():
             for field in fields:
                 yield self.rule(event, field)
@@ -108,7 +108,7 @@ SURROUNDINGS: Final = {
     LABEL: ("key", "value"),
     DESCRIPTION: ("key", "value", "description", "message"),
 }
-"""What has texts besides payloads, and which: header pairs, threads, labels of events, descriptions of events."""
+"""What has texts outside payloads, and which: header pairs, threads, labels of events, descriptions of events."""
 
 
 def _meets(pattern: str, event: tuple[str, str], field: str, last: str) -> bool:

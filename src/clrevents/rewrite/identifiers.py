@@ -1,7 +1,7 @@
-"""Other numbers for those that identify: processes, threads, activities, endpoints, and the moment of the recording.
+"""Replaces identifying numbers: processes, threads, activities, endpoints, and the time of the recording.
 
-Equal ids stay equal and intervals stay intervals, so that all that is computed from them is the same. Which fields hold
-such numbers is declared with the schema. Addresses are not among them: docs/cutting.md says why.
+Equal ids stay equal and intervals stay intervals, so everything computed from them is the same. The schema declares
+which fields contain them. Addresses are not among them: docs/cutting.md says why.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Identifiers:
     def system_id(self, number: int) -> int:
         """Of a process or thread; those not known before are counted as they appear.
 
-        None of them (0) and unknown ones (all bits set) stay. Both have the same numbers, because the first thread of a
-        process may have its number.
+        0 (none) and all bits set (unknown) stay. Processes and threads share numbers, because the first thread of a
+        process may have the process's number.
         """
         if number in (0, -1, _M32, _M64):
             return number
@@ -66,8 +66,7 @@ class Identifiers:
     def guid(self, raw: bytes) -> bytes:
         """Another id, the same for equal ones.
 
-        One that counts an activity within another, as the runtime's own do, is still such a path, but no longer names
-        the process that it is of.
+        An id that is a path of activities, like the runtime's own, is still a path, but no longer names its process.
         """
         if raw == _NO_GUID:
             return raw
@@ -80,17 +79,17 @@ class Identifiers:
         return self._digest(raw, 16)
 
     def span(self, number: int) -> int:
-        """The same of the number of a span."""
+        """The same for the number of a span."""
         return int.from_bytes(self._digest(number.to_bytes(8, "little"), 8), "little") if number else number
 
     def text(self, text: str) -> str:
-        """The same of a GUID in digits; other texts are what they were."""
+        """The same for a GUID in digits; other texts are unchanged."""
         if not _GUID_TEXT.fullmatch(text):
             return text
         return str(UUID(bytes_le=self.guid(UUID(text).bytes_le)))
 
     def encoded(self, raw: bytes, width: int) -> bytes:
-        """The same of the bytes of a text in UTF-16 (`width` 2) or UTF-8."""
+        """The same for the bytes of a text in UTF-16 (`width` 2) or UTF-8."""
         if len(raw) != _GUID_DIGITS * width:
             return raw
         encoding = "utf-16-le" if width == 2 else "utf-8"
@@ -162,7 +161,7 @@ class Identifiers:
         return guids and attrs.evolve(guids, each=list(map(self.guid, guids.each)))
 
     def _date(self, number: int) -> int:
-        """A date within a year of the start is as far from the other start; any other could betray by how much."""
+        """A date within a year of the start keeps its distance from it; any other could reveal the shift."""
         if self._start is None or abs(number - self._start - _ORIGIN_FILETIME) > _YEAR:
             return 0
         return number - self._start

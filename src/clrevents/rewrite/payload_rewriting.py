@@ -1,7 +1,7 @@
-"""Payloads after redaction: texts and asked-for ids replaced, what no field shows zero, all else byte by byte the same.
+"""Payloads after redaction: texts and, on request, ids replaced, bytes outside all fields zeroed, everything else byte
+by byte the same.
 
-A payload that cannot be read becomes zeros that can. Knows what is where from `payload_texts`, and what may stay from
-the rules.
+A payload that cannot be read becomes zeros that can. `payload_texts` says what is where, the rules what may stay.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class PayloadRewriting:
     def _apart(self, data: bytes, found: FoundTexts, end: int, gone: list[TextPlace]) -> bytes | None:
         """Located values stay where they are, and what is between them becomes zero.
 
-        None if a value that goes lies over a field: that would change more than itself.
+        None if a value to remove overlaps a field, which would change, too.
         """
         if any(start < end and start < stop for start, stop in found.regions):
             return None
@@ -180,7 +180,7 @@ class PayloadRewriting:
         return self._walks[key]
 
     def _choose(self, event: tuple[str, str], field: str, form: Form) -> Disclosure | None:
-        """None for what stays anyhow; a text may have to go for what it says."""
+        """None for what always stays; a text may have to be removed for its content."""
         found = self._rules.of_form(event, field, form, self._identifiers is not None)
         also = form in ("text", "character") and self._replacer.also
         return None if found.stays == "all" and not also else found

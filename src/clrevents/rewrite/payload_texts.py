@@ -1,7 +1,7 @@
 """Where the texts, bytes and numbers that may go are in a payload: a layout becomes a function that finds them.
 
-Made for payloads that are known to fit, so it only counts and skips; decides neither what goes nor by what it is
-replaced. What no field shows (padding, bytes between located values) is found as well.
+Made for payloads known to fit, so it only counts and skips; decides neither what is removed nor what replaces it. Bytes
+outside all fields (padding, bytes between located values) are found as well.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Form: TypeAlias = Literal["text", "character", "bytes", "padding"] | NumberForm
 class TextPlace:
     """A field with a text, bytes or a number. `width` is the size of a code unit, or of the number.
 
-    `prefixed`: two bytes with the number of units stand before the text. `fixed`: its length cannot change.
+    `prefixed`: the text follows two bytes with its number of units. `fixed`: its length cannot change.
     """
 
     event: tuple[str, str]

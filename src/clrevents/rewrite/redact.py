@@ -1,6 +1,6 @@
 """`redact`: the same trace with only those texts that are on the allow-list.
 
-Brings together what goes (`field_rules`), where it is (`payload_rewriting`, `surroundings`) and what stands instead
+Combines what is removed (`field_rules`), where it is (`payload_rewriting`, `surroundings`) and what replaces it
 (`replacement`). Times, stacks, threads, numbers and names of code stay.
 """
 
@@ -45,7 +45,7 @@ class Redacted(Value):
     counts: RedactionCounts
     """The numbers of texts that were replaced, and of payloads that became zeros."""
     unused: tuple[str, ...]
-    """Those of `keep` that no field of the trace met."""
+    """Those of `keep` that matched no field of the trace."""
     found: tuple[FoundWord, ...]
     """Words of `check` that were found in the result, which then was not written."""
 
@@ -79,14 +79,15 @@ def redact(
 ) -> Redacted:
     """Write all of `trace` to the file `out`, with the texts that are not on the allow-list replaced.
 
-    A text becomes a word, the same for equal texts and another one for others, so that reports say the same of the
-    copy; with the same `key` also in other traces. By default every run has its own key. If `blank`, it becomes as many
-    `x`. `trace.redacted` of the copy is true. `keep` are fields that stay, as `FIELD` or
-    `PROVIDER/EVENT.FIELD`, or globs of them. `fields` and `texts` are regular expressions: fields whose name matches
-    one of `fields`, and texts and names that match one of `texts`, go although they are on the list.
+    A text becomes a word, the same for equal texts and a different one for different texts, so reports give the same
+    answers about the copy; with the same `key`, words are the same in other traces, too. By default every run has its
+    own key. With `blank`, a text becomes the same number of `x`. `trace.redacted` of the copy is true. `keep` lists
+    fields to keep, as `FIELD` or `PROVIDER/EVENT.FIELD`, or globs of them. `fields` and `texts` are regular
+    expressions: fields whose names match one of `fields`, and texts and names that match one of `texts`, are replaced
+    although they are on the list.
 
-    With `ids` numbers that identify go, too: processes, threads, activities, ports, and when it was. Other numbers
-    stand for them, equal ones for equal ones, and intervals stay.
+    With `ids`, identifying numbers are replaced, too: processes, threads, activities, ports, and the date. Equal
+    numbers stay equal, and intervals are kept.
 
     `out` is compressed if its name ends in `.gz`, and appears only when complete. If one of the words of `check` is
     found in the result, nothing is written. Raises the exceptions of `Trace.events`, TraceError for what does not fit
@@ -126,10 +127,10 @@ def redact(
 def redaction_rules(
     trace: Trace, *, keep: Iterable[str] = (), fields: Iterable[str] = (), ids: bool = False
 ) -> list[FieldRule]:
-    """What `redact` would do with each field of `trace` that has texts or bytes: first those around the payloads.
+    """What `redact` would do with each field of `trace` that has texts or bytes: first those outside payloads.
 
-    With `ids` also with fields of numbers that identify. `keep`, `fields` and `ids` are those of `redact`. Reads all
-    headers, and no payload. Raises the exceptions of `Trace.events`.
+    With `ids`, also with fields of identifying numbers. `keep`, `fields` and `ids` are those of `redact`. Reads all
+    headers but no payload. Raises the exceptions of `Trace.events`.
     """
     rules = FieldRules(tuple(keep), tuple(map(re.compile, fields)))
     passes = passes_of(trace)
@@ -160,7 +161,7 @@ class _Unwritten(Exception):
 
 @contextmanager
 def _packed(file: IO[bytes], out: str | os.PathLike[str]) -> Iterator[Sink]:
-    """The file itself, or what compresses into it; equal traces make equal files."""
+    """The file itself, or a compressor writing to it; equal traces make equal files."""
     if not os.fspath(out).lower().endswith(".gz"):
         yield file
         return

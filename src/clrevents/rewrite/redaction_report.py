@@ -1,4 +1,4 @@
-"""What a redaction did: how many texts and ids went, by event and field, and which payloads as a whole.
+"""What a redaction did: how many texts and ids were replaced, by event and field, and which payloads entirely.
 
 Holds counts and names of code, never a value.
 """
@@ -23,11 +23,11 @@ class RedactionCounts(Value):
     replaced: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
     """Replaced texts, arrays of bytes and characters, by provider, event and field."""
     identifiers: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
-    """Replaced numbers that identify, in payloads, by provider, event and field."""
+    """Replaced identifying numbers in payloads, by provider, event and field."""
     blanked: Counter[tuple[str, str]] = attrs.field(factory=Counter)
     """Payloads that became zeros, by provider and event."""
     tails: Counter[tuple[str, str]] = attrs.field(factory=Counter)
-    """Payloads of which only the bytes after the known fields became zeros."""
+    """Payloads in which only the bytes after the known fields became zeros."""
 
     def to_dict(self) -> dict[str, Any]:
         """What `--report` writes."""

@@ -1,7 +1,7 @@
-"""What stands instead of a text: a word that only a key can connect with it, or as many `x`.
+"""What replaces a text: a word that only a key can connect with it, or the same number of `x`.
 
-Texts that reports take for alike, because they differ in numbers only, become words that they take for alike. Knows
-encodings and lengths, and how much of a text may stay; knows no fields. Remembers some texts, to be fast.
+Texts that reports treat as alike, because they differ only in numbers, become words that they treat as alike. Knows
+encodings and lengths, and how much of a text may stay; knows no fields. Remembers some texts, for speed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ _MOST_PARTS: Final = 64
 
 @attrs.define
 class Replacer:
-    """Replaces texts: equal ones by equal words, others by others, which differ from key to key; or all if `blank`.
+    """Replaces texts: equal ones by equal words, different ones by different words, which depend on the key; with
+    `blank`, all by `x`.
 
-    A text that one of `also` matches goes as a whole, whatever may stay of it.
+    A text that matches one of `also` is replaced entirely, whatever may stay of it.
     """
 
     key: bytes = attrs.field(repr=False)
@@ -67,17 +68,17 @@ class Replacer:
         return self.word(gone) + text[count:] if count < len(text) else self._words(gone)
 
     def name(self, name: str) -> str:
-        """A name of code: as it is, or if it matches, a word, so that different names stay different."""
+        """A name of code: unchanged, or a word if it matches, so different names stay different."""
         return self.word(name) if self.matches(name) else name
 
     def label_key(self, name: str) -> str:
-        """A key that nobody knows: a number, the same for equal keys, or a word."""
+        """An unknown key: a number, the same for equal keys, or a word."""
         if self.blank:
             return self._keys.setdefault(name, f"key{len(self._keys) + 1}")
         return self.word(name)
 
     def matches(self, text: str) -> bool:
-        """Whether a text was asked to go."""
+        """Whether a text must be replaced by request."""
         return any(pattern.search(text) for pattern in self.also)
 
     def word(self, text: str) -> str:
@@ -86,14 +87,14 @@ class Replacer:
         return _BLANK + "".join(_LETTERS[byte >> shift & 15] for byte in digest[: _WORD // 2] for shift in (4, 0))
 
     def _words(self, text: str) -> str:
-        """The word of a whole text; of a path, of each of its parts."""
+        """The word of a whole text; for a path, of each of its parts."""
         parts = text.split("/") if text.startswith("/") else [text]
         if len(parts) > _MOST_PARTS:
             return self.word(text)
         return "/".join(part and self._varying(part) for part in parts)
 
     def _varying(self, text: str) -> str:
-        """A word; texts that differ in numbers only get the same one, with another number behind it."""
+        """A word; texts that differ only in numbers get the same one, followed by different numbers."""
         pattern = message_pattern(text)
         if pattern == text:
             return self.word(text)

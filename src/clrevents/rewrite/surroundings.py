@@ -1,6 +1,6 @@
-"""Texts that are not in payloads: header pairs, threads, labels, and what descriptions say besides names of code.
+"""Texts outside payloads: header pairs, threads, labels, and texts in descriptions other than names of code.
 
-Replaces them, and ids that were asked to go, in rows that were read. Knows no payloads.
+Replaces them and, on request, ids, in rows that were read. Knows no payloads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from clrevents.trace import DecodedRows
 
 
 class Surroundings:
-    """Replaces the texts around the payloads of one trace, with `identifiers` ids too, and counts the texts."""
+    """Replaces the texts outside the payloads of one trace, with `identifiers` also ids, and counts the texts."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Surroundings:
         return attrs.evolve(field, name=self._replacer.name(field.name), element=element, members=members)
 
     def _pairs(self, event: tuple[str, str], pairs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
-        """Keys stay apart, so that an event has as many labels as before. Numbers stay."""
+        """Keys stay distinct, so an event keeps its number of labels. Numbers stay."""
         return tuple((self._key(event, key), self._text(event, "value", value)) for key, value in pairs)
 
     def _key(self, event: tuple[str, str], key: str) -> str:

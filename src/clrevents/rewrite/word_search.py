@@ -1,7 +1,7 @@
-"""Looks for words in bytes that are being written, in every encoding that a program might have put them in.
+"""Looks for words in bytes that are being written, in every encoding that a program might have used.
 
 UTF-8, UTF-16 of both byte orders and Latin-1, in any case; escaped as in JSON and in URLs; as hexadecimal digits and as
-base64 at any offset, and all of these as UTF-16. Cannot see what is compressed, encrypted or split.
+base64 at any offset, and all of these as UTF-16. Cannot see anything compressed, encrypted or split.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class WordSearch:
                 self._look()
 
     def found(self) -> tuple[FoundWord, ...]:
-        """What was found in all that was written so far."""
+        """What was found in everything written so far."""
         self._look()
         return tuple(
             FoundWord(word, encoding, count)
@@ -119,7 +119,7 @@ def _wide(encoding: str, data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _base64(data: bytes) -> Iterator[bytes]:
-    """What is in every base64 text with these bytes in it, for each offset to its groups of three."""
+    """The base64 text that any text with these bytes contains, for each offset to its groups of three."""
     for offset in range(3):
         digits = base64.b64encode(bytes(offset) + data)
         # The digits at both ends also hold bits of the neighbours.

@@ -1,1 +1,1 @@
-"""ROOM 1: what events look like. Pure data; nothing here reads a byte of a trace."""
+"""What events look like. Pure data; nothing here reads a byte of a trace."""

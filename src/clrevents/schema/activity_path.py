@@ -38,7 +38,7 @@ def activity_path(guid: UUID, process_id: int | None = None) -> str | None:
 
     `process_id` is that of the process which wrote it. Without it, any number below 2**20 is taken for one, so that a
     random GUID is mistaken for a path once in 4096 times. A number after `$` hangs off a path that was too long, and
-    says nothing of how deep it is. Texts may be shorter than what they stand for: several activities may have one.
+    says nothing of how deep it is. The text may lose information: several activities may have the same one.
     """
     data = guid.bytes_le
     *words, last = struct.unpack("<4I", data)
@@ -58,7 +58,7 @@ class PathDigits(NamedTuple):
 
 @lru_cache(_KEPT)
 def path_digits(guid: UUID) -> PathDigits | None:
-    """The digits of a path; None for what is no path, or does not tell what made it because it was too long."""
+    """The digits of a path; None for anything but a path, and for one too long to include its creator."""
     if activity_path(guid) is None:
         return None
     data = guid.bytes_le[:_NUMBERS]

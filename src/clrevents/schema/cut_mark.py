@@ -1,4 +1,4 @@
-"""The event by which a trace says that it is a part of another: `StartNs` and `EndNs`, from where to before where.
+"""The event that marks a trace as a part of another: `StartNs` and `EndNs`, the bounds of the part (the end exclusive).
 
 Times are nanoseconds since the session started; an open side is the least or the greatest number of 64 bits.
 """

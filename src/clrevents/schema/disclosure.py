@@ -1,7 +1,7 @@
-"""What a text may tell if a trace is given away: the allow-list of fields, by provider and event.
+"""What texts may be shared with a trace: the allow-list of fields, by provider and event.
 
-A text that is not declared here is private, and so are bytes. Numbers stay, and of them only those are declared that
-identify a process, a thread, an activity, an endpoint or a moment: they go on request. Names of providers, events and
+A text that is not declared here is private, and so are bytes. Numbers stay; only those are declared that identify a
+process, a thread, an activity, an endpoint or a moment: they are replaced on request. Names of providers, events and
 fields stay, because they are code. Knows neither traces nor how a value is replaced.
 """
 
@@ -16,7 +16,7 @@ import attrs
 from clrevents.schema.registry import MONO, PRIVATE, RUNDOWN, RUNTIME, TPL
 
 Staying: TypeAlias = Literal["all", "file", "number", "word", "equality", "nothing"]
-"""What stays of a text: all of it, the file name of a path, all if it is a number, all if it is a known word.
+"""How much of a text is kept: all of it, the file name of a path, all if it is a number, all if it is a known word.
 
 Of a number that identifies, `equality` stays: which others are the same, or how far they are apart.
 """
@@ -26,7 +26,7 @@ NumberForm: TypeAlias = Literal["number", "varuint", "varint", "guid", "filetime
 
 @attrs.frozen
 class Disclosure:
-    """What stays of a field, and why. `words` are the only texts that stay of a `word`."""
+    """How much of a field is kept, and why. `words` are the only texts kept of a `word`."""
 
     name: str
     stays: Staying
@@ -36,9 +36,9 @@ class Disclosure:
 
 CODE: Final = Disclosure("code", "all", "names or describes code")
 INSTRUMENT: Final = Disclosure("instrument", "all", "names a counter, a meter, an instrument or a unit")
-WORDING: Final = Disclosure("wording", "all", "words of the runtime's own")
-MODULE: Final = Disclosure("module", "file", "its file name stays, the folder goes")
-NUMBER: Final = Disclosure("number", "number", "stays if it is a number or a GUID")
+WORDING: Final = Disclosure("wording", "all", "the runtime's own words")
+MODULE: Final = Disclosure("module", "file", "its file name is kept, the folder is removed")
+NUMBER: Final = Disclosure("number", "number", "kept if it is a number or a GUID")
 PACKED: Final = Disclosure("packed", "all", "numbers that the runtime packed into bytes")
 TEXT: Final = Disclosure("text", "nothing", "a text that is not on the list")
 BYTES: Final = Disclosure("bytes", "nothing", "bytes that are not on the list")
@@ -50,7 +50,7 @@ DATE: Final = Disclosure("date", "equality", "a date and time")
 PORT: Final = Disclosure("port", "equality", "a port of an endpoint")
 ASKED: Final = Disclosure("asked", "nothing", "asked for")
 PLAIN: Final = Disclosure("plain", "all", "a number that identifies nothing")
-KEPT: Final = Disclosure("kept", "all", "asked to be kept")
+KEPT: Final = Disclosure("kept", "all", "kept by request")
 
 _NUMBER: Final = r"(?:[-+]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|NaN|[-+]?∞|[-+]?Infinity)"
 _NUMBERS: Final = re.compile(
@@ -59,7 +59,7 @@ _NUMBERS: Final = re.compile(
 
 
 def _words(*words: str) -> Disclosure:
-    return Disclosure("word", "word", f"stays if it is one of {', '.join(words)}", frozenset(words))
+    return Disclosure("word", "word", f"kept if it is one of {', '.join(words)}", frozenset(words))
 
 
 _CODE_FIELDS: Final = (
@@ -152,7 +152,7 @@ HEADER_KEYS: Final = frozenset(("ProcessId", "HardwareThreadCount", "ExpectedCPU
 
 
 def disclosure_of(provider: str, event: str, field: str, default: Disclosure = TEXT) -> Disclosure:
-    """What may be told of a field; `default` if it is not declared. The more precise declaration counts."""
+    """What may be disclosed of a field; `default` if it is not declared. The more precise declaration counts."""
     for events in (DECLARED.get(provider, {}), DECLARED[ANY]):
         for name in (event, ANY):
             found = events.get(name, {}).get(field)
@@ -172,7 +172,7 @@ def identifier_of(provider: str, event: str, field: str, form: NumberForm) -> Di
 
 
 def going(disclosure: Disclosure, text: str) -> int:
-    """How many of the text's first characters go; the rest of it stays."""
+    """How many of the text's first characters are removed; the rest is kept."""
     match disclosure.stays:
         case "all":
             return 0

@@ -1,6 +1,6 @@
-"""Which events are there to name code: whenever they were written, addresses of any time are named by them.
+"""The events that name code: whenever they were written, they name addresses of any time.
 
-Such events say nothing of how long tracing went on, and belong to every part of a trace. Selectors only.
+They do not show how long tracing went on, and belong to every part of a trace. Selectors only.
 """
 
 from __future__ import annotations
@@ -20,4 +20,4 @@ NAMING_EVENTS: Final = (
     "runtime/RuntimeInformationStart",
     "Universal.System/*",
 )
-"""Selectors of the events that addresses are named by, whenever they were written."""
+"""Selectors of the events that name addresses, whenever they were written."""

@@ -1,6 +1,6 @@
-"""The event by which a redacted trace says that it is one: `clrevents/Redacted`, beside the trace's first event.
+"""The event that marks a trace as redacted: `clrevents/Redacted`, next to the trace's first event.
 
-Described in the trace itself, so that every reader shows it. Knows neither who writes nor who looks for it.
+Described in the trace itself, so that every reader shows it. Knows neither its writer nor its readers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PROVIDER: Final = "clrevents"
 NAME: Final = "Redacted"
 ID: Final = 1
 FIELDS: Final = (FieldDescription("Blank", TypeCode.INT32), FieldDescription("Ids", TypeCode.INT32))
-"""1 if texts became as many `x`, and not words; 1 if numbers that identify were replaced, too."""
+"""1 if texts became the same number of `x` instead of words; 1 if identifying numbers were replaced, too."""
 SELECTOR: Final = f"{PROVIDER}/{NAME}"
 
 

@@ -1,4 +1,4 @@
-"""How a payload's record shows itself: in full while it is short, else with as much as fits on a screen.
+"""The repr of a payload's record: in full if it is short, otherwise as much as fits on a screen.
 
 Long texts and arrays are cut, and say so. Knows no layout.
 """

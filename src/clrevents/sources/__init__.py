@@ -1,4 +1,4 @@
-"""Where the bytes come from: paths, URLs, bytes, files, pipes, packed or not. All reading of files."""
+"""Where the bytes come from: paths, URLs, bytes, files, pipes, compressed or not. All reading of files."""
 
 from clrevents.sources.opening import FoundPath as FoundPath
 from clrevents.sources.opening import Openable as Openable

@@ -10,7 +10,7 @@ from clrevents.errors import Problem
 from clrevents.sources.source import WINDOW
 
 GZIP: Final = b"\x1f\x8b"
-"""How packed bytes begin."""
+"""How compressed bytes begin."""
 
 
 class Gunzip:

@@ -1,8 +1,8 @@
 """Where the bytes come from: a path, a URL, bytes, a binary file or a pipe, optionally gzip-compressed.
 
 The only reading of files. Yields windows of bytes from the start, as often as asked. Input that cannot seek is copied
-once to an unnamed temporary file, and what is far away as far as somebody reads. Never maps files into memory, because
-a file that shrinks must not end the process.
+once to an unnamed temporary file; remote input, only as far as it is read. Never maps files into memory, because a file
+that shrinks must not end the process.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ class _Seekable:
 
 
 def _is_real(file: Any) -> bool:
-    """Whether the file's descriptor gives the file's bytes: not so if it unpacks what it reads, or holds what is to be
-    written.
+    """Whether the file's descriptor gives the file's bytes: not if it decompresses what it reads, or buffers what is to
+    be written.
     """
     return type(file.raw if type(file) is io.BufferedReader else file) is io.FileIO
 

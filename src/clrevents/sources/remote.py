@@ -1,7 +1,7 @@
-"""Files that fsspec reads, of any place it knows: `s3://…`, `https://…`, `memory://…`.
+"""Files that fsspec reads, from any place it knows: `s3://…`, `https://…`, `memory://…`.
 
-Copied to an unnamed temporary file as far as somebody reads: so each byte is fetched at most once, and those behind the
-last one that is needed never. Retries are the file system's own; what it gives up on ends the reading.
+Copied to an unnamed temporary file as far as they are read: each byte is fetched at most once, and bytes that are not
+needed never. Retries are left to the file system; an error that it gives up on ends the reading.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LARGEST_FETCH: Final = 8 << 20
 
 
 def is_url(source: object) -> bool:
-    """Whether it is a text that fsspec is to read, such as `s3://bucket/app.nettrace`."""
+    """Whether it is a URL for fsspec, such as `s3://bucket/app.nettrace`."""
     return isinstance(source, str) and _URL.match(source) is not None
 
 
@@ -51,9 +51,9 @@ def open_remote(url: str, limits: Limits) -> Source:
 
 
 class _Growing:
-    """A temporary copy of pieces that come one after the other, made as far as somebody reads.
+    """A temporary copy of consecutive pieces, made as far as it is read.
 
-    So nothing is fetched twice, and nothing that nobody asks for. `members` unpacks the pieces, if they were packed.
+    So nothing is fetched twice or needlessly. `members` decompresses the pieces, if they were compressed.
     """
 
     def __init__(self, remote: _Remote, pieces: Iterator[bytes], members: Gunzip | None, limits: Limits) -> None:
@@ -153,7 +153,7 @@ class _Remote:
             yield data
             wanted = min(2 * wanted, _LARGEST_FETCH)
         if self.fetched < self.size:
-            raise SourceError(f"cannot be read: {self.fetched} of {self.size} bytes came", path=self.url)
+            raise SourceError(f"cannot be read: only {self.fetched} of {self.size} bytes came", path=self.url)
 
     def close(self) -> None:
         # A file in memory belongs to its file system, which hands it out again.

@@ -1,4 +1,4 @@
-"""`Source`: bytes that can be read from their start as often as asked; and what it is called when they cannot be."""
+"""`Source`: bytes that can be read from their start any number of times, and the error when they cannot be."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ TRACE_CLOSED: Final = "the trace is closed, but must be read again to answer thi
 
 
 class Source(Protocol):
-    """Bytes that can be read from the start more than once. `size` is the number of bytes that `windows` yields; of
-    what is far away and compressed an estimate until all of it was read.
+    """Bytes that can be read from the start more than once. `size` is the number of bytes that `windows` yields; for
+    remote compressed input, an estimate until all of it was read.
     """
 
     path: str | None

@@ -15,8 +15,8 @@ from clrevents.schema.method_flags import MethodFlags, OptimizationTier
 REASONS: Final = ("", "no rundown", "unloaded", "not loaded yet", "native", "not managed", "overlapping")
 """By reason code: no fault; the trace does not list the methods that existed; the method at the address was unloaded;
 or was loaded later; the address is in a mapped file without a name for it; the trace lists all methods, and none is
-there (native code or a stub); so much code of other times overlaps there, as no runtime writes it, that not all of it
-was examined."""
+there (native code or a stub); more code of other times overlaps there than any runtime writes, and not all of it was
+examined."""
 RESOLVED, NO_RUNDOWN, UNLOADED, NOT_YET, NATIVE, NOT_MANAGED, OVERLAPPING = range(7)
 
 ADVICE: Final = (

@@ -51,7 +51,7 @@ from clrevents.symbols.ranges import EARLY, FOUND, GONE, UNDECIDED, Ranges
 
 _REASONS: Final = {FOUND: RESOLVED, GONE: UNLOADED, EARLY: NOT_YET, UNDECIDED: OVERLAPPING}
 _FEW: Final = 16
-"""Up to so many addresses are faster to look for one by one than with arrays: most stacks have few new ones."""
+"""Up to this many addresses are faster to look up one by one than with arrays: most stacks have few new ones."""
 _CACHED: Final = 1 << 16
 _NO_PROCESS: Final = -1
 
@@ -199,7 +199,7 @@ class Methods(Summary):
         return begin, end, tuple(frame for frame in frames if frame is not None)
 
     def _found(self, addresses: list[int], time_ns: int | None, process_id: int | None) -> Iterable[tuple[int, int]]:
-        """What `find` gives for each of some addresses at one time."""
+        """The results of `find` for some addresses at one time."""
         if len(addresses) <= _FEW:
             return [self._find_one(address, time_ns, process_id) for address in addresses]
         times = None if time_ns is None else np.full(len(addresses), time_ns, dtype=np.int64)

@@ -28,7 +28,7 @@ _MORE_EACH: Final = 8
 """How many more are examined in all queries together, and how many for each range that there is; only hostile ranges
 overlap so often."""
 _FEW: Final = 8
-"""Up to so many places are faster to look for one by one than with arrays: a single frame asks for one."""
+"""Up to this many places are faster to look up one by one than with arrays: a single frame asks for one."""
 
 
 class _LastBeyond:

@@ -1,7 +1,7 @@
 """Whole tables of stacks → frames, in arrays: the input of flame graphs and lists of hot methods.
 
 A stack used at several times is resolved once if its methods never changed, otherwise for each time at which any code
-changed. What deep stacks may take in all is bounded. Knows nothing of weights and of the events.
+changed. The total size of deep stacks is bounded. Knows no weights and no events.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from clrevents.symbols.methods import Methods, changes_of
 _DEEP: Final = 128
 """Frames of a stack as deep as runtimes and profilers write them; only deeper ones count towards `_ROOM`."""
 _ROOM: Final = 1_000_000
-"""How many frames deep stacks may have in all, beyond what the trace has, because they were used in several processes,
-or at several times."""
+"""How many frames deep stacks may have in total beyond those in the trace, for use in several processes or at several
+times."""
 _CHUNK: Final = 1 << 18
 
 
@@ -73,8 +73,8 @@ def resolve_stacks(
 ) -> ResolvedStacks:
     """Frames of every use (an event with a stack) of a trace's stacks (`trace.stacks.arrays`).
 
-    `stack_ids`, `times` (ns) and `processes` (-1 unknown; None: one process) have one value for each use. Of stacks so
-    deep that no runtime writes them, uses in many processes count as without a stack, and uses at many times as at the
+    `stack_ids`, `times` (ns) and `processes` (-1 unknown; None: one process) have one value for each use. For stacks
+    deeper than any runtime writes, uses in many processes count as without a stack, and uses at many times as at the
     first of these.
     """
     place = _places(stacks, stack_ids)

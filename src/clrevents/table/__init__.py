@@ -1,1 +1,1 @@
-"""ROOM: columns by name, and conversions to the libraries people use."""
+"""Columns by name, and conversions to the libraries people use."""

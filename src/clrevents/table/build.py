@@ -1,6 +1,7 @@
 """Tables of computed results: columns from arrays and from plain rows.
 
-What analyses and exports need of columns is here, because their rooms look no deeper than tables. Knows no trace.
+Everything that analyses and exports need from columns is here, because their rooms may not look deeper than tables.
+Knows no trace.
 """
 
 from __future__ import annotations

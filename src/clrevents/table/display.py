@@ -71,7 +71,7 @@ def fitted(line: str) -> str:
 
 
 def screen_lines(text: str) -> int:
-    """How many lines of a terminal that is `WIDTH` wide a text takes."""
+    """How many lines a text takes in a terminal of width `WIDTH`."""
     return sum(max(-(-len(line) // WIDTH), 1) for line in text.split("\n"))
 
 

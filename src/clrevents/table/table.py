@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _CELLS: Final = 1 << 18
-"""At most so many cells become Python values at once, but at least a row."""
+"""The most cells that become Python values at once, but at least a row."""
 
 
 def portions(columns: Sequence[Column]) -> Iterator[tuple[Column, ...]]:

@@ -1,1 +1,1 @@
-"""ROOM 10: helpers for testing code that reads traces: a readable trace builder and hypothesis strategies."""
+"""Helpers for testing code that reads traces: a readable trace builder and hypothesis strategies."""

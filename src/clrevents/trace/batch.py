@@ -88,7 +88,7 @@ def rows_of(batch: Batch) -> DecodedRows:
 
 
 def tables_of(batch: Batch) -> BatchTables:
-    """What makes the tables of a batch, for the rooms of this package."""
+    """The maker of a batch's tables, for the rooms of this package."""
     return batch._tables
 
 

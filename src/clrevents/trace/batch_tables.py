@@ -52,13 +52,13 @@ class BatchTables:
         return Table(shown_fields(fields, enum_names), () if made is None else (made,), metadata)
 
     def one_event(self, selector: Selector, kinds: Sequence[EventKind]) -> EventName | None:
-        """The event that a selector means, by what is known so far; None where nobody knows it yet."""
+        """The event that a selector means, as far as known by now; None if still unknown."""
         return Selection((selector,), Filters(), self.registry).one_event(kinds)
 
     def fields(
         self, event: EventName, kinds: Sequence[EventKind], pointer_size: int, headers: tuple[str, ...]
     ) -> tuple[TableField, ...]:
-        """The columns of an event's tables, by what is known so far."""
+        """The columns of an event's tables, as far as known by now."""
         decoder = PayloadDecoder(pointer_size, self.limits)
         return (*header_fields(headers), *event_fields(self.registry, event, kinds, decoder))
 
@@ -86,7 +86,7 @@ def chunk_of(
 
 
 def tables_of_registry() -> BatchTables:
-    """Tables by the default registry alone, for a stream of which there is no batch."""
+    """Tables from the default registry alone, for a stream without a batch."""
     return BatchTables(DEFAULT, Limits())
 
 

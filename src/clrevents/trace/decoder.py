@@ -136,7 +136,7 @@ def duration_so_far(decoder: Decoder) -> int:
 
 
 def stopped_so_far(decoder: Decoder) -> int:
-    """When tracing stopped, as far as the events tell that came out in order."""
+    """When tracing stopped, as far as known from the events that came out in order."""
     tick = decoder._tracing.tick
     return duration_so_far(decoder) if tick is None else decoder._stream.clock.ns(tick)
 

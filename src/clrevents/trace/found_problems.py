@@ -1,4 +1,4 @@
-"""The problems that the passes over one trace find: each kept once however many passes find it, and one warning.
+"""The problems that the passes over one trace find: each kept once, however many passes find it, and one warning.
 
 The warning is for the caller's line, however many of our own frames are in between. Knows when two problems are the
 same. What a problem does to a pass is the stream's business.

@@ -1,4 +1,4 @@
-"""In which order events come: that of time, or that of the file. Knows no events."""
+"""The order of events: by time, or as in the file. Knows no events."""
 
 from __future__ import annotations
 

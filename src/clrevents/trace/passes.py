@@ -104,7 +104,7 @@ class Passes:
         return self.scan().duration_ns
 
     def stopped_ns(self) -> int:
-        """When tracing stopped, as far as events tell. Reads all headers once more, the first time."""
+        """When tracing stopped, as far as known from events. Reads all headers once more, the first time."""
         if self._stopped is None:
             tracing, stream = TracingEnd(self.registry), self.stream("file")
             # The scan has told already what is wrong.
@@ -339,7 +339,7 @@ class Passes:
         return list(self.selection(selectors).events(kind for kind in scan.kinds if kind.key in scan.counts))
 
     def schema(self, event: EventName, enum_names: bool = False, columns: Sequence[str] = DEFAULT_HEADERS) -> Table:
-        """That of one event."""
+        """The schema of one event."""
         fields = shown_fields((*header_fields(columns), *self.fields(event)), enum_names)
         return Table(fields, (), self.facts_of(event))
 

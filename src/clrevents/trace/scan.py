@@ -68,7 +68,7 @@ class HeaderScan:
         return by_event(self.kinds)
 
     def none_of(self, selection: Selection) -> bool:
-        """Whether there is no event of a selected kind. Raises then what a pass would raise in its end."""
+        """Whether there is no event of a selected kind. If so, raises what a pass would raise at its end."""
         if any(self.kind_counts[kind.index] for kind in selection.chosen(self.kinds_by_name)):
             return False
         if self.error is not None:

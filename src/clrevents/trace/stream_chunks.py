@@ -47,7 +47,7 @@ class StreamChunks:
         return chunk
 
     def one_event(self, name: str) -> EventName | None:
-        """The event that one of `names` means; None where nobody knows it yet.
+        """The event that one of `names` means; None if still unknown.
 
         Raises AmbiguousEventError if there are several, judging by the batches so far.
         """

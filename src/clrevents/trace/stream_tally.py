@@ -1,6 +1,7 @@
-"""How many events a stream has, and lost, while it comes: headers only, no payload is touched and nothing is kept.
+"""How many events a stream has, and lost, as it arrives: headers only, no payload is touched and nothing is kept.
 
-For who passes bytes on and wants to know of what. Says nothing of damage but whether the end was there.
+For code that passes bytes on and wants to know what they contain. Says nothing about damage except whether the end was
+there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from clrevents.errors import Limits, TraceError
 
 
 class StreamTally:
-    """Counts as bytes are fed. What is no trace, or exceeds a limit, ends the counting and raises nothing."""
+    """Counts as bytes are fed. Anything that is not a trace, or exceeds a limit, ends the counting and raises
+    nothing."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         limits = limits or Limits()

@@ -1,4 +1,4 @@
-"""The bytes of a trace, and who is told how many of them were read: a user's function, or a bar of progress."""
+"""The bytes of a trace, with progress reported to a user's function or a progress bar."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ C = TypeVar("C")
 A = TypeVar("A")
 
 _REPORTS: Final = "clrevents.analysis.framework.run.catalogue"
-"""Found by its name when a report is asked for: it stands above this room and reads traces."""
+"""Found by its name when a report is requested: it is above this room and reads traces."""
 _WITH_PROCESSES: Final = 6
 """From this version of the format on, a trace may tell of processes."""
 
@@ -153,7 +153,7 @@ class Trace:
 
     @property
     def redacted(self) -> bool:
-        """Whether it says that it is a copy by `redact`, whose texts stand for others."""
+        """Whether it is marked as a copy by `redact`, in which words replace the original texts."""
         return any((key.provider, key.name) == (PROVIDER, NAME) for key in self._passes.scan().counts)
 
     @property
@@ -452,8 +452,8 @@ def open(
 ) -> Trace:
     """Open a trace and read its header.
 
-    `source` is a path, bytes, a binary file object, or a URL that fsspec reads, of which each byte is fetched at most
-    once; gzip is recognized. `errors` selects what raises:
+    `source` is a path, bytes, a binary file object, or a URL for fsspec, which fetches each byte at most once; gzip is
+    recognized. `errors` selects what raises:
 
     * `"report"`: damage to the container, after every sound event before it. Payloads that do not fit their layout
       become `RawPayload` and are reported in `Trace.problems`.
@@ -476,7 +476,7 @@ def passes_of(trace: Trace) -> Passes:
 
 
 def tables_in_sql(trace: Trace) -> QueryTables:
-    """What SQL can name in a trace, for other parts of this package."""
+    """The tables of a trace that SQL can name, for other parts of this package."""
     whole = {
         "headers": lambda: trace.headers(columns=HEADERS_IN_SQL),
         "threads": lambda: threads_table(trace.threads),

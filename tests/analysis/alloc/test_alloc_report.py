@@ -191,7 +191,7 @@ def test_types_without_a_name() -> None:
     # A name that comes after is a name.
     assert types(report) == [("Shop.Order", 60, 1, 1), (None, 40, 1, 1)]
     (note,) = (note for note in report.notes if note.id == "unnamed-types")
-    assert note.message == "1 object has a type that the trace does not name"
+    assert note.message == "1 object has a type whose name was not recorded"
     assert note.record == "Microsoft-Windows-DotNETRuntime:0x280000:4"
 
 
@@ -298,7 +298,7 @@ def test_flames_and_lists_of_methods_weigh_the_same_bytes() -> None:
     assert read_samples(trace, weight="alloc", start=15 * MS).total == 900_000
     assert trace.report("top", by="alloc", start=15 * MS).metrics["total"].value == 900_000
     (note,) = (note for note in trace.report("top", by="alloc").notes if note.id == "estimated")
-    assert "crossed the line" in note.message
+    assert "crossed the threshold" in note.message
     assert "estimated" not in {note.id for note in traced(every()).report("top", by="alloc").notes}
 
 

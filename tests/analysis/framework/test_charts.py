@@ -207,7 +207,7 @@ def test_a_figure_is_as_small_as_it_must_be_and_says_so(most: int) -> None:
     figure = chart.figure(most)
     assert figure.startswith("<figure")
     assert len(figure.encode()) <= most
-    assert ("Drawn coarsely to fit here" in figure) == (most < 300_000)
+    assert ("Drawn with less detail to fit here" in figure) == (most < 300_000)
     # The highest of all is still the highest that is drawn.
     assert max(point["y"] for point in panels(chart)[1]) == max(row[2] for row in rows) / 1e6
 
@@ -215,7 +215,7 @@ def test_a_figure_is_as_small_as_it_must_be_and_says_so(most: int) -> None:
 def test_what_cannot_fit_is_not_drawn() -> None:
     (chart,) = report((1, 2, 3, "one"), (9_000_000, 4, 5, "two")).charts()
     for most in (3000, -5):
-        assert chart.figure(most) == "<p>chart sizes: too large to be shown here</p>"
+        assert chart.figure(most) == "<p>chart sizes: too large to show here</p>"
 
 
 def test_a_notebook_view_has_its_charts_and_stays_small() -> None:
@@ -227,7 +227,7 @@ def test_a_notebook_view_has_its_charts_and_stays_small() -> None:
     many = [(n * 1000, n * n % 977, n % 89, f"kind {n}" * 30) for n in range(3000)]
     page = report(*many)._repr_html_()
     assert len(page.encode()) <= 50_000
-    assert "<p>chart sizes: too large to be shown here</p>" in page
+    assert "<p>chart sizes: too large to show here</p>" in page
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,14 +247,14 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         (Panel("sizes", "took_ns", "size_bytes"), "'took_ns' is not a time"),
         (Panel("sizes", "time_ns", "what"), "'what' is not a number"),
         (Panel("sizes", "time_ns", "size_bytes", by="kind"), "no column 'kind' with one value in sizes"),
-        (Panel("sizes", "time_ns", "what", "span"), "spans have an end, and nothing else has"),
+        (Panel("sizes", "time_ns", "what", "span"), "only spans have an end"),
         (Panel("sizes", "time_ns", "what", "span", until="took_ns"), "'took_ns' is not a time"),
         (Panel("sizes", "time_ns", "took_ns", each="kind"), "no column 'kind' with one value in sizes"),
         (
             Panel("sizes", "time_ns", "what", "span", until="time_ns", each="what"),
-            "spans have lines, and no pictures of their own",
+            "spans have lines, not pictures of their own",
         ),
-        (Panel("sizes", "time_ns", "took_ns", until="time_ns"), "spans have an end, and nothing else has"),
+        (Panel("sizes", "time_ns", "took_ns", until="time_ns"), "only spans have an end"),
     ],
 )
 def test_a_chart_that_does_not_fit_is_refused_where_it_is_declared(panel: Panel, message: str) -> None:

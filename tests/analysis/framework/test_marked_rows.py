@@ -90,7 +90,7 @@ def test_netperf_has_no_numbers_so_that_damage_marks_no_row_and_is_said() -> Non
     assert [(row.start_ns, row.end_ns, row.lossy) for row in found.table("pauses")] == [(20_000, 50_000, False)]
     (note,) = found.notes
     assert (note.id, note.severity, note.numbers) == ("damage", "error", {"places": 1})
-    assert "events may be missing anywhere" in note.message
+    assert "events may be missing nearby" in note.message
 
 
 @pytest.mark.parametrize("format", [*NUMBERED, "netperf3"])

@@ -128,9 +128,9 @@ def test_columns_may_be_lists_arrays_or_columns() -> None:
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"odd": []}, "Item: these columns are missing or too many: odd"),
+        ({"odd": []}, "Item: missing or unexpected columns: odd"),
         ({"share": [0.5]}, "Item: columns of different lengths: .*share 1"),
-        ({"time_ns": [1, None]}, r"time_ns has nulls, and was not declared with `\| None`"),
+        ({"time_ns": [1, None]}, r"time_ns has nulls, but was not declared with `\| None`"),
         ({"time_ns": from_values(ColumnType("int64"), [1, None])}, "time_ns has nulls"),
         ({"handle": number_column("int64", np.array([3, 3]))}, "handle is .*int64.*, and .*uint64.* was declared"),
     ],
@@ -143,7 +143,7 @@ def test_columns_that_are_not_those_declared_are_refused(changed: dict[str, Any]
 def test_a_missing_column_is_named() -> None:
     lacking = values()
     del lacking["name"]
-    with pytest.raises(ValueError, match="missing or too many: name"):
+    with pytest.raises(ValueError, match="missing or unexpected columns: name"):
         ReportTable.from_columns(Item, lacking)
 
 

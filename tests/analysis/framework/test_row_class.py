@@ -106,9 +106,9 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     text = str(caught.value)
     for part in (
         "Wrong: ",
-        "plain: <class 'int'> is not a type of cell; use one of Ns, DurationNs, ",
+        "plain: <class 'int'> is not a cell type; use one of Ns, DurationNs, ",
         "kind: ",
-        "anything: typing.Any is not a type of cell",
+        "anything: typing.Any is not a cell type",
         "both: ",
         "undescribed: describe it",
         "fragment: describe it",

@@ -14,7 +14,7 @@ NEAR_NS = 20_000_000
 
 
 def expected() -> list[tuple[int, int, int]]:
-    """By hand: the begin of each suspension for a collection, a thread, and how long before it was in managed code."""
+    """By hand: the start of each suspension for a collection, a thread, and how long before it was in managed code."""
     last: dict[int, tuple[int, int]] = {}
     found: list[tuple[int, int, int]] = []
     with clrevents.open(GARBAGE) as trace:

@@ -162,7 +162,11 @@ def test_going_on_after_the_trace() -> None:
     names = ("number", "kind", "start_ns", "end_ns", "duration_ns", "pause_ns", "suspend_ns", "heap_after_bytes")
     assert rows(found, *names)[1] == (2, "blocking", 310_000, None, None, None, 4000, None)
     assert [(s.number, s.end_ns, s.pause_ns) for s in found.suspensions][1] == (2, None, None)
-    assert values(found, "count", "pause_total", "paused") == [2, 100_000, None]
+    # The last event is 20 µs after the program was stopped.
+    assert values(found, "count", "pause_total", "pause_max", "paused") == [2, 120_000, 100_000, None]
+    for name, value in (("pause_total", 120_000), ("pause_max", 100_000)):
+        assert (found.metrics[name].low, found.metrics[name].high) == (value, None)
+    assert found.metrics["paused"].reason == "a pause has no end in the trace"
     assert [note.id for note in found.notes] == ["pauses-unknown", "allocated-unknown"]
 
 

@@ -138,11 +138,11 @@ def again(kind: str, place: int) -> Callable[[Any], Any]:
 @pytest.mark.parametrize(
     ("kind", "place", "nodes", "words"),
     [
-        ("node", 0, 4, "1 of 3 blocks of objects did not come"),
-        ("node", 1, 4, "1 of 3 blocks of objects did not come"),
-        ("node", 2, 4, "6 references came, and the objects announce 5"),
-        ("edge", 0, 6, "1 of 2 blocks of references did not come"),
-        ("edge", 1, 6, "3 references came, and the objects announce 6"),
+        ("node", 0, 4, "1 of 3 blocks of objects are missing"),
+        ("node", 1, 4, "1 of 3 blocks of objects are missing"),
+        ("node", 2, 4, "6 references are there, and the objects announce 5"),
+        ("edge", 0, 6, "1 of 2 blocks of references are missing"),
+        ("edge", 1, 6, "3 references are there, and the objects announce 6"),
     ],
 )
 def test_a_lost_block(kind: str, place: int, nodes: int, words: str) -> None:

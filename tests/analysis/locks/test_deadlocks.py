@@ -86,4 +86,4 @@ def test_a_wait_whose_end_may_be_lost_is_not_open() -> None:
 def test_without_owners_nobody_knows_of_a_deadlock() -> None:
     builder = TraceBuilder().thread(7).at(1000).event(start(0)).thread(8).at(2000).event(start(0))
     unknown = told(builder).metrics["deadlocks"]
-    assert (unknown.value, unknown.reason) == (None, "the events do not tell locks")
+    assert (unknown.value, unknown.reason) == (None, "the events do not name locks")

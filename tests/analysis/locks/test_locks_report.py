@@ -84,7 +84,7 @@ def test_versions_without_a_lock_and_without_a_length() -> None:
     assert {row.lock_id: row.waited_ns for row in found.locks} == {None: 2000, 0x70: 400}
     assert (found.facts.locks_told, found.metrics["locks"].value) == (False, 1)
     old = told(TraceBuilder().thread(7).at(1000).event(start_v1()).at(3000).event(stop(2000.0)))
-    assert (old.metrics["locks"].value, old.metrics["locks"].reason) == (None, "the events do not tell locks")
+    assert (old.metrics["locks"].value, old.metrics["locks"].reason) == (None, "the events do not name locks")
     assert [(row.lock_id, row.most_waiters) for row in old.locks] == [(None, None)]
 
 
@@ -208,7 +208,7 @@ def test_samples_of_runtimes_that_cannot_show_a_wait_for_a_lock_say_so() -> None
         builder.at(at).sample(*STACK[1:], kind=1)
     found = told(builder.at(1_000_000).event(stop(900_000.0)).rundown())
     assert numbers_of(found, "sampled_total", "unseen_total") == (None, None)
-    assert found.metrics["unseen_total"].reason == "samples of this runtime do not show it"
+    assert found.metrics["unseen_total"].reason == "this runtime's samples do not show it"
 
 
 def test_nothing_recorded_is_not_nothing_that_happened() -> None:

@@ -48,7 +48,7 @@ def awaits(
 
 
 def blocks(builder: TraceBuilder, task: int, current: int = 0, stack: Sequence[int] = ()) -> TraceBuilder:
-    """A thread blocks until a task is done."""
+    """One wait that blocks a thread until a task is done."""
     rest = {"TaskID": task, "Behavior": 1, "ContinueWithTaskID": 0}
     return _headed(builder, 10, "TaskWaitBegin", stack, current, **rest)
 

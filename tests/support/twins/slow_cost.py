@@ -129,7 +129,7 @@ def slow_cost(
     elif not samples:
         reason = "there are no samples"
     else:
-        reason = "no suspension that is whole has a sample in it" if events else "there are no events about suspensions"
+        reason = "no complete suspension has a sample in it" if events else "suspensions were not recorded"
     return RecordingCost(
         samples=len(samples),
         stops=len(mine),

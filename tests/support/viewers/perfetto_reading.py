@@ -163,7 +163,7 @@ class _Reader:
         self.last[uuid] = time
         open_, mine = self.open[uuid], self.found[uuid]
         if event.type == END:
-            assert open_, f"{self.tracks[uuid]}: an end without a begin"
+            assert open_, f"{self.tracks[uuid]}: an end without a start"
             mine[open_.pop()][2] = time
             return
         assert (event.type == COUNTER) == bool(self.tracks[uuid].unit)

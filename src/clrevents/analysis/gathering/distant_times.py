@@ -1,4 +1,4 @@
-"""Times further from the start of a session than any session lasts, which only a crafted or damaged clock gives.
+"""Times further from the start of a session than any session lasts, which only a crafted or damaged clock produces.
 
 Answers subtract and add times. Those of a year leave room in 64 bits for a hundred; centuries do not for two. Events
 themselves keep the time that they have. Who says so to a reader is the caller's business.

@@ -1,6 +1,6 @@
 """All rows of some events in one pass, with their order among each other: what reports are made from.
 
-Keeps whole columns, so it is for events of which there are thousands, not for samples. Knows no event by name.
+Keeps whole columns, so it is for events in their thousands, not for samples. Knows no event by name.
 """
 
 from __future__ import annotations

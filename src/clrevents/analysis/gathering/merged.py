@@ -25,20 +25,20 @@ NO_STACK: Final = "no stack"
 """The reason of the one frame of events that came without a stack."""
 
 NOT_SAMPLED: Final = "not sampled"
-"""The reason of the one frame of time in which nobody knows what a thread did."""
+"""The reason of the one frame for time in which it is unknown what a thread did."""
 
 ASYNC: Final = "async "
-"""What stands before the names of async methods where stacks go across awaits."""
+"""The prefix of async methods' names in stacks that go across awaits."""
 FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Interop+", "dynamicClass.")
-"""How names of methods begin that are not the program's own; stubs are in the last namespace."""
+"""The beginnings of method names that are not the program's own; stubs are in the last namespace."""
 
 
 @attrs.frozen
 class StackFrame(Value):
     """One method as a line of stacks; its code of several tiers and addresses is one line.
 
-    `name` is as C# would write it, `raw` as the runtime does, after its module and `!`. `reason` says why an address
-    has no name; None when it has one. `kind` is None where the trace does not tell managed code from other code.
+    `name` is as in C#, `raw` as the runtime writes it, after its module and `!`. `reason` says why an address has no
+    name; None if it has one. `kind` is None where the trace does not tell managed code from other code.
     """
 
     name: str
@@ -102,7 +102,7 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
 
 
 def _with_modules(frames: list[StackFrame]) -> list[StackFrame]:
-    """Code of a module that the trace does not tell is that of the only method which has its name, if there is one.
+    """Code of an unknown module is assigned to the only method with its name, if there is exactly one.
 
     So that a method of which only some code has a module, as where a process was killed, is one line.
     """

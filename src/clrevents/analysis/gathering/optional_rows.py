@@ -1,4 +1,4 @@
-"""Values of rows of which some are missing: what pairs tell where a begin or an end is not in the trace.
+"""Values of rows some of which are missing: what is known about pairs if a start or an end is not in the trace.
 
 `NONE` stands for a row that is not there. Knows no events.
 """
@@ -14,7 +14,7 @@ Array: TypeAlias = NDArray[Any]
 Ints: TypeAlias = NDArray[np.int64]
 
 NONE: Final = -1
-"""Stands for a time, a size or a row that the trace does not tell."""
+"""Stands for an unknown time, size or row."""
 
 
 def picked(values: Array, rows: Ints) -> Array:

@@ -1,6 +1,6 @@
-"""Which begin belongs to which end: brackets in many groups at once, in numpy.
+"""Which start belongs to which end: brackets in many groups at once, in numpy.
 
-Knows groups and order alone; what a group is and what is paired is the caller's business.
+Knows only groups and order; what a group is and what is paired is up to the caller.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What several reports know of events; imports no report."""
+"""What several reports know about events; imports no report."""

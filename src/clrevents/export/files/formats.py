@@ -29,7 +29,7 @@ GROUP_BYTES: Final = 8 << 20
 
 
 _COMPRESSIBLE: Final = 64
-"""Bytes of a column on average. Of less nothing is gained by compression, which takes longer than all else then."""
+"""Average bytes per column. Below this, compression gains nothing and takes longer than everything else."""
 _PAGE: Final = 1 << 17
 """Bytes. An open file keeps a page of its last column in memory; smaller pages have no measurable cost."""
 

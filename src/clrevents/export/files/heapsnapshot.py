@@ -46,7 +46,7 @@ _META: Final = {
 
 
 def write_heapsnapshot(snapshot: HeapSnapshot, file: IO[bytes]) -> None:
-    """Write one snapshot. Raises ValueError for one whose references are not known, and OSError."""
+    """Write one snapshot. Raises ValueError for one whose references are unknown, and OSError."""
     nodes = _Nodes(snapshot)
     head = {"meta": _META, "node_count": nodes.count, "edge_count": nodes.edges, "trace_function_count": 0}
     file.write(b'{"snapshot":' + _json(head) + b',\n"nodes":[')

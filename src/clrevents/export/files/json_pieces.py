@@ -1,4 +1,4 @@
-"""A value → the text that `json.dumps(…, indent=2)` gives, piece by piece: an answer has rows by the million.
+"""A value → the text that `json.dumps(…, indent=2)` returns, piece by piece: an answer may have millions of rows.
 
 Arrays may be iterators, which are asked for one item at a time, or for a few rows. Knows nothing of reports.
 """
@@ -14,7 +14,7 @@ from typing import Any, Final
 _INDENT: Final = "  "
 _PLAIN: Final = frozenset((int, float, str, bool, type(None)))
 _ROWS: Final = 64
-"""So many rows are encoded at once: a call for each would take as long again as the row."""
+"""How many rows are encoded at once: a call for each would double the time."""
 
 
 def json_pieces(value: Any, depth: int = 0) -> Iterator[str]:

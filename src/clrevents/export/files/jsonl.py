@@ -189,7 +189,7 @@ class EventJson:
 
 
 class _LabelRoom:
-    """Decides whether labels are written again. Lists are told apart by identity, and not kept alive."""
+    """Decides whether labels are written again. Lists are distinguished by identity, and not kept alive."""
 
     def __init__(self, room: int) -> None:
         self._room = room

@@ -30,7 +30,7 @@ _ENDINGS: Final[tuple[tuple[FlameFormat, tuple[str, ...]], ...]] = (
 
 
 def flame_format(name: str) -> FlameFormat | None:
-    """The format of a file with this name; None if its suffix is not known."""
+    """The format of a file with this name; None if its suffix is unknown."""
     name = name.lower().removesuffix(".gz")
     return next((format for format, endings in _ENDINGS if name.endswith(endings)), None)
 
@@ -42,8 +42,8 @@ def flame_bytes(samples: Samples, format: FlameFormat, look: Look, pack: bool = 
 
 
 def compared_bytes(after: Samples, before: Samples, name: str, look: Look, pack: bool = False) -> bytes:
-    """The page of one flame graph of two traces, the other of which is called `name`. Raises ValueError where their
-    weights are of different units."""
+    """The page of a flame graph comparing two traces, the other of which is called `name`. Raises ValueError if their
+    weights have different units."""
     made: bytes = importlib.import_module(f"{_ROOM}.flame_html").render_compared(after, before, name, look)
     return _packed(made) if pack else made
 

@@ -1,8 +1,8 @@
 """Weighted stacks, alone or compared with another trace's → a flame graph in one self-contained HTML file.
 
 The page is `flame.html` beside this module: its script draws the embedded JSON. Text enters only as data, never as
-markup. A tree with too many boxes loses the lightest to one box of their caller, which says so; the weights stay
-whole. Knows no pixels and no events.
+markup. In a tree with too many boxes, the lightest are merged into one box of their caller, which says so; no weight is
+lost. Knows no pixels and no events.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def flame_page(data: Mapping[str, Any], look: Look) -> bytes:
 
 
 def filled_page(template: Path, parts: Mapping[str, str]) -> bytes:
-    """A page's template with a text at each place. The places come in this order, and each once: what was put in is
-    not searched for another."""
+    """A page's template with a text at each place. The places come in this order, and each once: inserted text is not
+    searched for further places."""
     rest, made = template.read_text(encoding="utf-8"), []
     for place, text in parts.items():
         before, _, rest = rest.partition(place)
@@ -71,7 +71,7 @@ def _shown(value: Any) -> Any:
 
 
 def escaped_json(data: Any) -> str:
-    """JSON that can stand in a script element, whatever its texts hold."""
+    """JSON that can stand in a script element, whatever its texts contain."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).translate(_MARKUP)
 
 
@@ -98,7 +98,7 @@ def flame_data(samples: Samples, look: Look, tree: CallTree) -> dict[str, Any]:
     }
 
 
-SMALL: Final = "(boxes too light for this page)"
+SMALL: Final = "(boxes too small for this page)"
 
 
 @attrs.frozen(eq=False)
@@ -172,19 +172,19 @@ class FlameCut:
 
 
 _ALIKE: Final = 1.25
-"""Periods whose ratio is less are told apart by nobody."""
+"""Periods with a smaller ratio count as equal."""
 
 
 def render_compared(after: Samples, before: Samples, name: str, look: Look) -> bytes:
     """The page of one flame graph: `after` compared with `before`, which is called `name`.
 
-    Raises ValueError where their weights are of different units.
+    Raises ValueError if their weights have different units.
     """
     return flame_page(compared_data(after, before, name, look), look)
 
 
 def compared_data(after: Samples, before: Samples, name: str, look: Look, most: int | None = None) -> dict[str, Any]:
-    """What the script draws of two traces; of more than `most` boxes, those that are heaviest in both together."""
+    """What the script draws of two traces; with more than `most` boxes, the heaviest in both together."""
     compared = compare_stacks(after, before)
     cut = FlameCut.of(compared.tree, len(compared.samples.frames), len(compared.tree) if most is None else most)
     data = cut.data(compared.samples, look._replace(merge_threads=True))
@@ -197,19 +197,19 @@ def compared_data(after: Samples, before: Samples, name: str, look: Look, most: 
 
 
 def _differences(after: Samples, before: Samples, name: str) -> list[str]:
-    """In what the two were measured differently, as sentences without a full stop."""
+    """How the measurements of the two differ, as sentences without a full stop."""
     found = []
     if after.event != before.event:
-        found.append(f"Stacks are those of {after.event}, and in {name} of {before.event}")
+        found.append(f"Stacks are from {after.event} here and from {before.event} in {name}")
     mine, other = _period_ns(after), _period_ns(before)
     if mine is not None and other is not None and max(mine, other) >= _ALIKE * min(mine, other):
-        every = f"A thread has a sample every {duration_text(mine)}, and in {name} every {duration_text(other)}"
+        every = f"Threads were sampled every {duration_text(mine)} here and every {duration_text(other)} in {name}"
         found.append(f"{every}; weights are times in both")
     return found
 
 
 def _period_ns(samples: Samples) -> int | None:
-    """The median of what samples of the profiler weigh, without those that no other one follows."""
+    """The median weight of profiler samples, leaving out those that no other one follows."""
     if not samples.timed:
         return None
     known = np.sort(samples.weight[samples.weight > 0])

@@ -36,7 +36,7 @@ class PageTexts:
 
 
 def shown_text(text: str) -> str:
-    """A text on the page: what would not be seen, or would turn others round, is escaped; the end of a long one is cut.
+    """A text on the page: invisible characters, and those that reverse text, are escaped; a long text is cut.
 
     Newlines stay.
     """

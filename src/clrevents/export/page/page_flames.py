@@ -1,8 +1,8 @@
-"""Flame graphs of a page: what takes time, by state and by thread; what allocates; what throws; and, where there is
-another trace, each of these compared with it.
+"""Flame graphs of a page: what takes time, by state and by thread; what allocates; what throws; and, given another
+trace, each of these compared with it.
 
-The call tree goes to the renderer that the flame graph's own page has. A tree with too many boxes loses the lightest
-ones to one box of their caller, which says so; the weights stay whole.
+The call tree goes to the renderer that the flame graph's own page has. In a tree with too many boxes, the lightest are
+merged into one box of their caller, which says so; no weight is lost.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from clrevents.trace import Trace
 _BOXES: Final = 10_000
 _COMPARED_BOXES: Final = 5_000
 _WEIGHTS: Final = {"time": None, "allocations": ALLOC, "exceptions": "exceptions"}
-"""What a picture is called, and what `read_samples` calls it."""
+"""A picture's name on the page, and its name in `read_samples`."""
 
 
 @attrs.frozen(eq=False)
 class PageStacks:
-    """The stacks of a trace that pictures are made of, by what the pictures are called; `name` is the trace's."""
+    """The stacks that a trace's pictures are made of, by the pictures' names; `name` is the trace's."""
 
     name: str
     samples: Mapping[str, Samples]
 
     @classmethod
     def of(cls, trace: Trace) -> PageStacks:
-        """Those that have a weight; none where the trace breaks."""
+        """Those that have a weight; none if the trace is broken."""
         return cls(page_name(trace), _page_stacks(trace))
 
 
 def page_name(trace: Trace) -> str:
-    """What a page calls a trace: its file without the folder."""
+    """A trace's name on a page: its file without the folder."""
     return shown_text(os.path.basename(trace.info.path or "") or "trace in memory")
 
 

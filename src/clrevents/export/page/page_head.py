@@ -1,6 +1,6 @@
 """The head of the page: what the trace is, whether it can be trusted, and what the next one should record.
 
-Asks the trace; decides nothing about it but the order of what is told, the worst first.
+Asks the trace; decides only the order of the findings, worst first.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def page_facts(trace: Trace) -> list[tuple[str, str]]:
 
 
 def _runtime_text(trace: Trace) -> str:
-    """Which runtime it was. Its command line is left out: it may hold what nobody else should see."""
+    """Which runtime it was. Its command line is left out: it may contain secrets."""
     try:
         found = runtime_object(trace)
     except TraceError:
@@ -64,11 +64,11 @@ def page_kinds(trace: Trace) -> dict[str, Any]:
 
 
 def page_trust(trace: Trace, answers: Mapping[str, Answer[Any]], broken: TraceError | None) -> dict[str, Any]:
-    """Whether the numbers can be trusted: a verdict, and what it rests on, as severities and sentences."""
+    """Whether the numbers can be trusted: a verdict and its reasons, as severities and sentences."""
     scan = passes_of(trace).scan(raising=False)
     lines: list[tuple[str, str]] = []
     if broken is not None:
-        lines.append(("error", f"the reading ended early, and everything after that is missing: {broken}"))
+        lines.append(("error", f"reading ended early, and everything after that is missing: {broken}"))
     lines += [("error", _problem_text(problem)) for problem in scan.problems if problem.severity == "damage"]
     if not scan.complete and not any(severity == "error" for severity, _ in lines):
         lines.append(("warning", "the end of the trace is missing: the recording was cut off"))
@@ -79,7 +79,7 @@ def page_trust(trace: Trace, answers: Mapping[str, Answer[Any]], broken: TraceEr
     doubtful = [name for name, found in answers.items() if _doubts(found)]
     notes = sum(problem.severity == "note" for problem in trace.problems)
     if notes:
-        lines.append(("info", f"{counted(notes, 'note')} of the reader, which change no number"))
+        lines.append(("info", f"{counted(notes, 'note')} from the reader, which affect no number"))
     more = len(lines) - _PROBLEMS
     shown = [(severity, shown_text(text)) for severity, text in lines[:_PROBLEMS]]
     if more > 0:
@@ -89,8 +89,8 @@ def page_trust(trace: Trace, answers: Mapping[str, Answer[Any]], broken: TraceEr
 
 
 _VERDICTS: Final = {
-    "error": "Parts of this trace are missing: rows that this may concern are marked with !",
-    "warning": "Complete but for what is told here",
+    "error": "Parts of this trace are missing: rows that may be affected are marked with !",
+    "warning": "Complete except for the following",
     "info": "Intact: no events were lost and nothing is damaged",
 }
 
@@ -110,13 +110,13 @@ def _problem_text(problem: Problem) -> str:
 
 
 def _doubts(found: Answer[Any]) -> bool:
-    """Whether an answer with data has a caveat that is worse than a remark."""
+    """Whether an answer with data has a caveat worse than a remark."""
     grave = (note for note in found.notes if note.severity != "info" and note.id != NOT_RECORDED)
     return found.coverage != "none" and any(grave)
 
 
 def page_missing(trace: Trace) -> dict[str, Any]:
-    """What the trace does not tell, by report, and one line that records all of it."""
+    """What was not recorded, by report, and one line that records all of it."""
     lacking = [one for one in answerable(trace) if one.missing]
     needs = [need for one in lacking for need in find_report(one.report).needs]
     rows = [

@@ -1,8 +1,8 @@
 """The sections of a page: one for each report that has data, with its headline, caveats, tables and charts.
 
-Every cell comes as the text that a terminal shows, and as a number beside it where the script sorts by it and
-JavaScript's numbers hold it. Bulk tables are counted only. Charts are SVG in the page's own ink; without the drawing
-library the page says so. Works nothing out.
+Every cell is the text that a terminal shows, with a number for the script to sort by, if JavaScript's numbers can
+represent it. Bulk tables are only counted. Charts are SVG in the page's own colours; without the drawing library the
+page says so. Computes nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def page_charts(found: Answer[Any]) -> list[dict[str, str]]:
 def _page_chart(found: Answer[Any], chart: Chart) -> dict[str, str]:
     made = {"name": chart.name, "about": chart.declared.description, "svg": "", "why": ""}
     if chart.empty:
-        return {**made, "why": "nothing to draw: no such thing happened, or it was not recorded"}
+        return {**made, "why": "nothing to draw: it did not happen, or was not recorded"}
     try:
         svg, coarser = chart.inline_svg(_LARGEST)
     except ImportError:
@@ -99,13 +99,14 @@ def _page_table(
 
 
 def _falls(rows: ReportTable[Any], name: str) -> bool:
-    """Whether the largest values of a column come first where nothing else is said."""
+    """Whether a column's largest values come first by default."""
     cell = next(field for field in rows.table.fields if field.name == name).type.kind
     return cell != "string"
 
 
 def _head(rows: ReportTable[Any], most: int, sorted_already: bool) -> tuple[ReportTable[Any], str]:
-    """The rows that are shown, and how they were chosen: the longest, where they last; otherwise the first ones."""
+    """The rows that are shown, and how they were chosen: the longest, if they have durations; otherwise the first
+    ones."""
     if len(rows) <= most:
         return rows, ""
     span = shape_of(rows.row_class).span
@@ -164,7 +165,7 @@ def charts_of(answers: Mapping[str, Answer[Any]]) -> dict[str, list[dict[str, st
 
 
 def has_data(found: Answer[Any]) -> bool:
-    """Whether an answer tells anything: what it needs was recorded, or it has rows all the same."""
+    """Whether an answer has data: what it needs was recorded, or it has rows anyway."""
     return found.coverage != "none" or any(len(found.table(table.name)) for table in found.tables())
 
 

@@ -1,7 +1,7 @@
 """What happened when: a lane for each thread, and tracks of collections, locks, exceptions, requests, compilations.
 
-Shows what every timeline does. What is shorter than a two-thousandth of the trace is put together with what lies beside
-it, and says how many it stands for; so the size of the picture does not grow with the trace.
+Shows what every timeline does. Items shorter than a two-thousandth of the trace are merged with their neighbours, with
+a count, so the size of the picture does not grow with the trace.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from clrevents.trace import Loss
 Ints: TypeAlias = NDArray[np.int64]
 
 _PARTS: Final = 2000
-"""Into so many parts the time is cut; what lies inside of one part is drawn as one."""
+"""How many parts the time is divided into; everything inside one part is drawn as one."""
 _LANES: Final = 50
 _LONGEST: Final = 800
-"""So many of a track's longest spans are drawn each by itself."""
+"""How many of a track's longest spans are drawn individually."""
 _ROWS: Final = 6
 
 
@@ -37,7 +37,7 @@ _TRACKS: Final = tuple(
     next(shown for shown in SHOWN if shown.group == group)
     for group in ("collections", "pauses", "locks", "exceptions", "requests", "jit")
 )
-"""What has a track, in this order; requests of both sides have one."""
+"""What has a track, in this order; requests have one for each side."""
 
 
 def page_timeline(
@@ -60,7 +60,7 @@ def page_timeline(
 
 @attrs.frozen
 class _Scale:
-    """How times are written: from the start of the session, in ticks of which there are a million at most."""
+    """How times are written: from the start of the session, in at most a million ticks."""
 
     whole: int
 
@@ -157,7 +157,7 @@ def _track(found: Answer[Any], track: ShownRows, scale: _Scale, texts: PageTexts
 
 
 def _lost(losses: Sequence[Loss], scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
-    """When events were lost or destroyed, and of which thread: what is drawn below may be wrong there."""
+    """When events were lost or destroyed, and of which thread: the drawing below may be wrong there."""
     if not losses:
         return None
     spans = np.array(
@@ -175,7 +175,7 @@ def _lost(losses: Sequence[Loss], scale: _Scale, texts: PageTexts) -> dict[str, 
 def _bars(
     title: str, items: list[_Item], names: list[str], counts: tuple[int, int], scale: _Scale, texts: PageTexts
 ) -> dict[str, Any]:
-    """A track as the script has it; `counts` are of all rows, and of those that cannot be drawn."""
+    """A track for the script; `counts` are of all rows, and of those that cannot be drawn."""
     return {
         "title": title,
         "count": counts[0],

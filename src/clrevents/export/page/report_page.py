@@ -1,8 +1,8 @@
-"""A whole trace → one HTML file: all reports, flame graphs and a timeline, for who has nothing but a browser; alone, or
-against another trace, which is read before.
+"""A whole trace → one HTML file: all reports, flame graphs and a timeline, for readers with only a browser; alone, or
+compared with another trace, which is read first.
 
-The page's markup, style and script are files beside this module. What came from the trace enters as JSON, of which no
-text can end its block; the page's policy lets only these scripts run, and nothing be asked for.
+The page's markup, style and script are files beside this module. Data from the trace is embedded as JSON, in which no
+text can end its block; the page's policy lets only these scripts run, and allows no requests.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _DOUBTS: Final = 3
 
 @attrs.frozen(eq=False)
 class PageAgainst:
-    """What a page needs of the trace that its own is compared with. `doubts` are sentences on what is wrong with it."""
+    """What a page needs from the trace that its own is compared with. `doubts` are sentences about what is wrong with
+    it."""
 
     stacks: PageStacks
     duration_ns: int
@@ -39,7 +40,7 @@ class PageAgainst:
 
     @classmethod
     def of(cls, trace: Trace) -> PageAgainst:
-        """That of an open trace, which nothing is asked of afterwards."""
+        """From an open trace, which is not needed afterwards."""
         stacks = PageStacks.of(trace)
         lines = [text for severity, text in page_trust(trace, {}, None)["lines"] if severity != "info"]
         more = [f"and {len(lines) - _DOUBTS:,} more"] if len(lines) > _DOUBTS else []
@@ -62,7 +63,7 @@ class PageAgainst:
 
 
 MOST_BYTES: Final = 3_000_000
-"""Tables are shortened further where the page would be larger."""
+"""The largest page; tables are shortened to stay below it."""
 
 _ROWS: Final = (500, 200, 80, 30)
 _STYLES: Final = ("page.css", "page_timeline.css")
@@ -70,7 +71,7 @@ _SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_section.js", "page_t
 
 
 def write_report(trace: Trace, path: str | os.PathLike[str], *, against: Trace | None = None) -> None:
-    """Write everything that the reports tell of a `trace` as one HTML page, which asks for nothing from elsewhere.
+    """Write all reports on a `trace` as one HTML page, which loads nothing from elsewhere.
 
     Where there is another trace `against` which to compare it, the page has flame graphs of both. The file at `path`
     appears whole or not at all. Of a damaged trace it has what could be read, and says so. Charts

@@ -1,7 +1,7 @@
 """What `show()` of samples and of answers shows: which page, how high, in a frame or in a browser; and what `write()`
 of samples writes.
 
-A frame holds a whole page as text, in a sandbox, so that neither it nor the notebook reaches the other; it is cut until
+A frame contains a whole page as text, in a sandbox, so neither it nor the notebook can reach the other; it is cut until
 it is small enough to be kept in a file. Called by name from the room below, where these methods are
 (`analysis/framework/render/showing.py`).
 """
@@ -42,7 +42,7 @@ _TEXT: Final = {ord("&"): "&amp;", ord("'"): "&#39;"}
 
 
 def framed(page: bytes, name: str, height: int) -> str:
-    """A frame with this page, so many pixels high."""
+    """A frame with this page, of this height in pixels."""
     return _FRAME.format(safe(name).translate({**_TEXT, ord('"'): "&quot;"}), height, page.decode().translate(_TEXT))
 
 
@@ -59,7 +59,7 @@ def fitting_frame(page_of: Callable[[int], bytes], most: int, name: str, height:
 def show_page(whole: Callable[[], bytes], frame: Callable[[], str], text: Callable[[], str]) -> None:
     """Show a frame below the notebook's cell that runs; elsewhere open the whole page in a browser.
 
-    Raises OSError where no browser can be started, with the name of the page's file.
+    Raises OSError, with the name of the page's file, if no browser can be started.
     """
     if notebook_shell() is not None:
         show_html(frame(), text())
@@ -76,7 +76,7 @@ _SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_section.js", "answer
 
 
 def answer_page(found: Answer[Any], most: int) -> bytes:
-    """The page; no table has more than `most` rows. Bulk tables are counted only."""
+    """The page; no table has more than `most` rows. Bulk tables are only counted."""
     texts = PageTexts()
     (section,) = page_sections({found.name: found}, {found.name: page_charts(found)}, most, texts)
     data = {"about": shown_text(question_text(found.question)), "section": section, "texts": texts.all}
@@ -84,13 +84,13 @@ def answer_page(found: Answer[Any], most: int) -> bytes:
 
 
 _BYTES_OF_A_BOX: Final = 6
-"""No box of a flame graph takes less."""
+"""No box of a flame graph takes fewer bytes."""
 _WHOLE_ROWS: Final = 10_000
 _FRAMED_ROWS: Final = 500
 """Of each table."""
 _ROW: Final = 20
 _THINNEST: Final = 2000
-"""A box of which so many fit side by side is about as thin as what the script still draws."""
+"""How many of the thinnest boxes that the script still draws fit side by side."""
 _BESIDE: Final = 220
 """What the page has above and below the picture, in pixels."""
 _LOWEST: Final = 320
@@ -116,14 +116,16 @@ def write_samples(
     name = os.fspath(path)
     chosen = format or flame_format(name)
     if chosen not in FLAME_FORMATS:
-        meant = f"the suffix of {name!r} means no format" if format is None else f"unknown format {format!r}"
+        meant = (
+            f"the suffix of {name!r} is not that of a known format" if format is None else f"unknown format {format!r}"
+        )
         raise ValueError(f"{meant}; formats are {', '.join(FLAME_FORMATS)}")
     info, pack = samples.info, name.lower().endswith(".gz")
     look = Look(title, f"clrevents {__version__}", merge_threads, raw, None if info is None else info.start)
     if against is None:
         data = flame_bytes(samples, chosen, look, pack)
     elif chosen != "html":
-        raise ValueError(f"samples are compared on a page only, not in the format {chosen}")
+        raise ValueError(f"samples can be compared only on a page (html), not in the format {chosen}")
     else:
         before = "" if against.info is None else os.path.basename(against.info.path or "")
         other = before or "the other trace"
@@ -138,14 +140,14 @@ def show_answer(found: Answer[Any], height: int | None) -> None:
 
 
 def answer_frame(found: Answer[Any], height: int | None = None) -> str:
-    """The same page in a frame, with fewer rows of its longest tables where it would be too large."""
+    """The same page in a frame, with fewer rows of its longest tables if it would be too large."""
     return fitting_frame(
         lambda most: answer_page(found, most), _FRAMED_ROWS, f"Report {found.name}", height or _HIGHEST
     )
 
 
 def flame_frame(samples: Samples, look: Look, height: int | None = None) -> str:
-    """The same page in a frame; a tree with too many boxes for it loses the lightest ones, and says so."""
+    """The same page in a frame; a tree with too many boxes loses the lightest ones, and says so."""
     tree = call_tree(samples, look.merge_threads)
 
     def page(most: int) -> bytes:
@@ -157,7 +159,7 @@ def flame_frame(samples: Samples, look: Look, height: int | None = None) -> str:
 
 
 def _depth(tree: CallTree) -> int:
-    """How many boxes stand on one another at most, of those that are wide enough to be seen."""
+    """The height of the tallest stack of boxes wide enough to be seen."""
     # The last one is where the parent -1 of the lowest boxes is.
     depths = [0] * (len(tree) + 1)
     for node, parent in enumerate(tree.parent.tolist()):

@@ -1,1 +1,1 @@
-"""What lies on one timeline, said once for every format that shows one."""
+"""What is on a timeline, defined once for all formats that show one."""

@@ -13,7 +13,7 @@ from clrevents.export.timeline.timeline_items import GROUPS, Instant, Placed, Tr
 from clrevents.trace import Selector, Trace
 
 _RUNTIME: Final = ("Microsoft-", "Microsoft.", "System.", "Private.InternalDiagnostics.")
-"""How names of providers of .NET begin."""
+"""The prefixes of .NET's own providers."""
 
 
 def events_of_users(trace: Trace) -> list[Selector]:
@@ -24,8 +24,8 @@ def events_of_users(trace: Trace) -> list[Selector]:
 def event_items(trace: Trace, selectors: Sequence[Selector]) -> Iterator[Placed]:
     """The selected events; none without a selector. Raises what `Trace.events` raises.
 
-    They are in the order of `Trace.events`, which goes back in time where a trace is out of order beyond mending;
-    instants can bear that.
+    They are in the order of `Trace.events`, which goes back in time if a trace is too far out of order to sort; for
+    instants, that does not matter.
     """
     if not selectors:
         return

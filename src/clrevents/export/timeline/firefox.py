@@ -1,7 +1,7 @@
 """A timeline → the Firefox Profiler's processed profile: https://profiler.firefox.com shows it.
 
-Samples are samples there, everything else markers of threads, and counters. A process has a thread of its own for what
-is of no thread. The format has one object for the whole, so that markers are held until its end.
+Samples are samples there, everything else markers of threads, and counters. A process has an additional thread for
+items of no thread. The format has one object for everything, so markers are kept until its end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VERSION: Final = 70
 _GECKO_VERSION: Final = 36
 _MS: Final = 1e6
 _PORTION: Final = 1 << 13
-"""So many items of an array become text at once."""
+"""How many items of an array become text at once."""
 _NO_ROWS: Final = np.zeros(0, dtype=np.int64)
 
 _Key = tuple[int | None, int | None]
@@ -66,7 +66,7 @@ class FirefoxFile:
         stream.write(b',"shared":' + _json({**self._stacks.tables(), "stringArray": list(self._texts)}) + b"}")
 
     def _keys(self) -> list[_Key]:
-        """The threads, process by process; first of each is the one of what is of no thread."""
+        """The threads, process by process; the first of each is the one for items of no thread."""
         known: dict[_Key, None] = dict.fromkeys([*self._names, *self._rows, *self._markers.threads])
         processes: dict[int | None, dict[_Key, None]] = {}
         for process, thread in [*known, *((track.process_id, None) for track in self._levels)]:

@@ -25,7 +25,7 @@ _text: Final = json.JSONEncoder(ensure_ascii=False).encode
 _LONGEST: Final = 1000
 """Characters of an event's payload, which all stay in memory: a crafted one has fields without a byte in the trace."""
 _LARGEST: Final = 1 << 53
-"""What JavaScript has for exact integers; larger ones are texts."""
+"""JavaScript's largest exact integer; larger ones are texts."""
 
 _Key = tuple[int | None, int | None]
 _Marker = tuple[int, int | None, int, int, Group, tuple[str, ...], tuple[Any, ...]]
@@ -86,7 +86,8 @@ class FirefoxMarkers:
                     self._mixed.add(group)
 
     def table(self, key: _Key, end_ns: int) -> dict[str, Any]:
-        """The markers of one thread in order of time, as iterators. What has no end lasts until that of the trace."""
+        """The markers of one thread in order of time, as iterators. An item without an end lasts until the end of the
+        trace."""
         rows = sorted(self._found.get(key, ()), key=lambda row: row[0])
         return {
             "name": (row[3] for row in rows),

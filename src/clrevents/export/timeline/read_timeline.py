@@ -1,6 +1,6 @@
-"""A trace → all that lies on its timeline, one track after the other.
+"""A trace → everything on its timeline, one track after another.
 
-Asks reports for it, in one pass; each item is made when it is asked for. Knows no format.
+Asks reports for it, in one pass; items are made on demand. Knows no format.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REPORTS: tuple[str, ...] = (*dict.fromkeys(shown.report for shown in SHOWN), "co
 
 @dataclass(frozen=True)
 class Timeline:
-    """What lies on the timeline of one trace. Times are nanoseconds since the session started."""
+    """What is on the timeline of one trace. Times are nanoseconds since the session started."""
 
     look: Look
     end_ns: int
@@ -31,13 +31,13 @@ class Timeline:
 
     @property
     def start_ns(self) -> int | None:
-        """When the session started, since 1970; None if the trace does not tell."""
+        """When the session started, since 1970; None if unknown."""
         start = self.look.start
         return None if start is None else int(start.timestamp()) * 10**9 + start.microsecond * 1000
 
     @property
     def interval_ns(self) -> int | None:
-        """The median time between two samples of a thread; None for none."""
+        """The median time between two samples of a thread; None without samples."""
         found: int | None = getattr(self.answers["threads"].facts, "sampling_period_ns", None)
         return found
 
@@ -53,12 +53,12 @@ class Timeline:
 
     @property
     def left_out(self) -> dict[Group, int]:
-        """How many rows of reports have no place in time, because their beginning is not in the trace."""
+        """How many rows of reports have no place in time because their beginning is not in the trace."""
         found = {shown.group: shown.left_out(self.answers[shown.report]) for shown in SHOWN}
         return {group: count for group, count in found.items() if count and group != "held"}
 
     def items(self) -> Iterator[Placed]:
-        """Everything but the events of users. On each track items are in order of time."""
+        """Everything except users' events. On each track, items are in order of time."""
         yield from sample_calls(self.samples, self.look)
         yield from self.happenings()
 

@@ -1,6 +1,6 @@
-"""Which rows of which reports lie on a timeline, where, and what they are called: said once, for every renderer.
+"""Which rows of which reports are on a timeline, where, and under which names: defined once for all renderers.
 
-Lengths are those of the reports' tables. A row without a beginning has no place in time and is left out. Makes row
+Durations are those of the reports' tables. A row without a beginning has no place in time and is left out. Makes row
 objects for a portion at a time, because tables can be long. Knows no format.
 """
 
@@ -94,7 +94,7 @@ class ShownRows:
     """The rows of a report's table: from `start` to `end`, or at one moment where that is None, on a track of their
     `thread`, or of the process.
 
-    `label` tells more than the `name`, for pictures that show no details. `ties` are made of the whole answer.
+    `label` says more than the `name`, for pictures that show no details. `ties` are made from the whole answer.
     """
 
     group: Group
@@ -112,7 +112,7 @@ class ShownRows:
 
     @property
     def title(self) -> str:
-        """What its tracks are called."""
+        """The name of its tracks."""
         return GROUPS[self.group] if self.side is None else _SIDES[self.side]
 
     def items(self, answer: Any, arrows: Arrows) -> Iterator[Placed]:
@@ -137,13 +137,13 @@ class ShownRows:
         return Stretch(start, getattr(row, self.end), name, details, *ends)
 
     def left_out(self, answer: Any) -> int:
-        """How many rows have no place in time, because their beginning is not in the trace."""
+        """How many rows have no place in time because their beginning is not in the trace."""
         # A task that never ran has none either.
         return 0 if self.report == "tasks" else without(getattr(answer, self.table), self.start)
 
 
 def _kept(*names: str) -> Callable[[Any], Details]:
-    """Some cells of a row, without what the trace does not tell and what is false."""
+    """Some cells of a row, without those that are unknown or false."""
 
     def details(row: Any) -> Details:
         found = {}
@@ -166,7 +166,7 @@ def _collection(row: Any) -> str:
 
 
 def _lock_waits(answer: Any, arrows: Arrows) -> _Ties:
-    """To the thread that held the lock at the begin."""
+    """To the thread that held the lock when the wait began."""
     return lambda place, row: (() if row.owner_thread_id is None else arrows("lock", place), ())
 
 
@@ -188,7 +188,7 @@ def _ran_later(row: Any) -> bool:
 
 
 def _requests(answer: Any, arrows: Arrows) -> _Ties:
-    """From a client's to the server's, and from the one that is served to those that are sent meanwhile."""
+    """From a client's request to the server's, and from the one being served to those sent meanwhile."""
     leaves: dict[tuple[Any, int], list[int]] = defaultdict(list)
     reaches: dict[tuple[Any, int], list[int]] = defaultdict(list)
     names = ("process_id", "row", "start_ns", "peer_row", "parent_row", "side")

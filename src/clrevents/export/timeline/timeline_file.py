@@ -27,14 +27,14 @@ VIEWERS: Final[dict[TimelineFormat, str]] = {
 
 
 class WrittenTimeline(NamedTuple):
-    """What a file holds, in words, and how many rows of reports it does not: they have no beginning."""
+    """What a file contains, in words, and how many rows of reports are left out because they have no beginning."""
 
     summary: str
     left_out: int
 
 
 def timeline_format(name: str) -> TimelineFormat | None:
-    """The format of a file with this name; None if it is none of a timeline."""
+    """The format of a file with this name; None if it is not a timeline format."""
     name = name.lower().removesuffix(".gz")
     return next((format for format, endings in _ENDINGS.items() if name.endswith(endings)), None)
 
@@ -47,7 +47,7 @@ def write_timeline(
     selectors: Sequence[Selector] = (),
     pack: bool = False,
 ) -> WrittenTimeline:
-    """Write the timeline of a trace, with the selected events, or those of users, as instants.
+    """Write the timeline of a trace, with the selected events, or by default users' events, as instants.
 
     `pack` compresses it. Raises what `Trace.reports`, `read_samples` and `Trace.events` raise, and OSError.
     """

@@ -1,7 +1,7 @@
-"""The vocabulary of a timeline: tracks, and what lies on them.
+"""The vocabulary of a timeline: tracks, and what is on them.
 
-On one track items come in order of time, and stretches lie inside each other or apart; only instants of events may go
-back in time, where the trace does. Knows no report and no format.
+On one track, items come in order of time, and stretches are nested or apart; only instants of events may go back in
+time, if the trace does. Knows no report and no format.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ GROUPS: Final[dict[Group, str]] = {
     "activities": "activities",
     "counters": "counters",
 }
-"""How people call them, in the order in which they are shown."""
+"""Their names for people, in the order in which they are shown."""
 
 _ROWS: Final = 40
 """Bits for the places of rows."""
 
 Details: TypeAlias = dict[str, Any]
-"""What is known of an item, as JSON has it: texts, numbers, booleans, None, lists and dicts of these."""
+"""What is known about an item, in JSON types: texts, numbers, booleans, None, lists and dicts of these."""
 
 
 class Track(NamedTuple):
@@ -88,7 +88,7 @@ Placed: TypeAlias = tuple[Track, Item]
 
 
 class ThreadName(NamedTuple):
-    """A thread and what it is called: its name, or what it is for."""
+    """A thread and its label: its name, or what it is for."""
 
     process_id: int | None
     thread_id: int
@@ -97,7 +97,7 @@ class ThreadName(NamedTuple):
 
 
 class Arrows:
-    """Numbers for arrows: one for each row of what they are about, the same whenever it is asked for."""
+    """Numbers for arrows: one for each row, always the same."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, int] = {}

@@ -1,6 +1,6 @@
-"""Which traces one task of Spark reads: small ones together, because a task of its own costs more than reading one.
+"""Which traces one Spark task reads: small ones together, because a task costs more than reading one.
 
-Knows sizes where they cost nothing to ask for: those of files, and of what a pattern of URLs finds. Opens no trace.
+Knows sizes that are free to get: those of files, and of URLs found by a pattern. Opens no trace.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from clrevents.fleet.trace_paths import is_url_pattern
 from clrevents.sources import file_system, is_url
 
 BUNDLE_BYTES: Final = 8 << 20
-"""So many bytes of files, packed or not, are about a second's work: what a task costs is little beside that."""
+"""Bytes of files, packed or not, that take about a second: the cost of a task is small compared with that."""
 _OPENING: Final = 1 << 18
 """What is added to each trace's size: opening a small one, and a report on it, take as long as reading this much."""
 
@@ -39,7 +39,7 @@ def known_sizes(places: Iterable[str], paths: Iterable[str]) -> dict[str, int]:
 
 
 def bundles(paths: Sequence[str], sizes: Mapping[str, int], most: int) -> list[tuple[str, ...]]:
-    """The traces in their order, as many together as have `most` bytes. One whose size nobody knows is alone."""
+    """The traces in their order, in groups of up to `most` bytes. One of unknown size is alone."""
     found: list[tuple[str, ...]] = []
     bundle: list[str] = []
     held = 0

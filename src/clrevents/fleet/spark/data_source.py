@@ -1,4 +1,5 @@
-"""What Spark asks a data source: its options (docs/fleet.md lists them), its columns, its tasks, and the rows of each.
+"""What Spark asks of a data source: its options (docs/fleet.md lists them), its columns, its tasks, and the rows of
+each.
 
 The only module that imports pyspark. Reads nothing itself.
 """
@@ -45,7 +46,7 @@ _OPTIONS: Final = (
     *("path", "paths", "event", "report", "parameters", "table", "columns", "enumnames"),
     *("start", "end", "thread_id", "process_id", "provider", "errors", "sample", "pushfilters", "bundlebytes"),
 )
-"""Options in lower case: Spark does not tell cases apart."""
+"""Options in lower case: Spark ignores case."""
 
 
 class NettraceDataSource(_SPARK.DataSource):  # type: ignore[misc]
@@ -59,10 +60,10 @@ class NettraceDataSource(_SPARK.DataSource):  # type: ignore[misc]
         return "nettrace"
 
     def schema(self) -> str:
-        """The columns, in Spark's words: by the registry alone, or asked of some traces for an event that it does not
-        know.
+        """The columns, in Spark's terms: from the registry alone or, for an event unknown to it, from some of the
+        traces.
 
-        Raises ValueError for options that do not fit together, and what `Trace.table` raises for unknown names.
+        Raises ValueError for contradictory options, and what `Trace.table` raises for unknown names.
         """
         return in_words(_Asked(self.options).fields())
 
@@ -143,7 +144,7 @@ class _Asked:
         return with_trace("", tables[self.table]).fields
 
     def paths(self) -> list[str]:
-        """The traces that are meant; files by their whole path, because workers run elsewhere."""
+        """The traces; files by their full path, because workers run elsewhere."""
         return [path if is_url(path) else type(path)(os.path.abspath(path)) for path in trace_paths(self.places)]
 
     def bundles(self, filters: Sequence[Any]) -> list[tuple[str, ...]]:
@@ -191,7 +192,7 @@ def _places(given: Mapping[str, str]) -> list[str]:
 def _flag(given: Mapping[str, str], name: str) -> bool:
     value = given.get(name, "false").lower()
     if value not in ("true", "false"):
-        raise ValueError(f"the option {name!r} is true or false, not {value!r}")
+        raise ValueError(f"the option {name!r} must be true or false, not {value!r}")
     return value == "true"
 
 
@@ -231,7 +232,7 @@ class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
         return [_SPARK.InputPartition(paths) for paths in self._asked.bundles(self._filters)]
 
     def read(self, partition: Any) -> Iterator[Any]:
-        """The record batches of its traces. What is wrong with one ends the job only if `errors` is not `salvage`."""
+        """The record batches of its traces. A problem with one ends the job only if `errors` is not `salvage`."""
         # Spark asks for the value None if no trace is left.
         for path in partition.value or ():
             found: list[TraceProblem] = []

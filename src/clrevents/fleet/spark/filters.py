@@ -1,6 +1,6 @@
 """What Spark's filters say about which traces and which events are worth reading. Imports nothing of Spark.
 
-Spark applies all of its filters again: what is not understood here, or is wider than it was meant, only costs time.
+Spark applies all of its filters again: one that is not understood here, or applied too widely, only costs time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Our column types in Spark's words and back, and as the Arrow types that Spark takes. Imports nothing of Spark.
+"""Our column types as Spark's and back, and as the Arrow types that Spark takes. Imports nothing of Spark.
 
-Spark has no unsigned numbers: each becomes the next larger signed one, and 64 bits without a sign become
-`decimal(20,0)`, which is exact. Its timestamps are microseconds: what is finer is cut off.
+Spark has no unsigned numbers: each becomes the next larger signed type, and unsigned 64 bits become `decimal(20,0)`,
+which is exact. Its timestamps are microseconds: finer digits are cut off.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a worker of Spark does with one trace: rows of an event, of a report's table, or of what is wrong with it.
+"""What a Spark worker does with one trace: rows of an event, of a report's table, or of its problems.
 
 Each is a value that is sent to the workers. Knows Spark's types and nothing else of it, and no other traces.
 """
@@ -92,7 +92,7 @@ class SparkReportRows:
 
 @attrs.frozen
 class SparkProblemRows:
-    """What is wrong with a trace: all that a scan of its headers meets, and all that the questions meet."""
+    """The problems of a trace: those found by a scan of its headers and by the questions."""
 
     questions: tuple[Question[Any], ...]
     opening: Opening
@@ -110,7 +110,7 @@ class SparkProblemRows:
 
 @attrs.frozen
 class AskThrough:
-    """Every row of an event, kept by nobody."""
+    """Every row of an event; none is kept."""
 
     selector: Selector
     filters: FilterOptions

@@ -21,7 +21,7 @@ RESTART: Final = "runtime/GCRestartEEEnd"
 class Pause(SpanRow):
     """One pause."""
 
-    start_ns: Ns | None = column("When the runtime began to stop the threads; null where the trace does not have it.")
+    start_ns: Ns | None = column("When the runtime began to stop the threads; null if that is not in the trace.")
     end_ns: Ns | None = column("When they ran again; null where the trace does not have it.")
     duration_ns: DurationNs | None = column("Between the two.")
     thread_id: ThreadId | None = column("The thread that stopped the others.")

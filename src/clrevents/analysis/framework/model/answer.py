@@ -1,4 +1,4 @@
-"""`Answer`: what every report gives back, as a plain value that can be made by hand, saved and read back.
+"""`Answer`: what every report returns, a plain value that can be made by hand, saved and read back.
 
 The class body of a report is its declaration: its tables are its attributes. Knows no trace.
 """
@@ -35,13 +35,13 @@ _TABLES: Final = "__tables__"
 
 
 def table(description: str, *, bulk: bool = False) -> Any:
-    """Declare a table of a report. A `bulk` one may be so long that it is only given where it is asked for."""
+    """Declare a table of a report. A `bulk` one may be very long, so it is only included on request."""
     return attrs.field(metadata={"table": description, "bulk": bulk})
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(table, attrs.field))
 def answer(*, name: str, summary: str = "", charts: tuple[ChartDeclaration, ...] = ()) -> Callable[[A], A]:
-    """Make a report's class: `name` is that of the report, of its sub-command and of its schema.
+    """Make a report's class: `name` is the name of the report, its sub-command and its schema.
 
     `summary` names the metrics and facts that people see, in order, with blanks between; all of them when empty.
 
@@ -77,13 +77,13 @@ class Answer(Generic[F_co]):
     """The charts of this kind of report, as they are declared."""
 
     question: Question
-    """What was asked, of which trace; enough to ask it again."""
+    """What was asked of which trace; enough to ask it again."""
     coverage: Coverage
-    """`full`, `partial` or `none`: how much of what the report needs the trace was told to record."""
+    """`full`, `partial` or `none`: how much of what the report needs was recorded."""
     notes: tuple[Note, ...]
-    """All caveats: what was not recorded and how to record it, losses, damage, what had to be guessed."""
+    """All caveats: what was not recorded and how to record it, losses, damage, assumptions."""
     facts: F_co
-    """The report's verdicts and circumstances."""
+    """The report's verdicts and other facts."""
     metrics: Mapping[str, Metric]
     """The report's numbers, by name."""
 
@@ -99,7 +99,7 @@ class Answer(Generic[F_co]):
             if typing.get_origin(base) is Answer:
                 found: type[Any] = typing.get_args(base)[0]
                 return found
-        raise TypeError(f"{cls.__name__} does not say what its facts are: extend Answer[…]")
+        raise TypeError(f"{cls.__name__} does not declare its facts: extend Answer[…]")
 
     def table(self, name: str | None = None) -> ReportTable[Any]:
         """The table called `name`, or the first one. Raises KeyError for one that the report does not have."""
@@ -110,37 +110,37 @@ class Answer(Generic[F_co]):
         return found
 
     def charts(self) -> tuple[Chart, ...]:
-        """The charts of the answer. To draw one needs the extra `plot`; a table that is left out draws nothing."""
+        """The charts of the answer. Drawing one needs the extra `plot`; a table that is left out draws nothing."""
         title = f"{self.name}: {os.path.basename(self.question.trace.path or '') or 'trace in memory'}"
         held = {t.name: self.table(t.name) for t in self.tables()}
         return tuple(Chart(declared, held, title) for declared in self.declared_charts)
 
     def show(self, *, height: int | None = None) -> None:
-        """Show tables that can be sorted and searched, and the charts: below a notebook's cell, otherwise in a browser.
+        """Show sortable, searchable tables and the charts: below a notebook's cell, otherwise in a browser.
 
-        In a notebook it is one frame without access to anything, of at most 1 MB; it says which rows it leaves out.
-        `height` is in pixels. Elsewhere the page is written to a temporary file and opened; raises OSError where no
-        browser can be started.
+        In a notebook it is one sandboxed frame of at most 1 MB, which says which rows it leaves out. `height` is in
+        pixels. Elsewhere the page is written to a temporary file and opened; raises OSError if no browser can be
+        started.
         """
         show("answer", self, height)
 
     def unmet(self, *conditions: str) -> list[str]:
-        """Which conditions do not hold, such as `"pause_max<50ms"`, and why: a sentence each.
+        """The conditions (such as `"pause_max<50ms"`) that do not hold, and why: a sentence each.
 
-        Numbers take the units of their metric (ns to min, B to TiB, %). Raises ValueError for a metric that does not
-        exist, and for a unit that it is not measured in.
+        Numbers take units of their metric (ns to min, B to TiB, %). Raises ValueError for an unknown metric, and for a
+        unit that does not fit it.
         """
         parsed = [Condition.parse(text, self.metrics) for text in conditions]
         reasons = [condition.unmet(self.metrics[condition.metric]) for condition in parsed]
         return [reason for reason in reasons if reason is not None]
 
     def to_dict(self, tables: Collection[str] = ()) -> dict[str, Any]:
-        """Everything as JSON has it; bulk tables only where they are named in `tables`. Keys are only ever added."""
+        """Everything in JSON types; bulk tables only if named in `tables`. Keys are only ever added."""
         found = self.to_dict_of_rows(tables)
         return {**found, "tables": {name: list(rows) for name, rows in found["tables"].items()}}
 
     def to_dict_of_rows(self, tables: Collection[str] = ()) -> dict[str, Any]:
-        """The same with an iterator of the rows of each table, for who takes them one at a time."""
+        """The same with an iterator over each table's rows, for callers that take them one at a time."""
         held = [t for t in self.tables() if not t.bulk or t.name in tables]
         return {
             "schema": f"clrevents.{self.name}/1",

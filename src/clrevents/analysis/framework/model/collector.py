@@ -1,7 +1,7 @@
-"""What an author of a report writes, `Collector`, and what it is given: chunks in order of time, then a context.
+"""What the author of a report writes, `Collector`, and what it is given: chunks in order of time, then a context.
 
-A collector sees the events of one process, all of them and in order, in chunks cut anywhere; it may not depend on
-where. Names of methods, stacks, the window and all holes come at the end, in the `Context`.
+A collector sees all events of one process in order, in chunks cut anywhere; its answer must not depend on where. Names
+of methods, stacks, the window and all holes come at the end, in the `Context`.
 """
 
 from __future__ import annotations
@@ -59,9 +59,8 @@ A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
 class ReportChunk:
     """Consecutive events of one process, as columns by the collector's own selectors, in order of time.
 
-    A selector that has no event here is not in `events`. `holes` are those that ended since the chunk before.
-    `window` is what was asked for, so that what is only added up need not be kept until the end; events outside it
-    come too.
+    A selector without events here is not in `events`. `holes` are those that ended since the previous chunk. `window`
+    is the requested one, so sums need not wait until the end; events outside it come, too.
     """
 
     events: Mapping[str, Gathered]
@@ -73,7 +72,7 @@ class ReportChunk:
 
 
 class LateNaming(Protocol):
-    """What a context asks when the last event was read: names of code and stacks."""
+    """What a context asks after the last event was read: names of code and stacks."""
 
     @property
     def methods(self) -> Methods: ...
@@ -83,7 +82,7 @@ class LateNaming(Protocol):
 
 @attrs.frozen(eq=False, slots=False)
 class Troubles:
-    """What is missing from a trace, worked out once for all of its processes and reports."""
+    """What is missing from a trace, computed once for all of its processes and reports."""
 
     holes: tuple[Hole, ...]
     damaged: int
@@ -91,7 +90,7 @@ class Troubles:
     complete: bool
     window: TimeWindow
     part: TimeWindow = _WHOLE
-    """Of which part of another trace this one is a part."""
+    """Which part of another trace this one is."""
     redacted: bool = False
 
     @cached_property
@@ -109,47 +108,47 @@ class Troubles:
                 count = sum(h.count for h in mine)
                 threads = len({h.thread_id for h in mine})
                 text = f"{counted(count, 'event was', 'events were')} {what} on {counted(threads, 'thread')}"
-                text += "; rows that this may have spoilt are marked"
+                text += "; rows that may be affected are marked"
                 found.append(Note(id, "warning", text, ("lossy",), {"events": count}))
         if self.damaged and not any(note.id == "damage" for note in found):
-            text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing anywhere near"
+            text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing nearby"
             found.append(Note("damage", "error", text, (), {"places": self.damaged}))
         if not self.part.whole:
-            text = "the trace is a part of another, and what happened before or after it is not known"
+            text = "the trace is a part of another; what happened before or after it is unknown"
             found.append(Note("cut", "info", text))
         if not self.complete and not self.damaged:
-            text = "the end of the trace is missing: what has no end in it may have ended"
+            text = "the end of the trace is missing: anything without an end may in fact have ended"
             found.append(Note("no-end", "warning", text))
         if self.redacted:
-            text = "the trace is redacted: texts that could tell something are replaced, others of their kind by others"
+            text = "the trace is redacted: sensitive texts are replaced, different texts by different words"
             found.append(Note("redacted", "info", text))
         return tuple(found)
 
 
 @attrs.frozen(eq=False, slots=False)
 class Context:
-    """Everything that is known when the last event was read."""
+    """Everything known after the last event was read."""
 
     question: Question
     process_id: int | None
     info: TraceInfo
     duration_ns: int
-    """To the last event of all, those included that are written after tracing stopped."""
+    """To the very last event, including those written after tracing stopped."""
     needs: tuple[Need, ...]
     metrics: tuple[MetricDeclaration, ...]
     in_part: Mapping[str, InPart]
     kinds: SeenKinds
     troubles: Troubles
     nothing: Callable[[str], Gathered]
-    """The columns of a selector's event, without a row; only header columns where neither the registry nor the trace
-    knows it."""
+    """The columns of a selector's event, without a row; only header columns if neither the registry nor the trace knows
+    it."""
     names: LateNaming
     thread_names: Mapping[int, str]
     stopped: Callable[[], int]
 
     @cached_property
     def stopped_ns(self) -> int:
-        """When tracing stopped, as far as events tell: what was open then lasted at least so long.
+        """When tracing stopped, as far as known from events: anything open then lasted at least until then.
 
         Later events only name code.
         """
@@ -157,7 +156,7 @@ class Context:
 
     @property
     def window(self) -> TimeWindow:
-        """What was asked for."""
+        """The requested window."""
         return self.question.window
 
     @property
@@ -172,7 +171,7 @@ class Context:
 
     @cached_property
     def unknown(self) -> frozenset[str]:
-        """The needs, by `what`, of which the trace does not tell whether anything happened."""
+        """The needs, by `what`, for which it is unknown whether anything happened."""
         return frozenset(need.what for need in self.needs if met(need, self.kinds) == "unknown")
 
     @property
@@ -198,11 +197,11 @@ class Context:
     def table(self, row_class: type[R], values: Mapping[str, Any]) -> ReportTable[R]:
         """Rows of the whole trace → those of the window, marked where they touch a hole.
 
-        `values` are the columns but `process_id`, `lossy` and `clipped`, which are filled here by the class's shape.
-        A row without a begin or an end is taken to reach to that of the trace.
+        `values` are the columns except `process_id`, `lossy` and `clipped`, which are filled here by the class's shape.
+        A row without a start or an end is assumed to reach to that of the trace.
 
-        Rows with neither span nor time all stay: they are made of rows that were cut before. Where they bring a
-        `lossy` of their own it counts alone; on other rows it counts besides.
+        Rows with neither span nor time all stay: they are made from rows that were already cut. If they bring a `lossy`
+        of their own, only that counts; on other rows it counts in addition.
         """
         given = dict(values)
         own = given.pop("lossy", None)
@@ -235,7 +234,7 @@ class Context:
         return made if inside.all() else made.take(np.flatnonzero(inside))
 
     def _touched(self, rows: ReportTable[Any], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which rows touch a hole of one of their threads; of any, where no thread of theirs is known."""
+        """Which rows touch a hole of one of their threads; of any thread, if none of theirs is known."""
         threads = [rows.numbers(name, _NOBODY) for name in shape_of(rows.row_class).threads]
         found = self.marks.touched(starts, ends, threads)
         if threads and self.marks:
@@ -244,16 +243,16 @@ class Context:
         return found
 
     def overlap(self, rows: ReportTable[Any]) -> NDArray[np.int64]:
-        """How much of each row's span lies in the window, in ns; 0 for one without a begin or an end."""
+        """How much of each row's span lies in the window, in ns; 0 for one without a start or an end."""
         shape = shape_of(rows.row_class)
         assert shape.span is not None
         starts, ends = (rows.column(name) for name in shape.span)
         return np.where(starts.known & ends.known, self.window.overlap(starts.values, ends.values), 0)
 
     def begun(self, rows: ReportTable[Any]) -> NDArray[np.bool_]:
-        """Which rows count in the window: those that begin in it (by their end, where they have no begin)."""
+        """Which rows count in the window: those that begin in it (or end in it, if they have no start)."""
         shape = shape_of(rows.row_class)
-        assert shape.span is not None or shape.at is not None, "rows that lie nowhere in time begin nowhere"
+        assert shape.span is not None or shape.at is not None, "rows without a time do not begin anywhere"
         starts, ends = _times(rows)
         return self.window.holds(np.where(starts == ALWAYS, ends, starts))
 
@@ -270,12 +269,12 @@ class Context:
         occurred: Collection[str] = (),
         **tables: ReportTable[Any],
     ) -> Any:
-        """The answer, with all that the frame knows of it: coverage, what was not recorded, losses, damage.
+        """The answer, with everything the framework knows about it: coverage, what was not recorded, losses, damage.
 
-        `seen` are those needs, by `what`, that the collector itself found met, where no kind of event tells it: such as
-        ids that stand in events of any provider. `cannot` says why the trace has no data, where needs do not tell it.
-        `left_out` says which part of it the answer is not about. `occurred` are metrics of whose things the trace has
-        some, in the window or not: their 0 is one, whatever was not recorded.
+        `seen` are the needs, by `what`, that the collector itself found met, if no kind of event shows it: ids in
+        events of any provider, for example. `cannot` says why the trace has no data, if needs do not. `left_out` says
+        which part of it the answer does not cover. `occurred` are metrics of whose things the trace has some, in the
+        window or not: their 0 is one, whatever was not recorded.
         """
         needs = [need for need in self.needs if need.what not in seen]
         unknown = {need.what for need in needs if met(need, self.kinds) == "unknown"}
@@ -301,7 +300,7 @@ class Context:
     def touched(self, thread_id: int | None = None, since_ns: int | None = None) -> bool:
         """Whether an event may be missing in the window: of this thread, or of any.
 
-        `since_ns` is where to look from, if before the window.
+        `since_ns` is where to start looking, if before the window.
         """
         low = self.window.low if since_ns is None else min(since_ns, self.window.low)
         high = FOREVER if self.window.high == FOREVER else self.window.high - 1
@@ -333,9 +332,9 @@ class Context:
         reason: str | None = None,
         least: bool = False,
     ) -> Metric:
-        """A metric as it is declared, but for its evidence and why it is null. StopIteration if none has the name.
+        """A metric as declared, with its value, its evidence and why it is null. StopIteration if none has the name.
 
-        With `least` only a lower bound is known: the value is the bound, and `high` is null.
+        With `least`, only a lower bound is known: the value is the bound, and `high` is null.
         """
         declared = next(metric for metric in self.metrics if metric.name == name)
         if value is None and reason is None:
@@ -376,14 +375,14 @@ class Context:
         return not self.methods.complete if what == CODE else what in unknown
 
     def _of_part(self, metric: Metric, name: str) -> Metric:
-        """What is known of a metric where what came before or after the part is missing."""
+        """What is known about a metric if whatever came before or after the part is missing."""
         known = self.in_part.get(name, self.in_part.get("*"))
         part = self.troubles.part
         if known is None or metric.value is None or (known == "from the start" and part.low <= 0):
             return metric
         if known != "unknown" and known != "from the start":
             return _bound(metric, least=known == "at least")
-        return _unknown(metric, "the trace is a part of another, and lacks what this needs from before or after")
+        return _unknown(metric, "the trace is a part of another and lacks what this needs from before or after")
 
 
 class Collector(ABC, Generic[A_co]):
@@ -391,7 +390,7 @@ class Collector(ABC, Generic[A_co]):
 
     selectors: tuple[str, ...] = ()
     """The events that it wants: names that mean one event each, such as `runtime/GCStart`, and patterns such as
-    `My-App/*`. What a pattern fits is in a chunk by its own name, `Provider/Event`."""
+    `My-App/*`. Events that match a pattern are in a chunk under their own names, `Provider/Event`."""
     headers: tuple[str, ...] = ("time_ns", "thread_id", "stack_id")
     """The header columns that it wants of them."""
     stacks: bool = False
@@ -399,7 +398,7 @@ class Collector(ABC, Generic[A_co]):
 
     @abstractmethod
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
 
     @abstractmethod
     def finish(self, context: Context) -> A_co:

@@ -1,6 +1,6 @@
 """Conditions on the metrics of an answer, as people write them: `pause_max<50ms`, `peak <= 2 GiB`, `share < 5%`.
 
-Compares exactly, without rounding. Knows units, and no report.
+Compares exactly, without rounding. Knows units, but no report.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Condition:
 
     @classmethod
     def parse(cls, text: str, metrics: Collection[str]) -> Self:
-        """Read a condition on one of these metrics. ValueError for another, and for what is not a condition."""
+        """Parse a condition on one of these metrics. ValueError for any other metric or text."""
         match = _FORM.fullmatch(text)
         if match is None:
             raise ValueError(f"{text!r} is not a condition such as 'count<100' or 'pause_max<50ms'")
@@ -58,7 +58,7 @@ class Condition:
         return cls(name, comparison, Fraction(number), unit, text.strip())
 
     def limit(self, unit: str) -> Fraction:
-        """The number in this unit of the metric. Zero needs no unit. ValueError for one of something else."""
+        """The number in this unit of the metric. Zero needs no unit. ValueError for a unit that does not fit."""
         units = _UNITS.get(unit, {"": Fraction(1), unit: Fraction(1)})
         if self.unit in units:
             return self.number * units[self.unit]
@@ -70,9 +70,8 @@ class Condition:
     def unmet(self, metric: Metric) -> str | None:
         """Why the metric does not meet the condition, in a sentence; None where it does.
 
-        A metric without a value meets no condition. An estimate meets one with all of its interval or not at all, and
-        what is at least so much may be any amount more. ValueError for a limit in a unit that the metric is not
-        measured in.
+        A metric without a value meets no condition. An estimate meets one only with its whole interval, and a lower
+        bound may be exceeded by any amount. ValueError for a limit in a unit that does not fit the metric.
         """
         limit = self.limit(metric.unit)
         if metric.value is None:

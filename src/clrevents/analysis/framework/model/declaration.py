@@ -28,14 +28,14 @@ _TYPES = (bool, int, str)
 
 
 class WindowOptions(TypedDict, total=False):
-    """Which part of a trace a report is about."""
+    """Which part of a trace a report covers."""
 
     start: Moment | None
     """The first moment of the window. TypeError or ValueError unless a `Moment`."""
     end: Moment | None
     """The moment before which the window ends. TypeError or ValueError unless a `Moment`."""
     process_id: int | None
-    """The process that the report is about; None for all."""
+    """The process that the report covers; None for all."""
 
 
 def parameter(
@@ -49,8 +49,8 @@ def parameter(
 ) -> Any:
     """Declare a parameter of a report, which becomes an option of its sub-command.
 
-    An option that may be repeated is a text of all its values, `joined` by this; an `argument` is no option, and stands
-    behind the trace; a `selector` selects the events of one name, or raises what `Trace.table` raises.
+    A repeatable option is a text of all its values, `joined` by this; an `argument` follows the trace instead of being
+    an option; a `selector` selects the events of one name, or raises what `Trace.table` raises.
     """
     metadata = {
         "description": description,
@@ -136,7 +136,7 @@ class ReportDeclaration(Generic[P, A]):
     """Questions and the command lines that answer them, for the help."""
     sparklines: Callable[[A, ReportTable[Any], int, str], list[str]] | None = None
     in_part: Mapping[str, InPart] = attrs.field(factory=dict, hash=False)
-    """Metrics that are not the same in a part of a trace; `*` stands for all that are not named."""
+    """Metrics that differ in a part of a trace; `*` stands for all that are not named."""
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
-"""The JSON schema of a report, from its declaration: what `to_dict` gives, in the words of JSON Schema 2020-12.
+"""The JSON schema of a report, from its declaration: describes what `to_dict` returns, by JSON Schema 2020-12.
 
-Keys may be added later, so a schema does not forbid those that it does not know.
+Keys may be added later, so a schema does not forbid unknown ones.
 """
 
 from __future__ import annotations

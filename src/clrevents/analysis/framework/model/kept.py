@@ -1,6 +1,6 @@
-"""`Kept`: a building block for collectors whose answer is about every event: it keeps their columns until the end.
+"""`Kept`: a building block for collectors whose answer needs every event: it keeps their columns until the end.
 
-Memory grows with the events that it is given, so it is for kinds of which there are thousands, or for few columns.
+Memory grows with the number of events, so it is for kinds with thousands of events, or for few columns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clrevents.table.table import Table
 
 
 class Kept:
-    """All events that came so far. `columns` limits what is kept of an event, by selector."""
+    """All events so far. `columns` limits what is kept of an event, by selector."""
 
     def __init__(self, columns: Mapping[str, Iterable[str]] | None = None) -> None:
         self._columns = {name: tuple(of) for name, of in (columns or {}).items()}
@@ -30,7 +30,7 @@ class Kept:
             self._parts.setdefault(selector, []).append(part)
 
     def all(self, selectors: Iterable[str], nothing: Callable[[str], Gathered]) -> dict[str, Gathered]:
-        """The rows of each selector, with their places among all events; `nothing` gives those that never came."""
+        """The rows of each selector, with their places among all events; `nothing` gives those of absent events."""
         return {selector: self._joined(selector, nothing) for selector in selectors}
 
     def _joined(self, selector: str, nothing: Callable[[str], Gathered]) -> Gathered:

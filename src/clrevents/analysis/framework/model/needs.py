@@ -1,6 +1,6 @@
-"""What a report needs to have been recorded, what a trace shows of it, and the line that records the rest.
+"""What a report needs to have been recorded, what a trace shows of that, and the line that records the rest.
 
-Tells "it was recorded, and nothing happened" from "nobody knows": an event proves that one of its keywords was on.
+Distinguishes "recorded, but nothing happened" from "unknown": an event proves that one of its keywords was on.
 """
 
 from __future__ import annotations
@@ -22,17 +22,16 @@ _MACHINE: Final = "Universal."
 Met: TypeAlias = Literal["seen", "quiet", "unknown"]
 
 NOT_RECORDED: Final = "not-recorded"
-"""The id of the note on a need of which nothing is known."""
+"""The id of the note on a need about which nothing is known."""
 
 
 @attrs.frozen
 class Need:
-    """One thing that a report tells: `what`, from any of `events` of the provider, which these keywords and this level
-    record. Without an `essential` one the report has no data; the others only make it fuller. An event written as
-    `rundown/ModuleDCEnd` is of another provider: it tells the same, but is not what one records for this; one written
-    as `*/EventCounters` may be any provider's. `argument` is what the provider has to be told when recording.
-
-    `proof` are the keywords of which one alone shows that this was recorded, by default all of them.
+    """One thing that a report shows: `what`, from any of the provider's `events`, which these keywords and this level
+    record. Without an `essential` one the report has no data; the others only make it more complete. An event written
+    as `rundown/ModuleDCEnd` is of another provider: it says the same, but is not what one records for this; one written
+    as `*/EventCounters` may be any provider's. `argument` is what the provider needs as an argument when recording.
+    `proof` are the keywords any one of which shows that this was recorded, by default all of them.
     """
 
     what: str
@@ -56,14 +55,14 @@ class SeenKind:
 
 
 class SeenKinds(tuple[SeenKind, ...]):
-    """The kinds of a trace, which keep what they tell of a need: every process and report asks the same.
+    """The kinds of a trace, which keep what they show about a need: every process and report asks the same.
 
-    A need looks its events up: a trace may have very many kinds, and there are dozens of needs.
+    A need looks up its events: a trace may have very many kinds, and there are dozens of needs.
     """
 
     @cached_property
     def told(self) -> dict[Need, Met]:
-        """What was worked out so far."""
+        """What was computed so far."""
         return {}
 
     @cached_property
@@ -82,8 +81,8 @@ class SeenKinds(tuple[SeenKind, ...]):
 
 @attrs.frozen(eq=False)
 class KindsOfProcesses:
-    """The kinds of a trace, and of each of its processes where it has several: what one recorded proves nothing of
-    another, but for what the machine's own recorder writes of all."""
+    """The kinds of a trace, and of each of its processes where it has several: what one process recorded proves nothing
+    about another, except what the machine's own recorder writes about all."""
 
     every: SeenKinds
     by_process: Mapping[int | None, SeenKinds] | None = None
@@ -100,7 +99,7 @@ class KindsOfProcesses:
         return cls(every, {process: SeenKinds(dict.fromkeys(kinds)) for process, kinds in by_process.items()})
 
     def told_of(self, process: int | None) -> SeenKinds:
-        """Those that tell of one process."""
+        """Those about one process."""
         return self.every if self.by_process is None else self.by_process.get(process, self.by_process[None])
 
 
@@ -129,7 +128,7 @@ def _met(need: Need, kinds: SeenKinds) -> Met:
 
 
 def coverage(needs: Sequence[Need], kinds: Collection[SeenKind]) -> Coverage:
-    """`none` where nothing is known of an essential need, `full` where something is known of all."""
+    """`none` if nothing is known about an essential need, `full` if something is known about all."""
     states = [(need.essential, met(need, kinds)) for need in needs]
     if any(essential and state == "unknown" for essential, state in states):
         return "none"
@@ -137,7 +136,7 @@ def coverage(needs: Sequence[Need], kinds: Collection[SeenKind]) -> Coverage:
 
 
 def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[Note, ...]:
-    """A note for each need of which nothing is known, with what records it."""
+    """A note for each need about which nothing is known, with what records it."""
     return tuple(
         Note(
             NOT_RECORDED,

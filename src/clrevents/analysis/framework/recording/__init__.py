@@ -1,1 +1,1 @@
-"""What a trace's recording could hold and what it cost, and the line which records the rest. Knows no answer."""
+"""What a trace's recording could contain and what it cost, and the line that records the rest. Knows no answer."""

@@ -1,7 +1,7 @@
 """What to record: providers with keywords and a level, as `dotnet-trace collect --providers` takes them.
 
-Merges what several questions need. Knows no question and no event, and does not quote for a shell: no name that it
-accepts needs that.
+Merges what several questions need. Knows no question and no event. Does not quote for a shell: no name that it accepts
+needs quotes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_LEVEL: Final = 5
 def _full_name(provider: str) -> str:
     name = provider_name(provider)
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{provider!r} cannot be the name of a provider in a list of providers")
+        raise ValueError(f"{provider!r} cannot be a provider name in a list of providers")
     return name
 
 
@@ -41,7 +41,7 @@ def _level(level: int) -> int:
 
 def _argument(argument: str) -> str:
     if not _ARGUMENT.fullmatch(argument):
-        raise ValueError(f"{argument!r} cannot be the argument of a provider in a list of providers")
+        raise ValueError(f"{argument!r} cannot be a provider argument in a list of providers")
     return argument
 
 
@@ -49,10 +49,10 @@ def _argument(argument: str) -> str:
 class ProviderNeed:
     """One provider with all `keywords` at once, up to `level` (4 informational, 5 verbose).
 
-    `provider` may be a short name (`runtime`) and becomes the full one. Without keywords it asks for the events that
-    have none. `argument` is one that the provider takes, `NAME=VALUE`. `str` gives `NAME:0xKEYWORDS:LEVEL`, with
-    `:ARGUMENT` after it where there is one. ValueError for a name with other characters than letters, digits and
-    `_.+-` (in an argument on both sides of `=`), for more than 64 bits, and for a level that is not 0 to 5.
+    `provider` may be a short name (`runtime`) and becomes the full one. Without keywords, it requests the events that
+    have none. `argument` is one that the provider takes, `NAME=VALUE`. `str` gives `NAME:0xKEYWORDS:LEVEL`, followed by
+    `:ARGUMENT` if there is one. ValueError for a name with characters other than letters, digits and `_.+-` (in an
+    argument, on both sides of `=`), for more than 64 bits, and for a level outside 0 to 5.
     """
 
     provider: str = attrs.field(converter=_full_name)
@@ -81,9 +81,9 @@ class RecordLine:
 
 
 def record_line(needs: Iterable[ProviderNeed]) -> RecordLine:
-    """One session for all needs: for each provider all keywords that any of them has, and the highest level.
+    """One session for all needs: for each provider, the keywords of all of them and the highest level.
 
-    Raises ValueError where two needs give one provider different arguments.
+    Raises ValueError if two needs give one provider different arguments.
     """
     merged: dict[str, ProviderNeed] = {}
     for need in needs:

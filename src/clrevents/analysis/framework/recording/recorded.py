@@ -1,9 +1,9 @@
 """Which providers a trace was recorded with, by keyword and level, as far as its events prove it.
 
-No header says what a session asked for, not even the pairs of NetTrace 6: only what came can be told. The runtime
-writes an event when its level is within the session's and it has no keywords, or at least one that the session has.
-So an event with one keyword proves that keyword, an event with several only that one of them was on. What is absent
-proves nothing. Needs descriptions and counts of events; touches no payload.
+No header records what a session requested, not even the pairs of NetTrace 6: only what was written is known. The
+runtime writes an event if its level is within the session's and it has no keywords, or at least one of the session's.
+So an event with one keyword proves that keyword, and an event with several only that one of them was on. Absence proves
+nothing. Needs descriptions and counts of events; touches no payload.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from clrevents.schema.registry import provider_name
 from clrevents.trace import Trace, passes_of
 
 _ALL: Final = (1 << 64) - 1 & ~SESSION_BITS
-"""The keywords with which event sources describe themselves: such an event comes with any keyword."""
+"""The keywords of event sources' self-descriptions: these events come with any keyword."""
 
 
 class Description(Protocol):
-    """What an event description says of its events."""
+    """What an event description says about its events."""
 
     @property
     def provider(self) -> str: ...
@@ -53,10 +53,10 @@ class SeenEvents:
 
 @attrs.frozen
 class SeenKeyword:
-    """One bit that events of a provider have, and its `name`, in hex when it has none.
+    """One keyword bit of a provider's events, and its `name`, in hex if it has none.
 
-    `proved` when events have this bit alone; `level` is then the highest level of such an event, else None: of several
-    bits any may have been on. `events` counts all with this bit.
+    `proved` if some events have only this bit; `level` is then the highest level of those, otherwise None: of several
+    bits, any may have been on. `events` counts all events with this bit.
     """
 
     bit: int
@@ -70,7 +70,7 @@ class SeenKeyword:
 class RecordedProvider:
     """What a trace has of one provider.
 
-    `seen` lists its keywords and levels, lowest first; `level` is the highest of an event that occurred, None when the
+    `seen` lists its keywords and levels, lowest first; `level` is the highest of an event that occurred, None if the
     trace only describes events.
     """
 
@@ -110,13 +110,13 @@ class RecordedProvider:
         return any(proves(s.keywords, s.level, keywords, level) for s in self._telling())
 
     def _telling(self) -> Iterator[SeenEvents]:
-        """What occurred and says something about keywords."""
+        """Events that occurred and say something about keywords."""
         return (seen for seen in self.seen if seen.events and seen.keywords != _ALL)
 
 
 @attrs.frozen
 class Recorded:
-    """What a trace shows of the session that it was recorded with: its providers, those with most events first."""
+    """What a trace shows about the session that recorded it: its providers, most events first."""
 
     providers: tuple[RecordedProvider, ...] = ()
 
@@ -124,7 +124,7 @@ class Recorded:
     def of(cls, kinds: Iterable[tuple[DescribedKind, int]]) -> Recorded:
         """From kinds of events and how many of each occurred; a kind may come several times, as from batches.
 
-        0 stands for a kind that is only described. Kinds without a description are left out.
+        0 means that a kind is only described. Kinds without a description are left out.
         """
         found: defaultdict[str, defaultdict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
         for kind, count in kinds:
@@ -138,7 +138,7 @@ class Recorded:
         return sum(provider.events for provider in self.providers)
 
     def provider(self, name: str) -> RecordedProvider | None:
-        """One provider, by its full or short name; None when the trace has nothing of it."""
+        """One provider, by its full or short name; None if the trace has nothing from it."""
         full = provider_name(name)
         return next((provider for provider in self.providers if provider.provider == full), None)
 
@@ -146,8 +146,8 @@ class Recorded:
         """Whether an event proves that the session had one of `keywords` of this provider, at `level` or above.
 
         The event has keywords, all of them are among `keywords`, and its own level is at least `level`: one of level 4
-        does not prove level 5. Ask for one keyword to be sure of that one. With `keywords` 0 the event has none either:
-        .NET Core 3.1 can leave those out while others come. False means "cannot tell", and never "was not recorded".
+        does not prove level 5. Ask for one keyword to be sure of that one. With `keywords` 0, the event must have none
+        either: .NET Core 3.1 can leave those out while others come. False means "unknown", never "was not recorded".
         """
         found = self.provider(provider)
         return found is not None and found.proves(keywords, level)
@@ -160,7 +160,7 @@ def proves(seen: int, seen_level: int, keywords: int, level: int) -> bool:
 
 
 def recorded(trace: Trace) -> Recorded:
-    """What the trace's cached scan of all headers shows; of a damaged trace, what stands before the damage."""
+    """What the trace's cached scan of all headers shows; for a damaged trace, up to the damage."""
     scan = passes_of(trace).scan(raising=False)
     return Recorded.of(zip(scan.kinds, scan.kind_counts, strict=True))
 

@@ -1,9 +1,9 @@
-"""What the sample profiler cost the program: how long it held it stopped, how often, and its real period.
+"""What the sample profiler cost the program: how long and how often it stopped the program, and its real period.
 
 It stops the program for each round of samples. In every NetTrace trace that we have, a `ThreadSample` was written by
 the thread that suspended (its capture thread), between its GCSuspendEEEnd and GCRestartEEBegin, and all suspensions of
-that thread have reason 0. Reason 0 alone does not tell: programs stop themselves for it too. Rounds without a sample
-are known by their thread. What writing the events cost is in no trace.
+that thread have reason 0. Reason 0 alone is not enough: programs stop themselves for it, too. Rounds without a sample
+are recognized by their thread. The cost of writing the events is never recorded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 KINDS: Final = ("GCSuspendEEBegin", "GCSuspendEEEnd", "GCRestartEEBegin", "GCRestartEEEnd")
 """The events of a suspension in their order; their places are the kinds of `SuspensionEvents`."""
 NEEDS: Final = (ProviderNeed(SAMPLE), ProviderNeed(RUNTIME, RuntimeKeyword.GC))
-"""What to record to have the cost."""
+"""What to record to learn the cost."""
 
 _BEGIN, _SUSPENDED, _RESTARTING, _END = range(len(KINDS))
 _OTHER_REASON: Final = 0
@@ -41,7 +41,7 @@ _NOTHING: Final[Ints] = np.zeros(0, dtype=np.int64)
 class SuspensionEvents:
     """The runtime's events about suspensions, whatever their reason, in order of time: a place in each array for each.
 
-    `kind` is a place in `KINDS`. `reason` and `count` are those of GCSuspendEEBegin; at other kinds they are not read.
+    `kind` is a place in `KINDS`. `reason` and `count` are those of GCSuspendEEBegin; for other kinds they are not read.
     """
 
     time_ns: Ints
@@ -58,43 +58,46 @@ class SuspensionEvents:
 class RecordingCost:
     """What the sample profiler did to one process, and the suspensions that were its own. Times are ns.
 
-    A stop is from GCSuspendEEBegin, or from when the suspension that it had to wait for let go, to GCRestartEEEnd.
-    Where the trace lacks some, as `unmatched_begins`, `unmatched_ends` and `lossy` tell, all is of those that it has.
+    A stop lasts from GCSuspendEEBegin, or from when the suspension that it had to wait for ended, to GCRestartEEEnd. If
+    stops are missing from the trace (see `unmatched_begins`, `unmatched_ends` and `lossy`), everything is based on
+    those it has.
     """
 
     samples: int
     """ThreadSample events."""
     stops: int
-    """The profiler's suspensions, whole ones; those of `lossy` are not among them."""
+    """The profiler's complete suspensions; those in `lossy` are not included."""
     stopped_ns: int | None
-    """How long every managed thread was stopped, in all stops together: the least cost, from GCSuspendEEEnd to
-    GCRestartEEBegin. None, with a `reason`, when stops cannot be told; so are the six below."""
+    """How long every managed thread was stopped in total: the minimum cost, from GCSuspendEEEnd to GCRestartEEBegin.
+    None, with a `reason`, if stops are unknown; so are the next six."""
     held_ns: int | None
-    """How long all stops together lasted: while threads come to a halt one after another, the last of them runs on."""
+    """The total duration of all stops: while threads come to a halt one after another, the last of them runs on."""
     share_low: float | None
-    """`stopped_ns` of the trace's duration, 0 to 1; None also when that is 0."""
+    """`stopped_ns` as a share of the trace's duration, 0 to 1; None also if the duration is 0."""
     share_high: float | None
-    """`held_ns` of it: the cost to a thread that is always the first to stop."""
+    """`held_ns` as a share of it: the cost to a thread that is always the first to stop."""
     longest_ns: int | None
-    """The longest stop; whole, as the two below."""
+    """The longest stop; from start to end, as the next two."""
     p50_ns: int | None
     p95_ns: int | None
-    """Percentiles of the stops by nearest rank: a length that occurred, which p % of them do not exceed."""
+    """Percentiles of the stops, by nearest rank."""
     period_ns: int | None
-    """The median, by nearest rank, of the distances between samplings; None when there are fewer than two."""
+    """The median, by nearest rank, of the distances between samplings; None if there are fewer than two."""
     period_from: Literal["stops", "samples"] | None
-    """From begin to begin of the stops or, without those, from sample to sample of each thread."""
+    """From start to start of the stops or, without those, from sample to sample of each thread."""
     own_stops: int
-    """Whole suspensions of reason 0 that are not the profiler's, such as those for GC.GetTotalAllocatedBytes(true)."""
+    """Complete suspensions with reason 0 that are not the profiler's, such as those for
+    GC.GetTotalAllocatedBytes(true)."""
     other_stops: int
-    """Whole suspensions of other reasons, such as collections."""
+    """Complete suspensions for other reasons, such as collections."""
     unmatched_begins: int
     unmatched_ends: int
-    """Suspensions of any reason whose other events are not in the trace: in no other number."""
+    """Suspensions for any reason whose other events are not in the trace: not included in any other number."""
     lossy: int
-    """Suspensions of any reason whose thread lost events meanwhile: perhaps two in one, and in no other number."""
+    """Suspensions for any reason whose thread lost events meanwhile: possibly two in one, and not included in any other
+    number."""
     reason: str | None
-    """Why there is no cost; None when there is."""
+    """Why the cost is unknown; None if it is known."""
 
 
 def recording_cost(
@@ -142,7 +145,7 @@ def recording_cost(
 
 
 def recording_cost_of(trace: Trace, process_id: int | None = None) -> RecordingCost:
-    """The cost in a trace; where it is of several processes, in that with `process_id`.
+    """The cost in a trace; if it has several processes, in the one with `process_id`.
 
     Reads the suspensions and the samples, but not their stacks.
     """
@@ -246,5 +249,5 @@ def _why(samples: int, suspensions: int) -> str:
     if not samples:
         return "there are no samples"
     if not suspensions:
-        return "there are no events about suspensions"
-    return "no suspension that is whole has a sample in it"
+        return "suspensions were not recorded"
+    return "no complete suspension has a sample in it"

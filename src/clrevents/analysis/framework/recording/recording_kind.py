@@ -1,4 +1,4 @@
-"""What a trace is as a whole: a program's events, or one of the few things that look different and answer differently.
+"""What a trace is as a whole: a program's events, or one of the few other kinds, which answer other questions.
 
 Goes by the kinds of events that occur. Judges no event's content.
 """
@@ -14,10 +14,10 @@ RecordingKind: TypeAlias = Literal["program", "linux", "heap", "counters", "rund
 
 KIND_WORDS: Final[dict[RecordingKind, str]] = {
     "program": "events of one process",
-    "linux": "a machine recorded by the Linux kernel: all processes",
+    "linux": "all processes of a machine, recorded by the Linux kernel",
     "heap": "a heap snapshot (gcdump): objects and references at one moment",
     "counters": "counters and metrics only",
-    "rundown": "rundown only: the code that was there at the end, and nothing that happened",
+    "rundown": "rundown only: the code that existed at the end, and nothing that happened",
     "empty": "no events",
 }
 """Each in words."""

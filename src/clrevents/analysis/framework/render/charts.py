@@ -1,7 +1,8 @@
 """Charts of answers: declared beside the tables that they draw, drawn as Vega-Lite and as SVG by existing libraries.
 
-One declaration serves pages, notebooks and the command. Draws what the table holds and works nothing out, but for long
-tables: of those, the largest value of each stretch of time, or the longest spans; the fewer, the smaller it must be.
+One declaration serves pages, notebooks and the command. Draws what the table contains without computing anything,
+except for long tables: of those, the largest value of each stretch of time, or the longest spans; the smaller the
+drawing must be, the fewer.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ class Fineness:
     """How much of a long table is drawn."""
 
     points: int = 1000
-    """Stretches of time, of each of which the largest value is drawn."""
+    """Stretches of time, each drawn with its largest value."""
     spans: int = 5000
     """The longest ones."""
     each: int = 12
-    """Pictures of one panel: those whose values change most often."""
+    """The most pictures of one panel: those whose values change most often."""
 
 
 _FIGURE: Final = (
@@ -48,7 +49,7 @@ _SMALLEST: Final = 2000
 _OF_A_MARK: Final = 8
 _OF_A_COLOUR: Final = 100
 """No drawing has fewer bytes."""
-COARSE: Final = " Drawn coarsely to fit here."
+COARSE: Final = " Drawn with less detail to fit here."
 _FINE: Final = Fineness()
 _COARSER: Final = (_FINE, Fineness(300, 500, 6), Fineness(100, 100, 4), Fineness(30, 40, 2))
 _SMALL: Final = 60
@@ -59,11 +60,11 @@ _SCALES: Final[Mapping[str, tuple[float, str]]] = {"ns": (1e6, "ms"), "bytes": (
 
 @attrs.frozen
 class Panel(Value):
-    """One picture of a chart: a column of numbers of a table over a column of times, a colour for each `by`.
+    """One picture of a chart: a column of numbers over a column of times, a colour for each `by`.
 
-    Areas lie on one another, so their values must add up to something. A `line` holds until the next time, the value
-    of `steps` since the one before. Spans reach from `x` to `until`, in a line for each value of `y`. With `each` there
-    is a small picture, with a scale of its own, for each value of that column.
+    Areas are stacked, so their values must add up to something. The value of a `line` holds until the next time, that
+    of `steps` since the previous one. Spans reach from `x` to `until`, on a line for each value of `y`. With `each`
+    there is a small picture, with a scale of its own, for each value of that column.
     """
 
     table: str
@@ -84,7 +85,7 @@ class ChartDeclaration(Value):
     panels: tuple[Panel, ...]
 
     def wrong(self, tables: Mapping[str, type[Any]]) -> str | None:
-        """What does not fit the tables, by their row classes; None if everything does."""
+        """What does not fit the tables' row classes; None if everything does."""
         if not self.description.endswith("."):
             return f"{self.name}: describe it with one sentence"
         for panel in self.panels:
@@ -98,9 +99,9 @@ class ChartDeclaration(Value):
                 if columns[time].cell.name != "time":
                     return f"{self.name}: {time!r} is not a time"
             if (panel.mark == "span") != (panel.until is not None):
-                return f"{self.name}: spans have an end, and nothing else has"
+                return f"{self.name}: only spans have an end"
             if panel.mark == "span" and panel.each is not None:
-                return f"{self.name}: spans have lines, and no pictures of their own"
+                return f"{self.name}: spans have lines, not pictures of their own"
             if panel.mark != "span" and columns[panel.y].cell.python not in (int, float):
                 return f"{self.name}: {panel.y!r} is not a number"
         return None
@@ -121,7 +122,7 @@ class Chart:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to draw: no such thing happened, or it was not recorded."""
+        """Whether there is nothing to draw, because it did not happen or was not recorded."""
         return not any(len(self.tables[panel.table].table) for panel in self.declared.panels)
 
     def to_altair(self) -> altair.VConcatChart:
@@ -151,8 +152,8 @@ class Chart:
         return found
 
     def inline_svg(self, most: int) -> tuple[str, bool]:
-        """The same in at most so many bytes, in the colours of the page around it, without the title; and whether it
-        is coarser for that. Nothing where even the coarsest is larger.
+        """The same in at most this many bytes, in the colours of the surrounding page, without the title; and whether
+        it is coarser for that. Nothing if even the coarsest is larger.
 
         Raises ImportError unless altair and vl-convert-python are installed (the extra `plot`).
         """
@@ -171,8 +172,8 @@ class Chart:
         return "", True
 
     def figure(self, most: int) -> str:
-        """The chart with its description, as HTML of at most so many bytes; a sentence where it does not fit. Empty
-        where there is nothing to draw, and without the extra `plot`."""
+        """The chart with its description, as HTML of at most this many bytes; a sentence if it does not fit. Empty if
+        there is nothing to draw, and without the extra `plot`."""
         about = html_text(self.declared.description)
         if self.empty:
             return ""
@@ -182,7 +183,7 @@ class Chart:
         except ImportError:
             return ""
         if not svg:
-            return f"<p>chart {html_text(self.name)}: too large to be shown here</p>"
+            return f"<p>chart {html_text(self.name)}: too large to show here</p>"
         return _FIGURE.format(svg, about, COARSE if coarser else "")
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""How an answer shows itself: in a terminal at most 25 lines of 100 columns, in a notebook at most 50 KB.
+"""How an answer shows itself: in a terminal with at most 25 lines of 100 columns, in a notebook with at most 50 KB.
 
 A pure function of the answer; the same for every report. Everything that came from a file is escaped by one function
 for each target. Says what it leaves out.
@@ -119,7 +119,7 @@ def answer_text(answer: Shown) -> str:
 
 
 def answer_html(answer: Shown) -> str:
-    """The notebook view: the same as the text, with more rows and with the charts that there is room for."""
+    """The notebook view: the same as the text, with more rows and as many charts as fit."""
     parts = [f"<b>{html_text(answer.question.text)}</b>", f"<p>{html_text(question_text(answer.question))}"]
     parts.append(f"; coverage: {html_text(answer.coverage)}</p>")
     parts.append(html_table((), fact_lines(answer, every=False)))

@@ -1,7 +1,7 @@
 """Which reports a trace can answer, fully, partly or not at all, and what to record for the rest.
 
-Goes by the kinds of events that occur; runs no report. Joined with what the recording was and what it cost, this is
-what `info` says beyond the facts of the file.
+Goes by the kinds of events that occur; runs no report. Together with the kind and cost of the recording, this is what
+`info` says beyond the facts of the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from clrevents.trace import Trace
 
 @attrs.frozen
 class Answerable:
-    """One report on one trace: `missing` is what it cannot tell, `record` what to record to have everything."""
+    """One report on one trace: `missing` is what was not recorded, `record` what to record to get everything."""
 
     report: str
     question: str
@@ -44,7 +44,7 @@ def answerable(trace: Trace) -> tuple[Answerable, ...]:
 
 
 def trace_answers(trace: Trace) -> dict[str, Any]:
-    """As JSON has it: the `kind` of trace, `providers` with their keywords, `answers`, what the `recording` cost."""
+    """In JSON types: the `kind` of trace, `providers` with their keywords, `answers`, what the `recording` cost."""
     providers = [
         {
             "provider": provider.provider,

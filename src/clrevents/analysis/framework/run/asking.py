@@ -1,6 +1,6 @@
 """Asks a trace, or a decoder, for reports: one pass for all of them.
 
-Joins passes of `trace` with one reading of reports. Where a trace breaks, the answers so far go with the error.
+Joins passes of `trace` with one reading of reports. If a trace is broken, the error carries the answers so far.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _ROWS: Final = 1 << 16
 
 
 Cut: TypeAlias = Callable[[Iterator[TableChunk]], Iterable[TableChunk]]
-"""Cuts chunks anew; no answer depends on how."""
+"""Cuts chunks differently; no answer depends on how."""
 
 
 def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut = iter) -> dict[str, Answer[Any]]:
@@ -155,7 +155,7 @@ def _damaged(read: Any) -> int:
 
 @attrs.define(eq=False, slots=False)
 class _TraceNames:
-    """Names of code and stacks, once somebody asks."""
+    """Names of code and stacks, on demand."""
 
     trace: Trace
     tables: list[Table]
@@ -185,10 +185,10 @@ def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
 
 
 class ReportFeed(Summary):
-    """Reports about a stream: give a decoder its `selectors`, hand on the batches, and `finish` in the end.
+    """Reports about a stream: give a decoder its `selectors`, pass on the batches, and call `finish` at the end.
 
-    Memory is bounded by what the answers hold, not by the stream. Names are those that the decoder knows in the end:
-    make it with `symbols=True`. The options are those of a report of a whole trace; a moment in percent raises
+    Memory is bounded by what the answers contain, not by the stream. Names are those that the decoder knows at the end:
+    create it with `symbols=True`. The options are those of a report on a whole trace; a moment in percent raises
     ValueError when the first batch comes.
     """
 
@@ -217,7 +217,7 @@ class ReportFeed(Summary):
         return self._reading.selectors
 
     def take(self, decoder: Decoder, batches: Iterable[Batch]) -> None:
-        """See the next batches of a decoder, in the order in which it gave them."""
+        """Take the next batches of a decoder, in its order."""
         for batch in batches:
             info, rows = self._see(decoder, batch), rows_of(batch)
             if self._chunks is None:
@@ -231,18 +231,19 @@ class ReportFeed(Summary):
             self._reading.take(chunk, ended, info, self._asked_window(decoder))
 
     def so_far(self, decoder: Decoder) -> dict[str, Answer[Any]]:
-        """The answers as if the stream ended here; the feed goes on. It takes a copy of all that answers hold so far.
+        """The answers as if the stream ended here; the feed goes on. This copies everything that the answers hold so
+        far.
 
-        Raises ValueError where the decoder has not seen the header of a trace.
+        Raises ValueError if the decoder has not seen a trace header.
         """
         return copy.deepcopy(self).finish(decoder)
 
     def finish(self, decoder: Decoder) -> dict[str, Answer[Any]]:
-        """The answers, by the reports' names. Call it once, after `close`. Raises ValueError where the decoder has not
-        seen the header of a trace."""
+        """The answers, by the reports' names. Call it once, after `close`. Raises ValueError if the decoder has not
+        seen a trace header."""
         info = decoder.info
         if info is None:
-            raise ValueError("the decoder has not seen the header of a trace yet")
+            raise ValueError("the decoder has not seen a trace header yet")
         stream = stream_of(decoder)
         self._note(stream)
         window = self._asked_window(decoder)

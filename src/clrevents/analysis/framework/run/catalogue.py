@@ -1,4 +1,4 @@
-"""Which reports there are, and asking one of them or several at once.
+"""Lists the reports, and asks one of them or several at once.
 
 A report is a folder of `clrevents.analysis.reports` with a module `report`, whose `REPORT` is its declaration; the
 first line of the folder's docstring says in lists what it is about (see `listing`). So a new report touches its own
@@ -35,7 +35,7 @@ def find_report(report: str | type[Any]) -> ReportDeclaration[Any, Any]:
 
 
 def report_of(trace: Trace, report: str | type[Any], window: WindowOptions, parameters: Mapping[str, Any]) -> Any:
-    """What `Trace.report` gives: the answer of the report of this name, or of which this is the class of answers."""
+    """What `Trace.report` returns: the answer of the report with this name, or with this class of answers."""
     declared = find_report(report)
     given = declared.parameters(**parameters)
     for parameter in parameters_of(declared.parameters):
@@ -58,14 +58,14 @@ def ask_one(trace: Trace, declaration: ReportDeclaration[P, A], parameters: P, w
 
 
 def reports_of(trace: Trace, names: Sequence[str], window: WindowOptions) -> dict[str, Answer[Any]]:
-    """What `Trace.reports` gives: the answers of these reports (all of them, if there is no name), by name."""
+    """What `Trace.reports` returns: the answers of these reports (without names, of all), by name."""
     return ask(trace, _asked(names), window)
 
 
 def feed_reports(*names: str, **window: Unpack[WindowOptions]) -> ReportFeed:
     """Several reports (all of them, unless `names` says which) about the batches of a `Decoder`.
 
-    The window is that of `Trace.reports`. Raises ValueError for an unknown name, and with the first batch for a moment
+    The window is as in `Trace.reports`. Raises ValueError for an unknown name and, with the first batch, for a moment
     in percent.
     """
     return ReportFeed(_asked(names), window)

@@ -16,7 +16,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metr
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import shape_of, shares_of
 
-_SEVERAL: Final = "there are several processes, and this cannot be said of all of them together"
+_SEVERAL: Final = "there are several processes, and there is no common value for them"
 
 
 def merged(answers: Sequence[Answer[Any]]) -> Answer[Any]:
@@ -39,7 +39,7 @@ def merged(answers: Sequence[Answer[Any]]) -> Answer[Any]:
 
 
 def _with_shares(rows: ReportTable[Any]) -> ReportTable[Any]:
-    """Rows whose shares are of the whole, the heaviest first unless they are a tree."""
+    """Rows whose shares are of the whole, heaviest first unless they are a tree."""
     tree = shape_of(rows.row_class).tree
     for share, names in shares_of(rows.row_class).items():
         held = next((rows.column(name) for name in names if rows.column(name).known.any()), None)
@@ -87,9 +87,9 @@ def _facts(found: Sequence[Any]) -> Any:
 
 
 def merged_metric(found: Sequence[Metric], several: str = _SEVERAL) -> Metric:
-    """One metric of several of the same name, null where one of them is, by which reason.
+    """One metric from several of the same name; null, with the reason, if one of them is.
 
-    Also null, with the reason `several`, where its declaration says `none`.
+    Also null, with the reason `several`, if its declaration says `none`.
     """
     first = found[0]
     if first.merge == "none":

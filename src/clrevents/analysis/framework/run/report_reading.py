@@ -41,7 +41,7 @@ from clrevents.trace import TraceInfo
 _PROCESS: Final = "process_id"
 _WHOLE: Final = TimeWindow()
 _PROCESSES: Final = 100
-"""Of so many processes there are answers; those of a machine's runtimes are fewer."""
+"""The most processes with an answer; the runtimes of a machine are fewer."""
 
 
 @attrs.frozen
@@ -65,14 +65,14 @@ class ReadingEnd:
     names: LateNaming
     thread_names: Mapping[int, str]
     stopped_ns: Callable[[], int]
-    """When tracing stopped: to be asked only where it matters."""
+    """When tracing stopped: called only where it matters."""
 
 
 class ReportReading:
     """Takes chunks in order of time and gives answers by name.
 
-    `one_event` says which (provider, name) a selector means, or None as long as nobody knows; `nothing` gives its
-    columns without a row.
+    `one_event` returns the (provider, name) that a selector means, or None as long as that is unknown; `nothing`
+    returns its columns without a row.
     """
 
     def __init__(
@@ -122,8 +122,8 @@ class ReportReading:
     def take(self, chunk: TableChunk, holes: Sequence[Hole], info: TraceInfo, window: TimeWindow = _WHOLE) -> None:
         """Deal a chunk, and the holes that ended since the one before.
 
-        Holes go to every process, because nobody knows whose events are missing; to one that appears later, all of
-        those before.
+        Holes go to every process, because it is unknown whose events are missing; one that appears later gets all
+        earlier ones.
         """
         events = {}
         self._part = self._part.within(_parts(chunk.tables.get(CUT)))
@@ -187,13 +187,13 @@ class ReportReading:
         return answers
 
     def _noted(self, answer: Answer[Any]) -> Answer[Any]:
-        """With notes where processes were left out, or times are not what the trace says."""
+        """With notes if processes were left out, or times differ from those in the trace."""
         tables = tuple(declared.name for declared in answer.tables())
         notes = []
         if self._distant:
             text = (
-                f"{_events(self._distant)} more than a year from the start of the session, as a damaged clock gives;"
-                " they count as one year from it"
+                f"{_events(self._distant)} more than a year from the start of the session, which indicates a damaged "
+                "clock; they count as one year from it"
             )
             notes.append(Note("distant-times", "warning", text, tables, {"events": self._distant}))
         if self._left_out:

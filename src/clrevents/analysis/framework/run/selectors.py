@@ -1,4 +1,4 @@
-"""What a collector's selectors mean. A name that only a trace can explain may be missing there: that is no error.
+"""What a collector's selectors mean. A name that only a trace can explain may be missing there: this is not an error.
 
 Knows names and patterns; reads no trace.
 """

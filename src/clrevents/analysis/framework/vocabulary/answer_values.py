@@ -24,8 +24,8 @@ Coverage: TypeAlias = Literal["full", "partial", "none"]
 Severity: TypeAlias = Literal["info", "warning", "error"]
 
 InPart: TypeAlias = Literal["at least", "at most", "unknown", "from the start"]
-"""What a metric is in a part of a trace, as `cut` makes it, if not the same as in that window of the whole: a bound,
-null, or null in one that lacks the beginning."""
+"""A metric in a part of a trace, as made by `cut`, if it differs from that window of the whole: a bound, null, or null
+in a part without the beginning."""
 
 InHoles: TypeAlias = Literal["at least", "as found", "unknown"]
 """What a metric is where events are missing."""
@@ -36,21 +36,21 @@ FOREVER: Final = int(np.iinfo(np.int64).max)
 """After everything in a trace."""
 
 CODE: Final = "all managed code"
-"""What numbers need that are found by the names of methods, or by the list of modules."""
+"""What numbers need that depend on the names of methods, or on the list of modules."""
 
 
 @attrs.frozen
 class MetricDeclaration:
-    """A number that a report gives, as it is declared.
+    """The declaration of a number in a report.
 
-    `merge` says how the numbers of several processes become one, and those of adjacent windows, unless `windows` is
-    False (such as for distinct things, which may be in both). With `none` there is no number for several processes.
+    `merge` says how to combine the numbers of several processes, and those of adjacent windows, unless `windows` is
+    False (as for distinct things, which may be in both). With `none` there is no number for several processes.
 
-    Metrics of several reports with the same `quantity` are the same number of the same thing, and agree. Without one a
-    name claims nothing: `count` of two reports counts different things.
+    Metrics of several reports with the same `quantity` are the same number of the same thing, and agree. Without one,
+    equal names mean nothing: `count` of two reports counts different things.
 
-    `needs` are those of the report's needs, by `what`, without which a 0 would only say that nothing was recorded: it
-    is null then. `CODE` stands for all managed code being named.
+    `needs` are the report's needs, by `what`, without which a 0 would only mean that nothing was recorded: it is null
+    then. `CODE` means that all managed code must have names.
 
     `lossy` says what it is if events are missing from the window: `at least` so much, `as found` if it is about the
     trace itself, such as what has no end in it, or `unknown` if missing events may make it larger as well as smaller.
@@ -73,7 +73,7 @@ class MetricDeclaration:
 class Metric:
     """A number with its unit; null has a `reason`, an estimate lies between `low` and `high`.
 
-    With only `low` it is at least so much, with only `high` at most. Without either it is exact.
+    With only `low`, it is a lower bound; with only `high`, an upper bound; without either, exact.
     """
 
     value: int | float | None
@@ -93,7 +93,7 @@ class Metric:
 
 
 def metric_text(metric: Metric, raw: bool = False) -> str:
-    """A metric with its unit: `9.32 ms`, `1.0 kB`; why there is none. `raw` has every digit in base units."""
+    """A metric with its unit (`9.32 ms`, `1.0 kB`), or why there is none. `raw` gives every digit in base units."""
     if metric.value is None:
         return f"unknown: {metric.reason}"
     write = raw_text if raw else amount_text
@@ -109,7 +109,7 @@ def metric_text(metric: Metric, raw: bool = False) -> str:
 class Note(Value):
     """One caveat: a stable `id`, what it `touches` (tables, columns, metrics), its numbers, and what to do.
 
-    `record` is what `dotnet-trace collect --providers` takes to have it in the next trace.
+    `record` is what to give to `dotnet-trace collect --providers` to get it in the next trace.
     """
 
     id: str
@@ -122,7 +122,7 @@ class Note(Value):
 
 
 MANY_PROCESSES: Final = 6
-"""From this version of the format on, a trace may be of several processes, and say what a thread is called."""
+"""From this version of the format on, a trace may have several processes, and names of threads."""
 
 
 @attrs.frozen
@@ -134,7 +134,7 @@ class TimeWindow(Value):
 
     @classmethod
     def between(cls, start: Any, end: Any, moment_ns: Callable[[Any, str], int]) -> TimeWindow:
-        """From one moment to another, in whichever form; `moment_ns` gives the nanoseconds of one, by its name."""
+        """From one moment to another, in any form; `moment_ns` converts one to nanoseconds, by its name."""
 
         def edge(moment: Any, what: str) -> int | None:
             # Damaged clocks give moments that 64 bits do not hold.
@@ -158,7 +158,7 @@ class TimeWindow(Value):
         return FOREVER if self.end_ns is None else self.end_ns
 
     def within(self, other: TimeWindow) -> TimeWindow:
-        """What lies in both."""
+        """The intersection."""
         start = max(self.low, other.low)
         end = max(min(self.high, other.high), start)
         return TimeWindow(None if start == ALWAYS else start, None if end == FOREVER else end)
@@ -170,7 +170,7 @@ class TimeWindow(Value):
     def meets(self, starts: Ints, ends: Ints) -> NDArray[np.bool_]:
         """Which spans have a moment inside; one that ends where the window begins has none.
 
-        One that only has an end (it starts `ALWAYS`) is where that is, so it does not end before the window begins.
+        One that only has an end (it starts `ALWAYS`) is placed there, so it does not end before the window begins.
         """
         late = (ends > self.low) | (starts >= self.low) | ((starts == ALWAYS) & (ends == self.low))
         inside: NDArray[np.bool_] = late & (starts < self.high)
@@ -185,7 +185,7 @@ class TimeWindow(Value):
 
 @attrs.frozen
 class TraceIdentity(Value):
-    """Which trace an answer is of, by what its header says."""
+    """Which trace an answer is about, according to its header."""
 
     path: str | None
     format: str

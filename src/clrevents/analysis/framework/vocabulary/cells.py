@@ -1,6 +1,6 @@
 """What a cell of an answer may be: a closed list of types, each with its unit, its Arrow type and its privacy.
 
-A type that is not in `CELLS` is refused where a row class is declared. Everything that depends on a column's type
+A type that is not in `CELLS` is refused when a row class is declared. Everything that depends on a column's type
 (schema, text, table, redaction) asks here.
 """
 
@@ -18,12 +18,12 @@ from clrevents._util.words import safe
 from clrevents.table.build import ColumnType
 
 Privacy: TypeAlias = Literal["public", "code", "private"]
-"""`public` says nothing of the program, `code` names its parts, `private` may hold what users typed or own."""
+"""`public` reveals nothing about the program, `code` names its parts, `private` may contain users' input or data."""
 
 
 @attrs.frozen
 class Cell:
-    """One type of cell: `kind` is its type in a table, `python` its class, `unit` what it is measured in.
+    """One type of cell: `kind` is its type in a table, `python` its class, `unit` its unit.
 
     No value is below `low` or above `high`, where these are given; `ReportTable` sees to it.
     """
@@ -40,7 +40,7 @@ class Cell:
 
 Ns: TypeAlias = Annotated[int, Cell("time", "int64", int, "public", "nanoseconds since the session started", "ns")]
 DurationNs: TypeAlias = Annotated[int, Cell("duration", "int64", int, "public", "a duration in nanoseconds", "ns", 0)]
-Count: TypeAlias = Annotated[int, Cell("count", "int64", int, "public", "how many there are", low=0)]
+Count: TypeAlias = Annotated[int, Cell("count", "int64", int, "public", "a number of things", low=0)]
 Bytes: TypeAlias = Annotated[int, Cell("bytes", "int64", int, "public", "a size in bytes", "bytes", 0)]
 CountChange: TypeAlias = Annotated[
     int, Cell("count_change", "int64", int, "public", "how many more there are, negative for fewer")
@@ -49,22 +49,22 @@ BytesChange: TypeAlias = Annotated[
     int, Cell("bytes_change", "int64", int, "public", "a difference of sizes in bytes", "bytes")
 ]
 Number: TypeAlias = Annotated[float, Cell("number", "float64", float, "public", "a measured number")]
-Ratio: TypeAlias = Annotated[float, Cell("ratio", "float64", float, "public", "a share, 1.0 for all", "ratio", 0, 1)]
-Ordinal: TypeAlias = Annotated[int, Cell("ordinal", "int64", int, "public", "a number of the runtime's, or a code")]
-RowNumber: TypeAlias = Annotated[
-    int, Cell("row", "int64", int, "public", "the number of a row, which no other row of its process has")
+Ratio: TypeAlias = Annotated[
+    float, Cell("ratio", "float64", float, "public", "a share; 1.0 is everything", "ratio", 0, 1)
 ]
+Ordinal: TypeAlias = Annotated[int, Cell("ordinal", "int64", int, "public", "a number used by the runtime, or a code")]
+RowNumber: TypeAlias = Annotated[int, Cell("row", "int64", int, "public", "the number of a row, unique in its process")]
 Flag: TypeAlias = Annotated[bool, Cell("flag", "bool", bool, "public", "true or false")]
 ProcessId: TypeAlias = Annotated[int, Cell("process", "int64", int, "public", "the operating system's process id")]
 ThreadId: TypeAlias = Annotated[int, Cell("thread", "uint64", int, "public", "the operating system's thread id")]
 StackId: TypeAlias = Annotated[int, Cell("stack", "int32", int, "public", "a stack of the trace, 0 for none")]
 Handle: TypeAlias = Annotated[int, Cell("handle", "uint64", int, "public", "the runtime's id of a thing")]
 Address: TypeAlias = Annotated[int, Cell("address", "uint64", int, "public", "an address in the process")]
-Word: TypeAlias = Annotated[str, Cell("word", "string", str, "public", "a word of the runtime's or the report's")]
+Word: TypeAlias = Annotated[str, Cell("word", "string", str, "public", "a word used by the runtime or the report")]
 Guid: TypeAlias = Annotated[str, Cell("guid", "string", str, "public", "a GUID or another identity as text")]
 CodeName: TypeAlias = Annotated[str, Cell("name", "string", str, "code", "the name of a method, type or module")]
 CodeText: TypeAlias = Annotated[str, Cell("code", "string", str, "code", "code or a signature as text")]
-FilePath: TypeAlias = Annotated[str, Cell("path", "string", str, "private", "where a file is")]
+FilePath: TypeAlias = Annotated[str, Cell("path", "string", str, "private", "the path of a file")]
 PrivateText: TypeAlias = Annotated[str, Cell("text", "string", str, "private", "text from the program or its users")]
 
 _CELL: Final = 60
@@ -98,7 +98,7 @@ class ColumnDeclaration:
 
 
 def column_of(name: str, hint: Any, description: str, importance: int = 2) -> ColumnDeclaration:
-    """What an annotation says. Raises TypeError, with the fix, for a type that is not in the list."""
+    """The column that an annotation declares. Raises TypeError, with the fix, for a type that is not in the list."""
     nullable = typing.get_origin(hint) in (types.UnionType, typing.Union)
     inner = hint
     if nullable:
@@ -110,12 +110,12 @@ def column_of(name: str, hint: Any, description: str, importance: int = 2) -> Co
     cell = next((part for part in getattr(inner, "__metadata__", ()) if isinstance(part, Cell)), None)
     if cell is None or CELLS.get(cell.name) is not cell:
         known = ", ".join(alias for alias, value in globals().items() if any(value is a for a in _ALIASES))
-        raise TypeError(f"{name}: {hint} is not a type of cell; use one of {known}, tuple[…, ...] of one, or `| None`")
+        raise TypeError(f"{name}: {hint} is not a cell type; use one of {known}, tuple[…, ...] of one, or `| None`")
     return ColumnDeclaration(name, cell, description, nullable, many, importance)
 
 
 def cell_text(cell: Cell, value: Any, raw: bool = False) -> str:
-    """A value for people, in the unit of its magnitude; a dash where it is null. `raw` is the number as it is."""
+    """A value for people, with a unit by its magnitude; a dash if it is null. `raw` leaves the number as it is."""
     if value is None:
         return "-"
     if isinstance(value, tuple | list):
@@ -147,7 +147,7 @@ def short_cell(column: ColumnDeclaration, value: Any, raw: bool = False) -> str:
 
 
 def heading(name: str, cell: Cell, raw: bool = False) -> str:
-    """A column's name for people. Cells carry their units, unless they are `raw`: then the name does."""
+    """A column's name for people. Cells carry their units, unless `raw`: then the name does."""
     if cell.unit in ("ns", "bytes"):
         bare = name.removesuffix(f"_{cell.unit}")
         name = f"{bare}_{cell.unit}" if raw and bare != cell.unit else bare
@@ -155,12 +155,12 @@ def heading(name: str, cell: Cell, raw: bool = False) -> str:
 
 
 def text_kind(cell: Cell) -> Kind:
-    """How a cell gives way where there is little room: numbers, words and ids never do."""
+    """How a cell is shortened if there is little room: numbers, words and ids never are."""
     if is_number(cell):
         return "number"
     return {"name": "name", "code": "name", "path": "name", "text": "text"}.get(cell.name, "word")  # type: ignore[return-value]
 
 
 def is_number(cell: Cell) -> bool:
-    """Whether it is written flush right."""
+    """Whether it is right-aligned."""
     return cell.python is not str and cell.name != "flag"

@@ -1,4 +1,4 @@
-"""Which rows lost or destroyed events may have spoilt. The one place that decides it, for all reports.
+"""Which rows may be affected by lost or destroyed events. The one place that decides this, for all reports.
 
 A hole is a stretch of time in which events of a thread are missing, because the runtime dropped them or because the
 bytes are damaged.
@@ -36,8 +36,8 @@ class Hole:
 def holes_of(losses: Iterable[Loss], destroyed: Iterable[Loss], lost: int, missing: int) -> tuple[Hole, ...]:
     """The holes of a trace, in order of their ends.
 
-    `lost` and `missing` count all events; where the lists are shorter, because they are limited, what they leave out
-    lies at an unknown time after the last of them.
+    `lost` and `missing` count all events; if the limited lists are shorter, whatever they leave out lies at an unknown
+    time after their last entry.
     """
     found = []
     for listed, total, cause in ((list(losses), lost, "loss"), (list(destroyed), missing, "damage")):

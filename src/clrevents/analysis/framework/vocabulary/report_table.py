@@ -1,4 +1,4 @@
-"""`ReportTable`: the rows of one table of a report, held as columns; row objects are made when they are asked for.
+"""`ReportTable`: the rows of one table of a report, kept as columns; row objects are made on demand.
 
 Owns its data. Knows row classes; cuts, marks and adds up nothing.
 """
@@ -36,9 +36,9 @@ _FIELDS: Final[dict[type[Any], tuple[TableField, ...]]] = {}
 
 @attrs.frozen(eq=False, repr=False)
 class ReportTable(Generic[R]):
-    """Rows of one class, in order: iterate over them, index them, or take them as a data frame.
+    """Rows of one class, in order: iterate over them, index them, or convert them to a data frame.
 
-    `left_out` is the number of rows of a bulk table that a saved answer does not hold; None where all are here.
+    `left_out` is the number of rows of a bulk table that a saved answer does not contain; None if all are here.
     """
 
     row_class: type[R]
@@ -55,14 +55,14 @@ class ReportTable(Generic[R]):
 
     @classmethod
     def from_columns(cls, row_class: type[R], values: Mapping[str, Any]) -> ReportTable[R]:
-        """A table of columns: `Column`s, numpy arrays without nulls, or sequences of Python values.
+        """A table from columns: `Column`s, numpy arrays without nulls, or sequences of Python values.
 
         Raises ValueError unless they are the columns of the row class, all of one length.
         """
         declared = columns_of(row_class)
         if set(values) != {c.name for c in declared}:
             odd = sorted(set(values) ^ {c.name for c in declared})
-            raise ValueError(f"{row_class.__name__}: these columns are missing or too many: {', '.join(odd)}")
+            raise ValueError(f"{row_class.__name__}: missing or unexpected columns: {', '.join(odd)}")
         if not any(map(len, values.values())):
             # Most tables of most processes, of which there may be many.
             return cls.empty(row_class)
@@ -116,7 +116,7 @@ class ReportTable(Generic[R]):
         return ReportTable(self.row_class, Table(self.table.fields, (columns,) if len(rows) else ()))
 
     def head(self, count: int) -> ReportTable[R]:
-        """So many rows: the first ones; of a tree the heaviest, with all that are above them, in the tree's order."""
+        """The first rows; of a tree, the heaviest ones with all their ancestors, in the tree's order."""
         tree = shape_of(self.row_class).tree
         if tree is None or count >= len(self.table):
             return self[:count]
@@ -133,11 +133,11 @@ class ReportTable(Generic[R]):
         return self.table.column(name)
 
     def numbers(self, name: str, null: int = 0) -> NDArray[Any]:
-        """A column of numbers, with this one where it is null."""
+        """A column of numbers, with this one for null."""
         return self.table.column(name).filled(null)
 
     def sorted_by(self, name: str, descending: bool = False) -> ReportTable[R]:
-        """The rows in order of a column, nulls last; equal ones stay in their order.
+        """The rows sorted by a column, nulls last; the sort is stable.
 
         Raises KeyError if there is no such column.
         """
@@ -168,7 +168,7 @@ class ReportTable(Generic[R]):
         return framed_html(rows_html(self, _SHOWN), lambda: repr(self))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows as JSON has them."""
+        """The rows in JSON types."""
         return self.table.rows()
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -234,5 +234,5 @@ def _column(field: TableField, values: Any) -> Column:
             # A sum of crafted numbers: the nearest that the column can hold.
             made = from_values(field.type, _held(field.type, cells))
     if not field.nullable and made.valid is not None and not made.valid.all():
-        raise ValueError(f"{field.name} has nulls, and was not declared with `| None`")
+        raise ValueError(f"{field.name} has nulls, but was not declared with `| None`")
     return made

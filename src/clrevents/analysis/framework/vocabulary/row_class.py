@@ -1,7 +1,7 @@
 """Row classes: an annotated class body is a table's schema, its documentation and its rows' type.
 
-`@row` makes a frozen class of a body whose annotations are cells and whose values are `column("…")`. What a row's
-times are, and whose losses spoil it, is declared beside it, so that the frame can cut and mark rows by itself.
+`@row` makes a frozen class of a body whose annotations are cells and whose values are `column("…")`. A row's times, and
+the threads whose losses affect it, are declared with it, so the framework can cut and mark rows by itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SHAPE: Final = "__row_shape__"
 _COLUMNS: Final = "__row_columns__"
 _LAST: Final = ("clipped", "lossy")
 _FILLED: Final = ("process_id", *_LAST)
-"""What the frame fills."""
+"""The columns that the framework fills."""
 
 
 @attrs.frozen
@@ -75,13 +75,12 @@ def column(
     importance: int = 2,
     share_of: tuple[str, ...] = (),
 ) -> Any:
-    """Declare a column of a row class; `hidden` ones are not shown to people unless they ask for them.
+    """Declare a column of a row class; `hidden` ones are shown to people only on request.
 
-    Where not all fit, columns of `importance` 3 go first, then those of 2, from the right; those of 0 never do.
-
-    A row is the same in every window that it meets, but for its `windowed` columns: they sum up what happened in one.
-    `share_of` names columns of which one is not null: over several processes, this column is the share of that one in
-    all rows (of a tree: in its roots), and the largest share stands first.
+    If not all fit, columns of `importance` 3 are dropped first, then those of 2, from the right; those of 0 never are.
+    A row is the same in every window that it touches, except for its `windowed` columns, which sum up what happened in
+    one. `share_of` names columns of which one is not null: over several processes, this column is the share of that one
+    in all rows (of a tree: in its roots), and the largest share stands first.
     """
     return attrs.field(
         metadata={
@@ -122,7 +121,7 @@ def row(
 ) -> Any:
     """Make a frozen class of rows, or of facts. The columns are checked by `columns_of`.
 
-    A class that extends a class of rows lies in time as that one does, unless it says how.
+    A class that extends a row class inherits its shape, unless it declares its own.
     """
 
     def make(body: C) -> C:
@@ -138,17 +137,17 @@ def row(
 
 @row
 class Row:
-    """What every row of every table has. The frame fills both columns."""
+    """The columns that every row of every table has. The framework fills both."""
 
-    process_id: ProcessId | None = column("The process that the row is about; null where the trace does not say.")
-    lossy: Flag = column("Events were lost or destroyed where this row comes from, so that it may be wrong.")
+    process_id: ProcessId | None = column("The process that the row is about; null if unknown.")
+    lossy: Flag = column("Events that this row depends on were lost or destroyed, so it may be wrong.")
 
 
 @row
 class SpanRow(Row):
-    """A row with a begin and an end. The frame fills `clipped`."""
+    """A row with a start and an end. The framework fills `clipped`."""
 
-    clipped: Flag = column("The row reaches over the edge of the window that was asked for.")
+    clipped: Flag = column("The row extends beyond the requested window.")
 
 
 def shape_of(row_class: type[Any]) -> RowShape:
@@ -160,8 +159,8 @@ def shape_of(row_class: type[Any]) -> RowShape:
 def columns_of(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
     """The columns of a row class: its process first, `lossy` last.
 
-    Raises TypeError with all that is wrong: types that are not cells, columns without a description, a shape that
-    names columns that are not there.
+    Raises TypeError listing everything that is wrong: types that are not cells, columns without a description, a shape
+    that names missing columns.
     """
     known: tuple[ColumnDeclaration, ...] | None = row_class.__dict__.get(_COLUMNS)
     if known is None:
@@ -215,7 +214,7 @@ def as_columns(row_class: type[Any], rows: Sequence[Mapping[str, Any]]) -> dict[
 
 
 def hidden_columns(row_class: type[Any]) -> frozenset[str]:
-    """The columns that are not shown to people unless they ask for them."""
+    """The columns that are shown to people only on request."""
     return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("hidden"))
 
 
@@ -227,5 +226,5 @@ def shares_of(row_class: type[Any]) -> dict[str, tuple[str, ...]]:
 
 
 def windowed_columns(row_class: type[Any]) -> frozenset[str]:
-    """The columns that tell what happened in the window, and so differ between windows."""
+    """The columns about what happened in the window, which therefore differ between windows."""
     return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("windowed"))

@@ -1,7 +1,7 @@
 """The rows of the report on activities, and a forest of activities → its tables.
 
-Says how each activity without a stop ended, as far as it shows. Decides nothing about pairs and parents. An end that is
-inferred gives neither a time nor a duration.
+Says how each activity without a stop ended, as far as that is known. Decides nothing about pairs and parents. An
+inferred end gives neither a time nor a duration.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from clrevents.table.build import text_column
 class ActivityRow(SpanRow):
     """One activity, from its start event to its stop event."""
 
-    row: RowNumber = column("The number of the activity in the process, in order of the starts, from 0.")
+    row: RowNumber = column("The activity's number in its process, in order of the starts, from 0.")
     parent_row: RowNumber | None = column(
-        "The row of the activity in which it started, by ids or by tasks; null if it is a root or the trace does not "
-        "tell."
+        "The row of the activity in which it started, by ids or by tasks; null if it is a root or the parent is "
+        "unknown."
     )
     parent_by: Word | None = column(
         "How the parent is known: `related_id`, or `task` (inferred from the task or await that carried the thread "
@@ -55,24 +55,23 @@ class ActivityRow(SpanRow):
         hidden=True,
     )
     parent_traceevent_row: RowNumber | None = column(
-        "The row that TraceEvent calls its parent, which may be whatever ran last on the thread.", hidden=True
+        "The row that TraceEvent takes for its parent, which may be whatever ran last on the thread.", hidden=True
     )
     activity_id: Guid | None = column(
-        "The id in the events' headers, which others may have had; null for none.", hidden=True
+        "The activity id in the events' headers, which other activities may share; null for none.", hidden=True
     )
-    activity_path: Word | None = column("The numbers in the id as text; null if it is no path.")
+    activity_path: Word | None = column("The numbers in the id as text; null if the id is not a path.")
     provider: CodeName = column("The provider of its events.")
     name: CodeName = column("The name of its events without `Start` and `Stop`.")
     detail: PrivateText | None = column("The first field of its start event, if that is text.")
     start_ns: Ns = column("When it started.")
-    end_ns: Ns | None = column("When it stopped; null unless there is a stop event of it.")
+    end_ns: Ns | None = column("When it stopped; null without a stop event.")
     duration_ns: DurationNs | None = column("From start to stop; null without a stop.")
-    self_ns: DurationNs | None = column(
-        "How much of that is in no child of it; null without a stop, and if a child has none."
-    )
+    self_ns: DurationNs | None = column("How much of that is outside its children; null if it or a child has no stop.")
     end_kind: Word = column("`stop`, or, without a stop event: `superseded`, `trace_end` or `unknown`.")
     ambiguous: Flag = column(
-        "The end or the parent may be another's: another open activity had the same id, or ids contradict one another."
+        "The end or the parent may belong to another activity: another open one had the same id, or the ids are "
+        "contradictory."
     )
     start_thread_id: ThreadId = column("The thread that started it.")
     end_thread_id: ThreadId | None = column("The thread that stopped it; null without a stop.", hidden=True)
@@ -85,27 +84,25 @@ class ActivityName(Row):
     provider: CodeName = column("The provider of their events.", importance=3)
     name: CodeName = column("The name of their events without `Start` and `Stop`.", importance=0)
     count: Count = column("How many started.", importance=1)
-    stopped: Count = column("How many of these have a stop event.", importance=3)
-    total_ns: DurationNs = column("How long these took together. They may overlap.", importance=1)
-    p50_ns: DurationNs | None = column(
-        "The median duration, by the nearest rank; null if none was stopped.", importance=1
-    )
-    p90_ns: DurationNs | None = column("The 90th percentile; null if none was stopped.")
-    p99_ns: DurationNs | None = column("The 99th percentile; null if none was stopped.", importance=3)
-    max_ns: DurationNs | None = column("The longest duration; null if none was stopped.")
+    stopped: Count = column("How many of them have a stop event.", importance=3)
+    total_ns: DurationNs = column("The total duration of those with a stop event. They may overlap.", importance=1)
+    p50_ns: DurationNs | None = column("The median duration, by nearest rank; null if none has a stop.", importance=1)
+    p90_ns: DurationNs | None = column("The 90th percentile; null if none has a stop.")
+    p99_ns: DurationNs | None = column("The 99th percentile; null if none has a stop.", importance=3)
+    max_ns: DurationNs | None = column("The longest duration; null if none has a stop.")
 
 
 @table_row(at="time_ns")
 class OrphanStop(Row):
-    """A stop event of which no start is known."""
+    """A stop event without a known start."""
 
     time_ns: Ns = column("When it was written.")
     thread_id: ThreadId = column("The thread that wrote it.")
     provider: CodeName = column("Its provider.")
     name: CodeName = column("Its name without `Stop`.")
     activity_id: Guid | None = column("Its id; null if it has none.")
-    activity_path: Word | None = column("The numbers in the id as text; null if it is no path.")
-    reason: Word = column("`no_id` if it has no id, `no_start` if no open activity has its id and its name.")
+    activity_path: Word | None = column("The numbers in the id as text; null if the id is not a path.")
+    reason: Word = column("`no_id` if it has no id, `no_start` if no open activity has its id and name.")
 
 
 @table_row(at="start_ns")
@@ -119,15 +116,15 @@ class ActivityLeak(Row):
     start_ns: Ns = column("When it started.")
     start_thread_id: ThreadId = column("The thread that started it.")
     activity_path: Word | None = column("The numbers in its id as text; null if it is no path.")
-    end_kind: Word = column("What is known of its end: `superseded`, `trace_end` or `unknown`.")
+    end_kind: Word = column("What is known about its end: `superseded`, `trace_end` or `unknown`.")
 
 
 @table_row
 class ActivitiesFacts:
-    """The circumstances of a report on activities."""
+    """The facts of a report on activities."""
 
-    ids: Flag = column("Whether start events have ids of activities.")
-    parents_by_task: Count = column("How many parents are known from tasks, and not from related ids.")
+    ids: Flag = column("Whether start events have activity ids.")
+    parents_by_task: Count = column("How many parents are known from tasks rather than from related ids.")
     reused_ids: Count = column("How many ids name more than one activity.")
     left_out: Count = column("How many activities are not in the tables, because there are too many.")
 
@@ -191,7 +188,7 @@ class ActivityTables:
         )
 
     def names(self) -> ReportTable[ActivityName]:
-        """Sums of those that started in the window, the longest first."""
+        """Sums of those that started in the window, longest total first."""
         rows: list[dict[str, Any]] = []
         for number, mine in groups(self._source, np.flatnonzero(self.begun)):
             source = self._sources[number]
@@ -264,7 +261,7 @@ class ActivityTables:
     def _parents(self) -> tuple[Ints, Mask]:
         """The parent of each, and which of these are known from tasks.
 
-        Those are kept only where the trace tells all that tasks do, from their begins on.
+        Task parents are kept only where the events of tasks are complete, from their begins on.
         """
         forest = self._forest
         parent = np.array(forest.parent, dtype=np.int64)
@@ -314,7 +311,7 @@ class ActivityTables:
         return bool(parent != NONE and self.stopped[parent])
 
     def _self_times(self) -> tuple[Ints, Mask]:
-        """How much of each activity is in none of its children, and of which that is known."""
+        """How much of each activity is outside its children, and for which activities that is known."""
         parents = self.parent.tolist()
         known, stopped = self.stopped.copy(), self.stopped.tolist()
         start, end = self.start.tolist(), self.end.tolist()

@@ -1,8 +1,8 @@
-"""`OfficialParents`: the parents that the official computer (TraceEvent) gives, by its own rules.
+"""`OfficialParents`: the parents as the official implementation (TraceEvent) computes them, by its own rules.
 
 It follows work from thread to thread, and gives an activity without a related one the parent that was last current in
-its work, which is often not what caused it. Here for comparison with that computer only. Bounded: where more work is
-open than is kept, it knows no parents from there on.
+its work, which is often not what caused it. Only for comparison with TraceEvent. Bounded: once more work is open than
+is kept, no later parent is known.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class _Carried:
 class OfficialParents:
     """Sees each signal, and the row of each activity that begins.
 
-    `parent` has an item for each row. `counts` says whether an id is one that the official computer counts: a path. At
-    most `most` pieces of work are kept.
+    `parent` has an item for each row. `counts` says whether TraceEvent counts an id: whether it is a path. At most
+    `most` pieces of work are kept.
     """
 
     def __init__(self, most: int, counts: Callable[[bytes], bool]) -> None:

@@ -37,11 +37,11 @@ _IDS: Final = "activities"
 _NEEDS: Final = (Need(_IDS, ("start-stop",), 0x80, 4, TPL, essential=True),)
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Activities that started."),
-    MetricDeclaration("stopped", "count", "How many of these have a stop event."),
-    MetricDeclaration("never_stopped", "count", "How many of these have none.", "less", lossy="as found"),
+    MetricDeclaration("stopped", "count", "Those with a stop event."),
+    MetricDeclaration("never_stopped", "count", "Those without a stop event.", "less", lossy="as found"),
     MetricDeclaration("orphans", "count", "Stop events without a start.", "less", lossy="as found"),
     MetricDeclaration(
-        "ambiguous", "count", "Activities whose end or parent may be another's.", "less", lossy="as found"
+        "ambiguous", "count", "Activities whose end or parent may belong to another activity.", "less", lossy="as found"
     ),
 )
 
@@ -50,7 +50,7 @@ _METRICS: Final = (
 class ActivitiesParameters:
     """How much is kept."""
 
-    most: int = parameter(_MOST, "How many activities are kept; of later ones there is only the number.")
+    most: int = parameter(_MOST, "How many activities to keep; later ones are only counted.")
 
 
 @answer(
@@ -67,32 +67,31 @@ class ActivitiesParameters:
 class ActivitiesReport(Answer[ActivitiesFacts]):
     """Which activities there were, how long each took, and in which others they started.
 
-    An activity is what lies between a start event and a stop event of a provider, such as a request, or what a program
-    writes with `…Start` and `…Stop` methods of its own event source. They belong together by the id of the activity in
-    the headers of the events, whatever threads they are written on; ids need the keyword 0x80 of
-    System.Threading.Tasks.TplEventSource. Handlers of exceptions, which the runtime writes with the id of the activity
-    around them, are activities called `ExceptionHandling`.
+    An activity spans a start event and a stop event of one provider: a request, for example, or whatever a program
+    marks with the `…Start` and `…Stop` methods of its own event source. Start and stop are matched by the activity id
+    in their headers, whichever threads they are written on; ids need the keyword 0x80 of
+    System.Threading.Tasks.TplEventSource. Exception handlers, which the runtime writes with the id of the enclosing
+    activity, are activities called `ExceptionHandling`.
 
-    The parent is the one open activity that has the related id of the start event; there is none where no activity or
-    more than one has it. Where the event has no related id, or one that its path contradicts, the parent is the
-    activity in which the task or await was made that its thread runs, if the path agrees: that tells the calls of a
-    recursion, each of which ends the one around it without an event. `parent_by` says which it was. What only ran
-    before on the same thread is no parent. The column `parent_traceevent_row` has what TraceEvent says, which falls
-    back on that.
+    The parent is the one open activity with the start event's related id; if none or several have it, there is no
+    parent. If the event has no related id, or its path contradicts it, the parent is the activity that created the task
+    or await now running on the thread, provided the path agrees: this resolves recursive calls, each of which ends the
+    enclosing one without an event. `parent_by` says which rule applied. An activity that merely ran earlier on the same
+    thread is not a parent. TraceEvent falls back on that; its answer is in the column `parent_traceevent_row`.
 
-    Ids are reused, and some versions of .NET give one id to several activities at the same time; such rows are
-    `ambiguous`. The path is for reading: it may be cut short, and says nothing of parents.
+    Ids are reused, and some versions of .NET give one id to several activities at once; those rows are `ambiguous`. The
+    path is for reading only: it may be cut short, and parents are not derived from it.
 
     An activity without a stop event has no end. Its `end_kind` is `trace_end` if it was open when the trace ended, as
-    far as events tell; `superseded` if the same flow started the same activity again, which ends the outer one without
-    an event, and a stop without an id came later (an inference); `unknown` if its stop may have been lost, was written
-    without an id, or was left out because its parent stopped.
+    far as can be seen from the events; `superseded` if the same flow started the same activity again, which ends the
+    outer one without an event, and a stop without an id came later (an inference); `unknown` if its stop may have been
+    lost, was written without an id, or was left out because its parent stopped.
 
     Durations are times from event to event. Children may overlap one another, and go on after the parent has stopped.
-    Percentiles are nearest ranks of the activities that started in the window and have a stop.
+    Percentiles are nearest ranks over the activities that started in the window and have a stop.
     """
 
-    names: ReportTable[ActivityName] = table("All activities of each name, those that took longest in total first.")
+    names: ReportTable[ActivityName] = table("All activities of each name, longest total first.")
     activities: ReportTable[ActivityRow] = table("Each activity, in order of its start.")
     orphans: ReportTable[OrphanStop] = table("Each stop event without a start, in order of time.")
     leaks: ReportTable[ActivityLeak] = table("Each activity without a stop event, in order of its start.")
@@ -112,7 +111,7 @@ class ActivitiesCollector(Collector[ActivitiesReport]):
         self._counted: dict[bytes, bool] = {}
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         forest, official = self._forest, self._official
         for signal in self._reader.read(chunk):
             match signal.kind:
@@ -177,17 +176,18 @@ class ActivitiesCollector(Collector[ActivitiesReport]):
 def _notes(forest: ActivityForest, official: OfficialParents, numbers: dict[str, int], most: int) -> list[Note]:
     notes = []
     if forest.left_out:
-        text = f"there are {forest.left_out:,} more than the {most:,} activities that are kept, and sums are not given"
+        text = f"there are {forest.left_out:,} activities beyond the {most:,} that are kept, so sums are not given"
         limit = {"left_out": forest.left_out, "kept": most}
         notes.append(Note("too-many-activities", "warning", text, ("activities",), limit, "ask with a larger `most`"))
     if official.overflowed or forest.flows.overflowed:
-        text = (
-            "too much work was open at once to follow it, so that later parents by tasks and TraceEvent's are not known"
-        )
+        text = "too much work was open at once to follow; later parents by tasks, and TraceEvent's, are unknown"
         notes.append(Note("work-forgotten", "info", text, ("parent_row", "parent_traceevent_row"), {"kept": most}))
     if forest.contradicted:
         count = counted(forest.contradicted, "start event has", "start events have")
-        text = f"{count} the related id of what its thread ran before, which is no parent; stops may have such ids, too"
+        text = (
+            f"{count} the related id of an activity that merely ran earlier on the thread and is not its parent; "
+            "stops may have such ids, too"
+        )
         numbers_of = {"starts": forest.contradicted}
         notes.append(Note("stale-related-ids", "warning", text, ("parent_row", "end_ns"), numbers_of))
     if numbers["never_stopped"]:
@@ -200,7 +200,7 @@ def _notes(forest: ActivityForest, official: OfficialParents, numbers: dict[str,
         notes.append(Note("orphans", "info", text, ("orphans",), {"stops": numbers["orphans"]}))
     if numbers["ambiguous"]:
         count = counted(numbers["ambiguous"], "activity has", "activities have")
-        text = f"{count} ids that mean others, too, so that ends or parents may be theirs"
+        text = f"{count} ids that other activities share, so ends or parents may belong to those"
         notes.append(Note("ambiguous-ids", "warning", text, ("ambiguous",), {"activities": numbers["ambiguous"]}))
     return notes
 
@@ -216,7 +216,7 @@ REPORT: Final = ReportDeclaration(
     parameters=ActivitiesParameters,
     examples=(
         ("Which activities took longest in total?", "clrevents activities app.nettrace"),
-        ("When was each, and in which other?", "clrevents activities app.nettrace --table activities"),
+        ("When did each run, and inside which other?", "clrevents activities app.nettrace --table activities"),
         (
             "Which took longest?",
             "clrevents activities app.nettrace --table activities --sort duration_ns --limit 20",

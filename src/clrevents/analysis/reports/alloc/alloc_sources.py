@@ -1,6 +1,6 @@
-"""The runtime's events about allocations → columns, which are added up source by source.
+"""The runtime's allocation events → columns, which are added up source by source.
 
-Counts what is odd about them. Names no stack and decides nothing about sources.
+Counts oddities. Names no stack and chooses no source.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class AllocationReading:
         self._threads: dict[int, int] = {}
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         self._take_objects(chunk)
         if SAMPLED in chunk.events:
             self._take_samples(chunk.events[SAMPLED], chunk)
@@ -123,7 +123,7 @@ class AllocationReading:
 
 
 def kind_word(kind: int) -> str | None:
-    """`small`, `large`, `pinned`; a number that nobody knows as a number."""
+    """`small`, `large`, `pinned`; an unknown number as a number."""
     if kind == UNKNOWN_KIND:
         return None
     known = {int(member): str(member.name).lower() for member in GCAllocationKind}

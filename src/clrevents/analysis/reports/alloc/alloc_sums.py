@@ -17,7 +17,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVE
 Ints: TypeAlias = NDArray[np.int64]
 
 STRETCHES: Final = 128
-"""Stretches of time at most; they get longer as time goes on."""
+"""The most stretches of time; they get longer as time goes on."""
 _FIRST_STRETCH: Final = 1_000_000
 _ROWS: Final = 1 << 16
 _ROOM: Final = 1 << 62
@@ -30,8 +30,8 @@ VALUES: Final = ("bytes", "large", "object_parts", "variance", "seen", "samples"
 class AllocationColumns:
     """Allocations of one source, a number in each array for each of them.
 
-    `type` and `thread` are numbers that somebody else knows; `large` are the bytes of those on the large object heap;
-    the others are as in `allocation_estimate`.
+    `type` and `thread` are numbers given elsewhere; `large` are the bytes of those on the large object heap; the others
+    are as in `allocation_estimate`.
     """
 
     time: Ints
@@ -150,7 +150,7 @@ class AllocationSums:
         return joined.by(**joined.keys)
 
     def timeline(self) -> tuple[Ints, Ints, dict[str, Ints]]:
-        """Begin and end of each stretch from the first event to the last, and its sums, zeros where nothing was."""
+        """Begin and end of each stretch from the first event to the last, and its sums; zeros where there were none."""
         if self._range is None:
             none = np.zeros(0, dtype=np.int64)
             return none, none, dict.fromkeys(VALUES, none)

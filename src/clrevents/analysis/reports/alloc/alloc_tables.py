@@ -1,7 +1,7 @@
 """The rows and facts of the report on allocations, and sums of allocations → its rows: shares, intervals, names of
 types, threads, kinds and stacks.
 
-Stacks are named once each, after everything is added up. Null is what the trace does not tell. Decides nothing about
+Stacks are named once each, after everything is added up. Whatever was not recorded is null. Decides nothing about
 sources.
 """
 
@@ -40,15 +40,15 @@ from clrevents.analysis.shared.weights.allocation_estimate import PARTS, interva
 from clrevents.analysis.shared.weights.allocation_events import Source
 from clrevents.table.build import Column, ColumnType, from_values, number_column, text_column
 
-_BYTES = "The bytes that were allocated: exact, estimated or approximate, as the fact `certainty` says."
-_LOW = "The truth is above this in 95 % of cases, together with `high_bytes`; null unless the source is `samples`."
-_HIGH = "The truth is below this in 95 % of cases, together with `low_bytes`; null unless the source is `samples`."
+_BYTES = "The bytes allocated: exact, estimated or approximate, as the fact `certainty` says."
+_LOW = "The lower end of the 95 % confidence interval of `bytes`; null unless the source is `samples`."
+_HIGH = "The upper end of the 95 % confidence interval of `bytes`; null unless the source is `samples`."
 _LARGE = "How many of the bytes are on the large object heap."
 
-_TYPE = "The type as the runtime writes it; null where the trace does not name it."
-_SHARE = "The bytes as a share of all; null if there are none."
-_COUNT = "How many objects that is, estimated for samples; null for ticks, which do not tell."
-_SAMPLES = "On how many events of the source this rests."
+_TYPE = "The type as the runtime writes it; null if its name was not recorded."
+_SHARE = "The share of all bytes; null if there are none."
+_COUNT = "How many objects these are, estimated for samples; null for ticks, which do not count objects."
+_SAMPLES = "How many events of the source this is based on."
 
 
 @table_row
@@ -83,12 +83,12 @@ class AllocatingThread(AllocatedSums):
     """All allocations of one thread."""
 
     thread_id: ThreadId | None = column("The thread that allocated.")
-    thread_name: PrivateText | None = column("What the thread is called; null if the trace does not tell.")
+    thread_name: PrivateText | None = column("The thread's name; null if unknown.")
 
 
 @table_row
 class AllocatingStack(Row):
-    """All allocations with one call stack, of whatever code of its methods."""
+    """All allocations with one call stack, whichever versions of its methods' code ran."""
 
     share: Ratio | None = column(_SHARE, share_of=("bytes",))
     bytes: Bytes = column(_BYTES)
@@ -98,11 +98,11 @@ class AllocatingStack(Row):
     count: Count | None = column(_COUNT, hidden=True)
     samples: Count = column(_SAMPLES)
     method: CodeName = column(
-        "The innermost method whose namespace is not the framework's; where there is none, the innermost of all."
+        "The innermost method outside the framework's namespaces; without one, the innermost of all."
     )
-    innermost: CodeName = column("The innermost method; in brackets why there is no name.", hidden=True)
+    innermost: CodeName = column("The innermost method; if it has no name, the reason in brackets.", hidden=True)
     stack: tuple[CodeName, ...] = column("All methods, innermost first.", hidden=True)
-    stack_id: StackId = column("One of the trace's stacks with these methods, 0 for none.", hidden=True)
+    stack_id: StackId = column("The id of one of the trace's stacks with these methods, 0 for none.", hidden=True)
 
 
 @table_row
@@ -114,11 +114,13 @@ class AllocatedTypeStack(AllocatingStack):
 
 @table_row(span=("start_ns", "end_ns"))
 class AllocationInterval(SpanRow):
-    """What was allocated in one stretch of time."""
+    """What was allocated in one interval."""
 
-    start_ns: Ns = column("The beginning of the stretch. All of a process but the last are equally long.")
-    end_ns: Ns = column("Its end, which is not included; the last one ends with the trace.")
-    bytes: Bytes = column(f"{_BYTES[:-1]}, of the part inside the window.", windowed=True)
+    start_ns: Ns = column(
+        "The beginning of the interval. All intervals of a process but the last have the same length."
+    )
+    end_ns: Ns = column("Its end (exclusive); the last one ends with the trace.")
+    bytes: Bytes = column(f"{_BYTES[:-1]}, for the part inside the window.", windowed=True)
     low_bytes: Bytes | None = column(_LOW, windowed=True)
     high_bytes: Bytes | None = column(_HIGH, windowed=True)
     large_bytes: Bytes = column(_LARGE, windowed=True)
@@ -127,29 +129,30 @@ class AllocationInterval(SpanRow):
 
 @table_row
 class AllocationSource(Row):
-    """What one source says of all allocations."""
+    """What one source says about all allocations."""
 
     source: Word = column("`objects`, `samples` or `ticks`.")
-    used: Flag = column("The other tables are made of this source.")
+    used: Flag = column("Whether the other tables are based on this source.")
     samples: Count = column("How many of its events lie in the window.")
-    bytes: Bytes = column("The bytes that they stand for together. Sources are never added up.")
+    bytes: Bytes = column("The bytes that they represent in total. Sources are never added up.")
     low_bytes: Bytes | None = column(_LOW)
     high_bytes: Bytes | None = column(_HIGH)
 
 
 @table_row
 class AllocFacts:
-    """Where the numbers come from, and how sure they are."""
+    """Where the numbers come from, and how certain they are."""
 
     source: Word | None = column(
-        "What was added up: `objects` (every object), `samples` (random ones) or `ticks`; null for nothing."
+        "What was added up: `objects` (every object), `samples` (random ones) or `ticks`; null if nothing was recorded."
     )
     certainty: Word | None = column(
-        "`exact` for objects; `estimated`, with intervals, for samples; `approximate` for ticks, of which the total is "
-        "about right and types with few of them are not."
+        "`exact` for objects; `estimated`, with intervals, for samples; `approximate` for ticks, whose total is "
+        "about right, but not the numbers of types with few ticks."
     )
     large_by: Word | None = column(
-        "How large objects are told: `kind` as the runtime says, or `size` from 85,000 bytes, its default."
+        "How large objects are recognized: by `kind`, as recorded by the runtime, or by `size`, from 85,000 bytes, "
+        "its default."
     )
 
 
@@ -250,7 +253,7 @@ class AllocationTables:
         }
 
     def counts(self, parts: Ints) -> list[int | None] | Ints:
-        """Whole objects; a tick does not tell how many it stands for."""
+        """Whole objects; how many a tick represents is unknown."""
         return [None] * len(parts) if self._source == "ticks" else (parts + PARTS // 2) // PARTS
 
     def _interval(self, values: Mapping[str, Ints]) -> Sequence[Any]:
@@ -263,7 +266,7 @@ class AllocationTables:
 
     @cached_property
     def _stacked(self) -> tuple[dict[str, Column], Ints]:
-        """The columns of each stack of methods, and which of these stacks each sum has."""
+        """The columns of each stack of methods, and the stack of each sum."""
         distinct, of = np.unique(self.sums.keys["stack"], return_inverse=True)
         first = np.full(len(distinct), FOREVER, dtype=np.int64)
         np.minimum.at(first, of, self.sums.first)
@@ -292,7 +295,7 @@ def _ordered(found: GroupedAllocations) -> GroupedAllocations:
 
 
 def _stack_columns(merged: MergedStacks, ids: Ints, raw: bool) -> dict[str, Column]:
-    """Each text is there once, however many stacks have it."""
+    """Each text is kept once, however many stacks have it."""
     names = [frame.raw if raw else frame.name for frame in merged.frames]
     texts = text_column(names, np.arange(len(names)))
     own = np.array([is_own(frame) for frame in merged.frames], dtype=np.bool_)[merged.values]

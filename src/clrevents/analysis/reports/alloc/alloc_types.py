@@ -1,7 +1,7 @@
-"""Which type an allocation is of: by the name in its event, or by the runtime's id, which other events name.
+"""The type of an allocation: by the name in its event, or by the runtime's id, which other events name.
 
-An id may be used again after its type was unloaded, so a name counts from where it stands, and before only until the
-first. Knows nothing of sizes.
+An id may be reused after its type was unloaded, so a name counts from where it was recorded, and the first one also
+before. Knows nothing of sizes.
 """
 
 from __future__ import annotations

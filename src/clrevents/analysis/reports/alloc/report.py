@@ -1,6 +1,6 @@
 """The report on allocations: what it asks for, its collector and its function.
 
-Chooses the best source that the trace has and says which it was. Adds nothing up itself.
+Chooses the best source in the trace and says which one it was. Adds nothing up itself.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from clrevents.schema.registry import RUNTIME
 BEST: Final = "best"
 SOURCES: Final[tuple[Source, ...]] = tuple(EVENTS)
 ENOUGH_TICKS: Final = 30
-"""A type's bytes are believed from this number of ticks on."""
+"""A type's bytes are reliable from this number of ticks on."""
 
 _METRICS: Final = (
     MetricDeclaration(
@@ -47,8 +47,8 @@ _METRICS: Final = (
     ),
     MetricDeclaration("large_total", "bytes", "How many of them are on the large object heap."),
     # Estimated numbers are rounded, so those of two windows may be one more than that of both.
-    MetricDeclaration("objects", "count", "The number of objects, except for ticks.", windows=False),
-    MetricDeclaration("events", "count", "The number of events that all of this rests on."),
+    MetricDeclaration("objects", "count", "The number of objects; unknown for ticks.", windows=False),
+    MetricDeclaration("events", "count", "The number of events that all of this is based on."),
 )
 
 
@@ -58,16 +58,16 @@ class AllocParameters:
 
     source: str = parameter(
         BEST,
-        "What to add up: every object, random samples, ticks, or the best of these that the trace has.",
+        "What to add up: every object, random samples, ticks, or the best of these in the trace.",
         choices=(BEST, *SOURCES),
     )
-    raw: bool = parameter(False, "Names as the runtime writes them.")
+    raw: bool = parameter(False, "Show names as the runtime writes them.")
     my_code: bool = MY_CODE
 
 
 _CHART: Final = ChartDeclaration(
     "rate",
-    "How many bytes were allocated in each stretch of time, and how many of them as large objects.",
+    "How many bytes were allocated in each interval, and how many of them as large objects.",
     (Panel("timeline", "start_ns", "bytes"), Panel("timeline", "start_ns", "large_bytes")),
 )
 
@@ -80,31 +80,31 @@ _CHART: Final = ChartDeclaration(
 class AllocReport(Answer[AllocFacts]):
     """How many bytes were allocated, of which types, by which code, on which threads and when.
 
-    A runtime tells of allocations in three ways, and the report uses the best that the trace has, never two at once.
+    A runtime records allocations in three ways, and the report uses the best one in the trace, never two at once.
     *Objects* (GCSampledObjectAllocationHigh) are all of them, one by one: exact, and very costly to record. *Samples*
-    (AllocationSampled, .NET 10) are objects that were picked at random, large ones more often; what they stand for is
-    an estimate without bias, and its interval holds the truth in 95 of 100 cases. *Ticks* (GCAllocationTick) come about
-    every 100 KB, with the number of bytes since the one before. Their total is about right: within 1 % in our traces of
-    .NET 8 and 10, and 8 % too high in one of .NET Core 3.1, which threw more memory away at each collection. But all
-    bytes of a tick count for the type and the stack of the one object that crossed the line, so types with fewer than
-    30 ticks may be far off.
+    (AllocationSampled, .NET 10) are objects picked at random, large ones more often; the numbers they represent are
+    unbiased estimates with 95 % confidence intervals. *Ticks* (GCAllocationTick) come about every 100 KB, with the
+    number of bytes since the one before. Their total is about right: within 1 % in our traces of .NET 8 and 10, and 8 %
+    too high in one of .NET Core 3.1, which discarded more memory at each collection. But all bytes of a tick count for
+    the type and the stack of the one object that crossed the threshold, so types with fewer than 30 ticks may be far
+    off.
 
-    The fact `source` says which was used, `certainty` how sure it is, and the table `sources` gives the total of each
-    source that the trace has.
+    The fact `source` says which one was used, `certainty` how certain it is, and the table `sources` gives the total of
+    each source in the trace.
 
     Stacks with the same methods are one, whichever tier's code ran. In a window, an allocation counts if its event lies
-    inside. The timeline has the same stretches in every window; its numbers are those of the part inside.
+    inside. The timeline has the same intervals in every window; its numbers cover the part inside.
 
-    Where events were lost, sums are too small, and rows that this may touch are lossy: those of a thread by losses of
-    that thread, others by any.
+    Where events were lost, sums are too small, and the rows that this may affect are lossy: a thread's rows if that
+    thread lost events, other rows if any thread did.
     """
 
-    types: ReportTable[AllocatedType] = table("Each type, the most bytes first.")
+    types: ReportTable[AllocatedType] = table("Each type, most bytes first.")
     kinds: ReportTable[AllocatedKind] = table("Each kind of heap: small, large and pinned objects.")
-    threads: ReportTable[AllocatingThread] = table("Each thread, the most bytes first.")
-    timeline: ReportTable[AllocationInterval] = table("Stretches of time from the first event to the last.")
-    sources: ReportTable[AllocationSource] = table("What each source in the trace says of all allocations.")
-    stacks: ReportTable[AllocatingStack] = table("Each call stack, the most bytes first.", bulk=True)
+    threads: ReportTable[AllocatingThread] = table("Each thread, most bytes first.")
+    timeline: ReportTable[AllocationInterval] = table("Intervals from the first event to the last.")
+    sources: ReportTable[AllocationSource] = table("What each source in the trace says about all allocations.")
+    stacks: ReportTable[AllocatingStack] = table("Each call stack, most bytes first.", bulk=True)
     type_stacks: ReportTable[AllocatedTypeStack] = table("Each type with each call stack.", bulk=True)
 
 
@@ -121,7 +121,7 @@ class AllocCollector(Collector[AllocReport]):
         self._reading = AllocationReading()
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         self._reading.take(chunk)
 
     def finish(self, context: Context) -> AllocReport:
@@ -170,7 +170,7 @@ def _large_by(source: Source | None) -> str | None:
 def _metrics(asked: str, source: Source | None, tables: AllocationTables, context: Context) -> dict[str, Any]:
     sums = tables.sums
     if source is None and (asked != BEST or NEEDED.what in context.unknown):
-        reason = f"the trace has no {asked}" if asked != BEST else "the trace does not tell"
+        reason = f"the trace has no {asked}" if asked != BEST else "allocations were not recorded"
         return {m.name: context.metric(m.name, None, reason=reason) for m in _METRICS}
     evidence: Evidence = "event" if source == "objects" else "sample"
     objects = None if source in ("ticks", None) else (sums.total("object_parts") + PARTS // 2) // PARTS
@@ -182,7 +182,7 @@ def _metrics(asked: str, source: Source | None, tables: AllocationTables, contex
         "events": context.metric("events", sums.total("samples")),
     }
     if objects is None:
-        reason = "ticks do not tell how many objects there were" if source else "no event tells of objects"
+        reason = "ticks do not count objects" if source else "no event has objects"
         found["objects"] = attrs.evolve(found["objects"], reason=reason)
     return found
 
@@ -223,21 +223,21 @@ def _notes(
         if few:
             text = (
                 f"{counted(few, 'type')} with fewer than {ENOUGH_TICKS} ticks may be far off: a tick counts for the "
-                "object that crossed the line of about 100 KB"
+                "object that crossed the threshold of about 100 KB"
             )
             found.append(Note("few-ticks", "info", text, ("types", "stacks", "type_stacks"), {"types": few}))
     if source == "objects" and reading.in_groups:
         text = (
-            f"{counted(reading.in_groups, 'event stands', 'events stand')} for several objects, all of which count for "
-            "the stack of one, and those after the last event of a type are missing"
+            f"{counted(reading.in_groups, 'event stands', 'events stand')} for several objects, all counted for the "
+            "stack of one of them; those after a type's last event are missing"
         )
         found.append(Note("groups", "warning", text, ("types", "stacks", "type_stacks"), {"events": reading.in_groups}))
     nameless = tables.nameless()
     if nameless and source == "objects":
         line = str(record_line([ProviderNeed(RUNTIME, 0x280000, 4)]))
-        text = f"{counted(nameless, 'object has', 'objects have')} a type that the trace does not name"
+        text = f"{counted(nameless, 'object has', 'objects have')} a type whose name was not recorded"
         numbers = {"events": nameless}
-        found.append(Note("unnamed-types", "warning", text, ("type",), numbers, "record the names of types too", line))
+        found.append(Note("unnamed-types", "warning", text, ("type",), numbers, "record type names, too", line))
     if reading.sizeless and source == "samples":
         text = f"{counted(reading.sizeless, 'sample has', 'samples have')} no size; each counts for 102,400 bytes"
         found.append(Note("no-size", "warning", text, ("bytes", "count"), {"events": reading.sizeless}))
@@ -246,7 +246,12 @@ def _notes(
         found.append(Note("impossible-size", "warning", text, ("bytes",), {"events": reading.impossible}))
     if source is not None and tables.lossy():
         found.append(
-            Note("too-small", "warning", "what was lost is missing from the sums, so there was more", ("bytes_total",))
+            Note(
+                "too-small",
+                "warning",
+                "events were lost and are missing from the sums, so there was more",
+                ("bytes_total",),
+            )
         )
     return tuple(found)
 
@@ -265,7 +270,7 @@ REPORT: Final = ReportDeclaration(
         ("Which code allocates most?", "clrevents alloc app.nettrace --table stacks"),
         ("Where does a type come from?", "clrevents alloc app.nettrace --table type_stacks --json | grep Byte"),
         ("How many large objects are there, and how many bytes?", "clrevents alloc app.nettrace --table kinds"),
-        ("When was how much allocated?", "clrevents alloc app.nettrace --table timeline"),
+        ("How much was allocated when?", "clrevents alloc app.nettrace --table timeline"),
         ("As a flame graph, in bytes:", "clrevents flame app.nettrace --by alloc -o alloc.html"),
     ),
 )

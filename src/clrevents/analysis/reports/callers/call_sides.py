@@ -1,7 +1,7 @@
-"""Samples whose stacks hold a method → what called it and what it called, as two trees with weights.
+"""Samples with a method on their stacks → what called it and what it called, as two weighted trees.
 
-Each stack counts once in each tree, however often the method is on it: what called it is who called it last from
-outside, what it called is all that is below its outermost call. Knows no units and no rows.
+Each stack counts once in each tree, however often the method is on it: its caller is the last one from outside, its
+callees are everything below its outermost call. Knows no units and no rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 @attrs.frozen(eq=False)
 class CallNodes:
-    """The nodes of one tree in order, each before what is below it, the heaviest first; the first is the method.
+    """The nodes of one tree in order, parents before children, heaviest first; the first is the method.
 
     `frame` is a place in the samples' frames, -1 for the method. `deepest` is how far the longest stack reaches, also
     where nodes were left out.
@@ -54,9 +54,9 @@ class CallSides:
 
 
 def call_sides(samples: Samples, focus: Mask | None, depth: int | None = None) -> CallSides:
-    """Both trees around the frames of `focus`, together one method; of nodes at most `depth` calls away from it.
+    """Both trees around the frames of `focus`, taken as one method; of nodes at most `depth` calls away from it.
 
-    None stands for what called all outermost methods, so that its callees are the whole tree of calls.
+    None is the caller of all outermost methods, so its callees are the whole call tree.
 
     In the callers' tree a node's exclusive weight is that in which the method itself was the innermost frame; in that
     of callees, in which the node was.

@@ -33,68 +33,74 @@ from clrevents.table.build import text_column
 
 @row(tree=TreeShape("depth", "name", "share"))
 class CallNode(Row):
-    """One way to or from the method: what called it by this way, or what it called."""
+    """One path to or from the method: a caller, or a callee."""
 
-    node: RowNumber = column("The number of the row in its tree, 0 for the method itself.", hidden=True)
-    parent_node: RowNumber | None = column("The row that this one is below; null for the method itself.", hidden=True)
-    depth: Count = column("How many calls it is away from the method.", hidden=True)
+    node: RowNumber = column("The row's number in its tree, 0 for the method itself.", hidden=True)
+    parent_node: RowNumber | None = column("The parent row; null for the method itself.", hidden=True)
+    depth: Count = column("How many calls away from the method it is.", hidden=True)
     share: Ratio | None = column(
-        "The inclusive weight as a share of the method's; null if that is 0.",
+        "The inclusive weight as a share of the method's; null if the method's is 0.",
         share_of=("inclusive_ns", "inclusive_bytes", "inclusive"),
         importance=1,
     )
     inclusive_ns: DurationNs | None = column(
-        "The method's time by this way; of callees, their own with all that they called. Null if weights are no times.",
+        "Among callers, the method's time on this path; among callees, the callee's own time and that of everything "
+        "it called. Null if the weights are not times.",
         importance=1,
     )
     exclusive_ns: DurationNs | None = column(
-        "How much of it the method itself was the innermost one; of callees, how much they were. Null as above."
+        "How much of it was spent in the method itself; among callees, in the callee itself. Null if the weights "
+        "are not times."
     )
     inclusive_bytes: Bytes | None = column(
         "As `inclusive_ns`, in bytes; null if the weights are not sizes.", importance=1
     )
     exclusive_bytes: Bytes | None = column("As `exclusive_ns`, in bytes; null if the weights are not sizes.")
     inclusive: Number | None = column(
-        "As `inclusive_ns`; null unless a field without a unit is the weight.", importance=1
+        "As `inclusive_ns`; null unless the weight is a field without a unit.", importance=1
     )
-    exclusive: Number | None = column("As `exclusive_ns`; null unless a field without a unit is the weight.")
-    samples: Count = column("How many samples or events have a stack that goes this way.", importance=3)
-    name: CodeName = column(
-        "The method as C# writes it; of several that are added up, the pattern that they match.", importance=0
-    )
+    exclusive: Number | None = column("As `exclusive_ns`; null unless the weight is a field without a unit.")
+    samples: Count = column("How many samples or events have a stack along this path.", importance=3)
+    name: CodeName = column("The method as in C#; if several are added up, the pattern that they match.", importance=0)
     module: CodeName | None = column("The module; null if unknown.", hidden=True)
 
 
 @row
 class CalledMethod(Row):
-    """One of the methods that match, with its weights alone."""
+    """One of the matching methods, with its own weights."""
 
-    name: CodeName = column("The method as C# writes it.")
+    name: CodeName = column("The method as in C#.")
     module: CodeName | None = column("The module; null if unknown.")
     samples: Count = column("How many samples or events were taken in it.")
-    inclusive_samples: Count = column("How many were taken in it or in what it called.")
-    inclusive_ns: DurationNs | None = column("Its time with all that it called; null if the weights are not times.")
+    inclusive_samples: Count = column("How many were taken in it or in methods it called.")
+    inclusive_ns: DurationNs | None = column(
+        "Its time, including everything it called; null if the weights are not times."
+    )
     exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
-    inclusive_bytes: Bytes | None = column("Its bytes with all that it called; null if the weights are not sizes.")
+    inclusive_bytes: Bytes | None = column(
+        "Its bytes, including everything it called; null if the weights are not sizes."
+    )
     exclusive_bytes: Bytes | None = column("Its own bytes; null if the weights are not sizes.")
-    inclusive: Number | None = column("Its weight with all that it called; null unless a field without a unit is it.")
-    exclusive: Number | None = column("Its own weight; null unless a field without a unit is the weight.")
+    inclusive: Number | None = column(
+        "Its weight, including everything it called; null unless the weight is a field without a unit."
+    )
+    exclusive: Number | None = column("Its own weight; null unless the weight is a field without a unit.")
 
 
 @row
 class CallersFacts(SampleFacts):
-    """The circumstances of a callers report."""
+    """The facts of a callers report."""
 
-    methods: Count | None = column("How many methods match, and are added up as one.")
+    methods: Count | None = column("How many methods match and are added up.")
 
 
 @parameters
 class CallersParameters(SampleParameters):
-    """Which method, and what its stacks are weighed by."""
+    """Which method, and how its stacks are weighted."""
 
     method: str = parameter("*", "The method: its name, the end of its name, or a pattern.", argument=True)
     by: str | None = parameter(None, "The same as `weight`: `alloc`, or a field of `event`.")
-    depth: int | None = parameter(None, "At most so many calls away from the method.")
+    depth: int | None = parameter(None, "Show methods at most N calls away.")
 
 
 @answer(
@@ -102,24 +108,24 @@ class CallersParameters(SampleParameters):
     summary="event total inclusive exclusive advice",
 )
 class CallersReport(Answer[CallersFacts]):
-    """Which methods called a method, and which ones it called, as two trees with weights.
+    """Which methods called a method, and which ones it called, as two weighted trees.
 
-    In both trees the first row is the method itself. Below it, among the `callers`, are the methods that called it, and
-    below each of these what called that one; among the `callees`, what the method called, and what these called. The
-    inclusive weights of a row's children are never more than its own. METHOD is a name, `Shop.Cart.Pay`, the end of
-    one, `Pay`, or a pattern, `Shop.Cart.*`; all methods that match are added up as one, and listed in `methods`. For
-    `*`, which is what called all outermost methods, the callees are the whole tree of calls.
+    In both trees the first row is the method itself. Below it, `callers` has the methods that called it, and below each
+    of them its own callers; `callees` has the methods it called, and below each of them its own callees. The inclusive
+    weights of a row's children never add up to more than its own. METHOD is a name, `Shop.Cart.Pay`, the end of one,
+    `Pay`, or a pattern, `Shop.Cart.*`; all matching methods are added up as one, and listed in `methods`. For `*`, the
+    caller of all outermost methods, the callees are the whole call tree.
 
-    A stack counts once in each tree, however often the method is on it. What called the method is who called it last
-    from outside: calls of the method by itself, or of one method that matches by another, are passed over. What it
-    called is all below its outermost call. Which samples count and what they weigh is as in the report `top`: of the
-    sample profiler time on the clock, also while a thread waits. `my_code` and `fold` take no frames away that match
-    METHOD, unless that is `*`.
+    A stack counts once in each tree, however often the method is on it. The caller is the last one from outside: calls
+    of the method by itself, or of one matching method by another, are skipped. The callees are everything below its
+    outermost call. Which samples count and how they are weighted is as in the report `top`: for the sample profiler,
+    wall-clock time, including time in which a thread waits. `my_code` and `fold` never remove frames that match METHOD,
+    unless that is `*`.
     """
 
-    callers: ReportTable[CallNode] = table("What called the method, and what called that, the heaviest first.")
-    callees: ReportTable[CallNode] = table("What the method called, and what that called, the heaviest first.")
-    methods: ReportTable[CalledMethod] = table("The methods that match, the heaviest first.")
+    callers: ReportTable[CallNode] = table("What called the method, and what called that, heaviest first.")
+    callees: ReportTable[CallNode] = table("What the method called, and what that called, heaviest first.")
+    methods: ReportTable[CalledMethod] = table("The methods that match, heaviest first.")
 
 
 _ANY: Final = "*"
@@ -130,8 +136,8 @@ _METRICS: Final = (
     MetricDeclaration(
         "samples", "count", "The samples or events with the method on their stack.", windows=False, evidence="sample"
     ),
-    MetricDeclaration("inclusive", "ns", "What these weigh, in bytes or another unit if they are not times."),
-    MetricDeclaration("exclusive", "ns", "What those of them weigh in which the method is the innermost one."),
+    MetricDeclaration("inclusive", "ns", "Their weight, in bytes or another unit if the weights are not times."),
+    MetricDeclaration("exclusive", "ns", "The weight of those in which the method is the innermost frame."),
     *SAMPLE_METRICS[1:],
 )
 
@@ -146,7 +152,7 @@ class CallersCollector(SampleCollector[CallersReport]):
             raise ValueError(f"depth must be at least 0, not {asked.depth}")
         if asked.by is not None:
             if asked.weight is not None:
-                raise ValueError("by and weight exclude one another: they mean the same")
+                raise ValueError("give either by or weight, not both: they mean the same")
             asked = attrs.evolve(asked, by=None, weight=asked.by)  # type: ignore[misc]
         self._method = asked.method
         self._patterns = name_patterns("method", asked.method)
@@ -226,14 +232,14 @@ class CallersCollector(SampleCollector[CallersReport]):
         deepest = max(sides.callers.deepest, sides.callees.deepest)
         if self._depth is not None and deepest > self._depth:
             text = (
-                f"what is more than {counted(self._depth, 'call')} away is left out; the longest stack has {deepest:,}"
+                f"methods more than {counted(self._depth, 'call')} away are left out; the longest stack has {deepest:,}"
             )
             notes.append(Note("cut-depth", "info", text, self.tables[:2], {"calls": deepest}))
         return notes
 
 
 def _near(method: str, samples: Samples) -> list[str]:
-    """Names of methods that the one who asked may have meant."""
+    """Names of methods that may have been meant."""
     names = {frame.name.partition("(")[0] for frame in samples.frames if frame.reason is None}
     last = {name.rpartition(".")[2].lower(): name for name in sorted(names, reverse=True)}
     wanted = method.strip("*").partition("(")[0].rpartition(".")[2].lower()

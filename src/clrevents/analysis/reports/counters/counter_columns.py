@@ -1,11 +1,11 @@
-"""Fields of one chunk of events, by name, whatever type and place they have: what counters are read from.
+"""Fields of one chunk of events, by name, whatever their type and position: the source of counters.
 
 A writer may describe an event in several shapes, each with columns of its own; a row has a field in one of them at
 most. Knows how .NET
 writes numbers, tags, quantiles and durations as texts, and no event.
 
-Texts are written without escapes, so what can be read in two ways is said to be ambiguous, and a number in the notation
-of some culture is none: `1,234` may be more than a thousand, or little more than one.
+Texts are written without escapes, so whatever can be read in two ways is marked as ambiguous, and a culture-specific
+number is not read at all: `1,234` may be more than a thousand, or little more than one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _INFINITIES: Final = frozenset(("Infinity", "+Infinity", "-Infinity", "\u221e", 
 _MOST_QUANTILES: Final = 16
 """The runtime writes three. Each is a series with all tags of its histogram."""
 _MOST_PIECES: Final = 256
-"""Between the commas of tags, which each quantile of a histogram has once more."""
+"""Between the commas of tags, which each quantile of a histogram repeats."""
 _SPAN: Final = re.compile(r"(-?)(?:(\d{1,8})\.)?(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,7}))?", re.ASCII)
 
 
@@ -161,12 +161,12 @@ class EventFields:
 
     @property
     def thread(self) -> NDArray[np.uint64]:
-        """Who wrote each; `NO_THREAD` where nobody knows."""
+        """Who wrote each; `NO_THREAD` if unknown."""
         column = self.rows.column("thread_id")
         return np.where(column.known, column.values, np.uint64(NO_THREAD)).astype(np.uint64)
 
     def texts(self, name: str) -> list[str | None]:
-        """A field as text; None where it is not there, or no text."""
+        """A field as text; None where it is missing or not text."""
         found: list[str | None] = [None] * len(self)
         for column, known in self._columns(name):
             if column.type.kind == "string":

@@ -1,6 +1,6 @@
-"""Values of a window → what each series sums up to. Works with columns; knows no texts but the kinds of series.
+"""Values of a window → the summary of each series. Works with columns; knows no texts except the kinds of series.
 
-Means are of measurements where events tell how many there are, and quantiles have none: they cannot be averaged.
+Means are over measurements where their counts were recorded; quantiles have no mean, since they cannot be averaged.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MEASURED: Final = ("mean", "histogram")
 
 @attrs.frozen
 class SeriesSums:
-    """What the values of one series sum up to; None where the trace does not tell."""
+    """The summary of one series' values; None where unknown."""
 
     count: int
     empty: int
@@ -72,7 +72,7 @@ def _summed(values: CounterValues, rows: Ints, key: SeriesKey) -> SeriesSums:
 
 
 def _of_measurements(values: CounterValues, known: Ints, kind: str) -> dict[str, Any]:
-    """What single measurements were like; nothing, where one interval does not tell how many it has."""
+    """The range and mean of single measurements; none of these if an interval has no count."""
     counts = values.count[known]
     found: dict[str, Any] = {"min": _extreme(values.min[known], np.min), "max": _extreme(values.max[known], np.max)}
     if (counts == NO_COUNT).any():

@@ -47,26 +47,26 @@ from clrevents.table.build import Column, ColumnType, text_column
 
 @table_row(at="time_ns", threads=("thread_id",), text="tags")
 class CounterValue(Row):
-    """One value that was published, or one quantile of a histogram."""
+    """One published value, or one quantile of a histogram."""
 
     series_row: RowNumber = column("The row of its series.", hidden=True)
     time_ns: Ns = column("When it was published: at the end of its interval.")
     provider: CodeName = column("The EventSource, or the meter.")
     name: CodeName = column("The counter, or the instrument.")
-    tags: PrivateText = column("Its tags as they are written, empty for none; of an EventCounter, its metadata.")
+    tags: PrivateText = column("Its tags as written, empty for none; for an EventCounter, its metadata.")
     label: PrivateText = column("Name, tags and quantile as one text, for charts.", hidden=True)
     kind: Word = column("`rate`, `mean` (EventCounters), `counter`, `updown`, `gauge` or `histogram` (meters).")
-    quantile: Number | None = column("Which quantile of a histogram the value is; null for all other values.")
+    quantile: Number | None = column("Which quantile of a histogram this is; null for all other values.")
     value: Number | None = column(
-        "Of `rate` and `counter` the increase in the interval, of `updown` and `gauge` the level, of `mean` and"
-        " `histogram` the mean of the interval's measurements, or their quantile; null where there is none."
+        "For `rate` and `counter`, the increase in the interval; for `updown` and `gauge`, the level; for `mean` "
+        "and `histogram`, the mean of the interval's measurements, or their quantile; null if there is none."
     )
     unit: CodeName = column("The unit of the value, empty for none.")
-    interval_ns: DurationNs | None = column("The interval that it is about; null where the trace does not tell.")
-    per_second: Number | None = column("The increase in the interval by its length; null for other kinds.")
-    change: Number | None = column("The increase in the interval, of `updown` too; null for other kinds.", hidden=True)
-    total: Number | None = column("Of a meter's counter, its sum since the session began.", hidden=True)
-    count: Count | None = column("How many measurements the interval has; null where that is not told.", hidden=True)
+    interval_ns: DurationNs | None = column("The length of its interval; null if unknown.")
+    per_second: Number | None = column("The increase in the interval divided by its length; null for other kinds.")
+    change: Number | None = column("The increase in the interval, for `updown` too; null for other kinds.", hidden=True)
+    total: Number | None = column("For a meter's counter, its sum since the session began.", hidden=True)
+    count: Count | None = column("The number of measurements in the interval; null if unknown.", hidden=True)
     sum: Number | None = column("The sum of a histogram's measurements.", hidden=True)
     min: Number | None = column("The smallest measurement of the interval.", hidden=True)
     max: Number | None = column("The largest measurement of the interval.", hidden=True)
@@ -89,74 +89,77 @@ class CounterSeries(Row):
     row: RowNumber = column("Its number, in order of first values.", hidden=True)
     provider: CodeName = column("The EventSource, or the meter.")
     name: CodeName = column("The counter, or the instrument.", importance=0)
-    tags: PrivateText = column("Its tags as they are written, empty for none; of an EventCounter, its metadata.")
+    tags: PrivateText = column("Its tags as written, empty for none; for an EventCounter, its metadata.")
     quantile: Number | None = column("Which quantile of a histogram it is; null for all other series.", importance=3)
     kind: Word = column("`rate`, `mean` (EventCounters), `counter`, `updown`, `gauge` or `histogram` (meters).")
     unit: CodeName = column("The unit of the values, empty for none.", importance=1)
     count: Count = column("How many values there are.")
-    empty: Count = column("How many have no value, whatever the reason.", hidden=True)
+    empty: Count = column("How many have no value, for any reason.", hidden=True)
     first: Number | None = column("The first value.", hidden=True)
     last: Number | None = column("The last value.", importance=1)
     min: Number | None = column(
-        "The smallest value; of `mean` and `histogram` the smallest measurement, null where it is not told."
+        "The smallest value; for `mean` and `histogram`, the smallest measurement, null if unknown."
     )
     mean: Number | None = column(
-        "The mean of the values; of `mean` and `histogram` that of all measurements, null for quantiles.", importance=1
+        "The mean of the values; for `mean` and `histogram`, the mean of all measurements, null for quantiles.",
+        importance=1,
     )
     max: Number | None = column(
-        "The largest value; of `mean` and `histogram` the largest measurement, null where it is not told."
+        "The largest value; for `mean` and `histogram`, the largest measurement, null if unknown."
     )
     total: Number | None = column(
-        "All increases of `rate` and `counter`, or all measurements of `histogram`, summed up."
+        "The sum of all increases of a `rate` or `counter`, or of all measurements of a `histogram`."
     )
     per_second: Number | None = column(
-        "The increases by the intervals in which they were counted; null for other kinds."
+        "The increases divided by the intervals in which they were counted; null for other kinds."
     )
-    measurements: Count | None = column("How many measurements `mean` and `histogram` have.", hidden=True)
-    interval_ns: DurationNs | None = column("The median interval; null where the trace does not tell.")
-    scale_ns: DurationNs | None = column("The time for which the program shows its rate; null if unknown.", hidden=True)
-    display_name: CodeName | None = column("The name that the program shows; null without one.", hidden=True)
+    measurements: Count | None = column("The number of measurements of a `mean` or `histogram`.", hidden=True)
+    interval_ns: DurationNs | None = column("The median interval; null if unknown.")
+    scale_ns: DurationNs | None = column(
+        "The time unit in which the program shows its rate; null if unknown.", hidden=True
+    )
+    display_name: CodeName | None = column("Its display name; null without one.", hidden=True)
     instrument: Word | None = column("The type of the instrument; null if it was not announced.", hidden=True)
     version: CodeName | None = column("The version of the meter; null without one.", hidden=True)
     tag_names: tuple[CodeName, ...] = column("The names of the tags.", hidden=True)
     tag_values: tuple[PrivateText, ...] = column("The values of the tags, in the same order.", hidden=True)
-    tags_ambiguous: Flag = column("The tags can be split in other ways too, or are no list of tags.", hidden=True)
+    tags_ambiguous: Flag = column("The tags can be split in more than one way, or are not a list of tags.", hidden=True)
     session_id: PrivateText | None = column(
         "The metrics session that published it; null for EventCounters.", hidden=True
     )
-    other_session: Flag = column("That session is one of another tool.", hidden=True)
+    other_session: Flag = column("That session belongs to another tool.", hidden=True)
 
 
 @table_row(at="time_ns", threads=("thread_id",))
 class CounterProblem(Row):
-    """Something that the source of metrics reported instead of values."""
+    """A problem that the metrics source reported."""
 
     time_ns: Ns = column("When it was reported.")
     kind: Word = column(
         "`error`, `callback error` (of an observable instrument), `time-series limit`, `histogram limit`,"
         " `session refused` or `session misconfigured`."
     )
-    session_id: PrivateText | None = column("The session that it is about; of a refused one, the session that runs.")
-    message: PrivateText | None = column("What the runtime says; null for nothing.")
+    session_id: PrivateText | None = column("The session concerned; for a refused session, the one already running.")
+    message: PrivateText | None = column("The runtime's message; null without one.")
     thread_id: ThreadId | None = column("The thread that wrote it.", hidden=True)
 
 
 @table_row
 class CountersFacts:
-    """The circumstances of a report on counters."""
+    """The facts of a report on counters."""
 
     counter_interval_ns: DurationNs | None = column("The median interval of EventCounters; null without any.")
     metrics_interval_ns: DurationNs | None = column("The median interval of metrics; null without any.")
-    sessions: tuple[PrivateText, ...] = column("The sessions of metrics, by their ids.")
-    other_sessions: tuple[PrivateText, ...] = column("Those that are sessions of other tools.")
+    sessions: tuple[PrivateText, ...] = column("The ids of all metrics sessions.")
+    other_sessions: tuple[PrivateText, ...] = column("The ids of those that belong to other tools.")
 
 
 _LABELLED: Final = 200
-"""Of so many characters are a name and tags in a label at most."""
+"""The most characters of a name and its tags in a label."""
 
 
 def split(key: SeriesKey) -> Tags:
-    """The tags of a series; without names where its text is no list that can be split."""
+    """The tags of a series; without names where its text cannot be split into a list."""
     found = split_tags(key.tags, ":" if key.session is None else "=")
     return Tags(ambiguous=True) if found is None else found
 
@@ -254,7 +257,7 @@ def problem_rows(context: Context, problems: Sequence[MeterProblem]) -> ReportTa
 
 
 def _labels(keys: Sequence[SeriesKey]) -> list[str]:
-    """A text for each series, which no other one has; the beginning of what is too long for a label."""
+    """A unique text for each series; the beginning of one too long for a label."""
     labels = []
     for key in keys:
         quantile = "" if key.quantile is None else f" p{100 * key.quantile:g}"

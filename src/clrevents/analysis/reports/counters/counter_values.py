@@ -44,9 +44,9 @@ SeriesNumbers: TypeAlias = Interned[SeriesKey]
 
 @attrs.frozen(eq=False)
 class CounterValues:
-    """Values in order of time; NaN, `NO_COUNT`, `NO_INTERVAL` and `NO_THREAD` stand for what is not known.
+    """Values in order of time; NaN, `NO_COUNT`, `NO_INTERVAL` and `NO_THREAD` mean unknown.
 
-    `reason` is a place in `REASONS`, `rank` the order of values that one event tells. `unread` are texts that are no
+    `reason` is a place in `REASONS`, `rank` the order of values within one event. `unread` are texts that are not
     numbers, by row.
     """
 
@@ -134,7 +134,7 @@ class CounterValues:
 
 
 def as_interval(seconds: Floats) -> Ints:
-    """Seconds as nanoseconds; `NO_INTERVAL` for what is no length of time."""
+    """Seconds as nanoseconds; `NO_INTERVAL` for anything but a length of time."""
     ns = seconds * 1e9
     good = (ns >= 0.5) & (ns < _LONGEST)
     return np.where(good, np.rint(np.where(good, ns, 0)), NO_INTERVAL).astype(np.int64)

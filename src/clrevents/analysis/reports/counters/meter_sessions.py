@@ -1,4 +1,5 @@
-"""What System.Diagnostics.Metrics says beside values: intervals, instruments, errors, limits, and whose session it is.
+"""What System.Diagnostics.Metrics publishes besides values: intervals, instruments, errors, limits, and whose session
+it is.
 
 The intervals of values are those of the collection around them, in the same session. Knows no values.
 """

@@ -1,7 +1,7 @@
 """Values that System.Diagnostics.Metrics published → columns of values, one for each quantile too.
 
-All numbers but counts and sums are texts. A rate is the increase of an interval, and not per second. Knows no
-intervals: events around the values tell them.
+All numbers except counts and sums are texts. A rate is the increase in an interval, not per second. Knows no intervals:
+they come from the events around the values.
 """
 
 from __future__ import annotations

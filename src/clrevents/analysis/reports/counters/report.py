@@ -64,11 +64,11 @@ _NEEDS: Final = (
     Need("metrics of meters", (START, *PUBLISHED), 0x2, 4, METERS, proof=0, argument="Metrics=System.Runtime"),
 )
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Values that were published; a histogram counts once in each interval."),
+    MetricDeclaration("count", "count", "Published values; a histogram counts once in each interval."),
     MetricDeclaration("counters", "count", "Different counters and instruments that have a value.", windows=False),
-    MetricDeclaration("empty", "count", "Of the values those without a number, whatever the reason.", better="less"),
-    MetricDeclaration("odd", "count", "Events that are no counter's in any known form.", better="less"),
-    MetricDeclaration("problems", "count", "Errors and limits that the source of metrics reported.", better="less"),
+    MetricDeclaration("empty", "count", "Values without a number, for any reason.", better="less"),
+    MetricDeclaration("odd", "count", "Counter events in no known format.", better="less"),
+    MetricDeclaration("problems", "count", "Errors and limits that the metrics source reported.", better="less"),
 )
 
 
@@ -76,8 +76,8 @@ _METRICS: Final = (
 class CountersParameters:
     """Which counters are wanted."""
 
-    provider: str | None = parameter(None, "Only those of this EventSource or meter: its name, or a pattern with *.")
-    name: str | None = parameter(None, "Only counters or instruments of this name, or of a pattern with *.")
+    provider: str | None = parameter(None, "Only counters of this EventSource or meter: its name, or a pattern with *.")
+    name: str | None = parameter(None, "Only counters or instruments with this name, or matching a pattern with *.")
 
 
 @answer(
@@ -86,7 +86,7 @@ class CountersParameters:
     charts=(
         ChartDeclaration(
             "values",
-            "The values of at most twelve counters over time, of those that change most often.",
+            "The values over time of up to twelve counters, those that change most often.",
             (Panel("values", "time_ns", "value", "steps", by="label", each="name"),),
         ),
     ),
@@ -94,20 +94,19 @@ class CountersParameters:
 class CountersReport(Answer[CountersFacts]):
     """The values of EventCounters and of meters' instruments (System.Diagnostics.Metrics) over time, as one long table.
 
-    A counter that goes on with other tags is another series. Of an increase (`rate`, `counter`) the value is what was
-    added in one interval; `per_second` divides it by the interval that the trace tells: the measured one of an
-    EventCounter, that of its collection for an instrument. Quantiles of histograms are series of their own, and are
-    never averaged. What has no number is null with a reason, and a number that is written as in some culture is not
-    guessed.
+    The same counter with other tags is another series. The value of an increase (`rate`, `counter`) is what was added
+    in one interval; `per_second` divides it by the recorded interval: as measured for an EventCounter, that of the
+    collection for an instrument. Quantiles of histograms are series of their own, and are never averaged. A value that
+    is not a number is null with a reason, and culture-specific number formats are not guessed.
 
-    Values that another tool's metrics session publishes are in the trace too; `other_session` says so. When a limit
-    of time series or histograms is reached, values of others are missing; the table `problems` says when.
+    Values published for another tool's metrics session are in the trace, too; `other_session` marks them. After a limit
+    of time series or histograms is reached, further series are missing; the table `problems` says since when.
 
-    In a window, a value counts at the moment when it was published, at the end of its interval.
+    In a window, a value counts where it was published: at the end of its interval.
     """
 
-    series: ReportTable[CounterSeries] = table("Each series, with what its values sum up to.")
-    problems: ReportTable[CounterProblem] = table("Errors and limits that the source of metrics reported.")
+    series: ReportTable[CounterSeries] = table("Each series, with a summary of its values.")
+    problems: ReportTable[CounterProblem] = table("Errors and limits that the metrics source reported.")
     values: ReportTable[CounterValue] = table("Each value, in order of time.", bulk=True)
 
 
@@ -127,7 +126,7 @@ class CountersCollector(Collector[CountersReport]):
         self._unread_quantiles = 0
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         for rows in chunk.events.values():
             assert rows.event is not None
             provider, name = rows.event
@@ -215,22 +214,25 @@ class CountersCollector(Collector[CountersReport]):
         notes = []
         if keys and not wanted.any():
             names = sorted({f"{key.provider}/{key.name}" for key in keys})
-            text = f"no counter fits; there are {', '.join(names[:_MOST_NAMES])}"
+            text = f"no counter matches; there are {', '.join(names[:_MOST_NAMES])}"
             more = len(names) - _MOST_NAMES
             text += f" and {counted(more, 'other', 'others')}" if more > 0 else ""
             notes.append(Note("no-such-counter", "warning", text, ("series", "values")))
         kinds = {problem.kind for problem in problems}
         if kinds & {"time-series limit", "histogram limit"}:
-            text = "a limit of time series or histograms was reached: values of others are missing without a word"
+            text = "a limit of time series or histograms was reached: further series are silently missing"
             notes.append(Note("limit-reached", "warning", text, ("series", "values"), {}, "raise the limit"))
         errors = sum(problem.kind in ("error", "callback error") for problem in problems)
         if errors:
-            text = f"the source of metrics reported {counted(errors, 'error')}, in the table problems"
+            text = f"the metrics source reported {counted(errors, 'error')}; see the table `problems`"
             notes.append(Note("metric-errors", "warning", text, ("series", "values"), {"errors": errors}))
         others = self._sessions.others()
         if others:
-            text = f"metrics are those of {counted(len(others), 'session')} of other tools, which ran already: their"
-            text += " instruments and intervals, not those that were asked for"
+            text = (
+                f"metrics are those of {counted(len(others), 'session')} of other tools that were already "
+                "running: their"
+            )
+            text += " instruments and intervals, not the requested ones"
             notes.append(Note("other-session", "warning", text, ("series", "values"), {"sessions": len(others)}))
         used = np.unique(shown.series).tolist()
         ambiguous = sum(split(keys[number]).ambiguous for number in used)
@@ -239,10 +241,10 @@ class CountersCollector(Collector[CountersReport]):
             notes.append(Note("ambiguous-tags", "info", text, ("tag_names", "tag_values"), {"series": ambiguous}))
         lacking = int((shown.interval_ns == NO_INTERVAL).sum())
         if lacking:
-            text = f"the interval of {counted(lacking, 'value')} is unknown; they are in no rate per second"
+            text = f"the interval of {counted(lacking, 'value')} is unknown; they have no rate per second"
             notes.append(Note("no-interval", "info", text, ("interval_ns", "per_second"), {"values": lacking}))
         if odd:
-            text = f"{counted(odd, 'event is', 'events are')} no counter's in any known form"
+            text = f"{counted(odd, 'event is', 'events are')} in no known counter format"
             notes.append(Note("odd-events", "warning", text, ("values",), {"events": odd}))
         if self._unread_quantiles:
             text = f"the quantiles of {counted(self._unread_quantiles, 'histogram')} could not all be read"
@@ -256,7 +258,7 @@ def _fits(pattern: str | None, text: str) -> bool:
 
 REPORT: Final = ReportDeclaration(
     answer=CountersReport,
-    question="What did counters and metrics say over time?",
+    question="How did counters and metrics change over time?",
     topic="program",
     needs=_NEEDS,
     metrics=_METRICS,
@@ -265,7 +267,7 @@ REPORT: Final = ReportDeclaration(
     shown=("last", "mean", "per_second", "unit", "quantile", "name", "tags"),
     sparklines=sparklines,
     examples=(
-        ("What do all counters say?", "clrevents counters app.nettrace"),
+        ("What are the values of all counters?", "clrevents counters app.nettrace"),
         ("How did the heap grow?", "clrevents counters app.nettrace --name 'gc-heap*'"),
         ("Each value of the last ten seconds:", "clrevents counters app.nettrace --table values --start 10s"),
         ("Which errors did metrics report?", "clrevents counters app.nettrace --table problems"),

@@ -1,6 +1,6 @@
 """Sparklines: what counters did over time, as small bars of text beside their series, all on the same axis of time.
 
-A value is about the interval before it, where that is known. Draws values that the answer has; works nothing out.
+A value covers the interval before it, where that is known. Draws the answer's values; computes none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 def sparkline(values: Sequence[float | None], bars: str) -> str:
-    """A bar for each value, a space for None. Bars begin at 0, or at the least value below it."""
+    """A bar for each value, a space for None. Bars begin at 0, or at the smallest value below it."""
     known = [value for value in values if value is not None]
     low, high = min((0.0, *known)), max((0.0, *known))
     top = len(bars) - 1

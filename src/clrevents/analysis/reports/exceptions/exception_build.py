@@ -1,8 +1,9 @@
-"""Events of exceptions → the columns of the table of single exceptions, and whose time it was.
+"""Exception events → the columns of the table of single exceptions, and the exception that each stretch of time belongs
+to.
 
 Joins flights with names, messages and filters. Sees the whole trace; what a window cuts off is for later.
 
-No event says which filters accepted their exception; the place of the catch handler that begins next does: a filter's
+Which filters accepted their exception is not recorded; it follows from the catch handler that begins next: a filter's
 handler lies directly after it in the code of its method.
 """
 

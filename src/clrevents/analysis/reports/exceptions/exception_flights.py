@@ -1,7 +1,7 @@
 """Steps of exceptions → flights: each exception from its throw to the end of what handled it.
 
-A thread has a stack of exceptions in flight: one that is thrown while another is being handled lies on top of that one.
-Knows no names and no windows.
+A thread has a stack of exceptions in flight: one thrown while another is being handled lies on top of it. Knows no
+names and no windows.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class _ThreadFlights:
             flight.running = _STOPPED if kind == CATCH_STOP else _NOTHING
 
     def close(self) -> None:
-        """The trace ended. Without an event of any handler nobody knows what became of what was thrown."""
+        """The trace ended. Without any handler event, the outcomes are unknown."""
         for flight in self._stack:
             if flight.running == _STOPPED:
                 flight.outcome, flight.end_ns = "caught", flight.last_ns
@@ -270,7 +270,7 @@ class _ThreadFlights:
         flight.outcome, flight.end_ns = outcome, time
 
     def _unseen(self, time: int) -> None:
-        """The innermost one is over, and the trace does not say since when."""
+        """The innermost one is over, at an unknown time."""
         flight = self._stack[-1]
         self._turn(flight.last_ns)
         self._since = time
@@ -289,7 +289,7 @@ class _ThreadFlights:
 
 
 def _outside(depth: int, entry: int, of_depth: int, of_entry: int) -> bool:
-    """Whether a handler is not inside of another one that runs, or nobody knows.
+    """Whether a handler is outside the running one, or this is unknown.
 
     Handlers of a method lie in order: those inside of a handler before it, those around it after it.
     """

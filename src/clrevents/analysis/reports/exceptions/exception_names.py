@@ -21,7 +21,7 @@ from clrevents.table.build import Column
 Ints: TypeAlias = NDArray[np.int64]
 
 _DISPATCH: Final = "System.Runtime.EH"
-"""The type whose methods look for handlers since .NET 9; they lie above what threw."""
+"""The type whose methods have searched for handlers since .NET 9; they lie above the throwing method."""
 _CAPTURE: Final = "System.Runtime.ExceptionServices.ExceptionDispatchInfo"
 _AWAITERS: Final = (
     "System.Runtime.CompilerServices.TaskAwaiter",

@@ -1,6 +1,6 @@
 """Exceptions of a window → their groups, messages, stretches of time and metrics.
 
-Counts each one where it was thrown, and its time as far as it lies in the window. Knows no events.
+Counts each one where it was thrown, and the part of its time inside the window. Knows no events.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 _STRETCHES: Final = 100
-"""Stretches of time at most."""
+"""The most stretches of time."""
 _SHORTEST: Final = 1_000_000
 
 
@@ -55,7 +55,7 @@ class ExceptionSums:
         self.thrown: Mask = mine & ~nested & ~again
 
     def groups(self) -> ReportTable[ExceptionGroup]:
-        """By type, throwing and catching method: the most often thrown first."""
+        """By type, throwing and catching method: most often thrown first."""
         names = ("type", "throwing_method", "catching_method")
         of, first = self._grouped(names)
         count = len(first)
@@ -82,7 +82,7 @@ class ExceptionSums:
         return made.take(order[some[order]])
 
     def messages(self) -> ReportTable[ExceptionMessage]:
-        """By type and message without numbers: the most frequent first."""
+        """By type and message without numbers: most frequent first."""
         rows = np.flatnonzero(self._begun & self._told)
         types, texts = self._text("type", rows), self._listed.column("message").take(rows).tolist()
         patterns = {text: None if text is None else message_pattern(text) for text in set(texts)}
@@ -138,7 +138,7 @@ class ExceptionSums:
         )
 
     def outcomes(self) -> ReportTable[ExceptionOutcome]:
-        """By what became of them: the most frequent first."""
+        """By what became of them: most frequent first."""
         counts = Counter(self._outcomes()).most_common()
         lossy = [bool(self._missing())] * len(counts)
         columns = {"outcome": [word for word, _ in counts], "count": [n for _, n in counts], "lossy": lossy}

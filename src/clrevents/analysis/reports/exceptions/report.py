@@ -25,30 +25,30 @@ from clrevents.analysis.reports.exceptions.exception_steps import EVENTS, HEADER
 from clrevents.analysis.reports.exceptions.exception_sums import ExceptionSums
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 
-_HANDLERS: Final = "what handled exceptions, and when"
+_HANDLERS: Final = "exception handlers and their times"
 _NEEDS: Final = (
     Need("exceptions", ("ExceptionThrown",), 0x8000, 2, essential=True),
     Need(_HANDLERS, tuple(name.partition("/")[2] for name in EVENTS[1:]), 0x8000, 4),
 )
 _METRICS: Final = (
     MetricDeclaration(
-        "thrown", "count", "Exceptions thrown for the first time while no other one was being handled.", better="less"
+        "thrown", "count", "Exceptions thrown for the first time while no other was being handled.", better="less"
     ),
     MetricDeclaration(
         "count",
         "count",
-        "Exceptions, each once, where it was thrown: `thrown`, `nested` and `rethrown_by_await`.",
+        "All exceptions, each counted once: `thrown`, `nested` and `rethrown_by_await`.",
         better="less",
         quantity="exceptions.thrown",
     ),
-    MetricDeclaration("rethrown", "count", "How often `throw;` threw one of them again."),
+    MetricDeclaration("rethrown", "count", "How often `throw;` rethrew one of them."),
     MetricDeclaration(
-        "nested", "count", "Exceptions thrown for the first time while another one was being handled.", lossy="unknown"
+        "nested", "count", "Exceptions thrown for the first time while another was being handled.", lossy="unknown"
     ),
     MetricDeclaration(
         "rethrown_by_await",
         "count",
-        "Exceptions that had been captured, mostly by a task, and were thrown on.",
+        "Exceptions that had been captured, mostly by a task, and were rethrown.",
         evidence="inferred",
     ),
     MetricDeclaration("filtered", "count", "How often a filter accepted an exception.", evidence="inferred"),
@@ -59,11 +59,14 @@ _METRICS: Final = (
         lossy="as found",
     ),
     MetricDeclaration("without_throw", "count", "Exceptions whose throw is not in the trace.", lossy="as found"),
-    MetricDeclaration("unmatched", "count", "Ends of handlers whose begin is not in the trace.", lossy="as found"),
+    MetricDeclaration("unmatched", "count", "Ends of handlers whose start is not in the trace.", lossy="as found"),
     MetricDeclaration(
-        "dispatch_total", "ns", "How long handlers were looked for, with filters and finally handlers.", better="less"
+        "dispatch_total",
+        "ns",
+        "How long searching for handlers took, including filters and finally handlers.",
+        better="less",
     ),
-    MetricDeclaration("handling_total", "ns", "How long catch handlers took, and what they threw again."),
+    MetricDeclaration("handling_total", "ns", "How long catch handlers took, including what they rethrew."),
     MetricDeclaration(
         "dispatch_median", "ns", "The median time from a throw to its catch handler.", better="less", merge="none"
     ),
@@ -77,13 +80,13 @@ _METRICS: Final = (
 class ExceptionsParameters:
     """How methods are named."""
 
-    raw: bool = parameter(False, "Names as the runtime writes them.")
+    raw: bool = parameter(False, "Show names as the runtime writes them.")
     my_code: bool = MY_CODE
 
 
 _CHART: Final = ChartDeclaration(
     "rate",
-    "How many exceptions were thrown in each stretch of time.",
+    "How many exceptions were thrown in each interval.",
     (Panel("timeline", "start_ns", "thrown"),),
 )
 
@@ -96,35 +99,37 @@ _CHART: Final = ChartDeclaration(
 class ExceptionsReport(Answer[ExceptionFacts]):
     """What was thrown, by which method, who caught it, how often, and how long that took.
 
-    An exception is counted once, where it was thrown: as `thrown`, as `nested` if another one was being handled on its
-    thread, or as `rethrown_by_await` if it had been captured, as tasks do, and was thrown on; that is told by the
-    stack. `rethrown` counts how often `throw;` threw one of these again. From .NET 9 on `throw;` raises no event of
-    its own and shows by a second catch handler, so that one which nobody catches is not counted.
+    An exception is counted once, where it was thrown: as `thrown`, as `nested` if another was being handled on its
+    thread, or as `rethrown_by_await` if it had been captured, for example by a task, and was rethrown, which follows
+    from the stack. `rethrown` counts how often `throw;` rethrew one of these. From .NET 9 on, `throw;` raises no event
+    of its own and is recognized by a second catch handler, so a rethrow that is never caught is not counted.
 
-    The throwing method is the innermost one that is not part of the runtime's dispatch. It may be a helper of the
-    framework; `my_code` looks for the first method of the program.
+    The throwing method is the innermost one that is not part of the runtime's dispatch. It may be a framework helper;
+    `my_code` looks for the first method of the program.
 
-    The dispatch lasts from the throw to the begin of the first catch handler: the search for it, filters, and finally
-    handlers on the way. Everything from there to the end of the last catch handler is handling. The time of an
-    exception that was thrown meanwhile is that one's alone, so that times may be added up.
+    Dispatch lasts from the throw to the start of the first catch handler: the search for it, filters, and finally
+    handlers on the way. Handling lasts from there to the end of the last catch handler. Time spent on an exception
+    thrown meanwhile counts for that exception alone, so times can be added up.
 
-    Whether a filter accepted is not recorded. It is taken to have, if the catch handler that begins next lies directly
-    after it; where the handler of a filter never ran, that may be another one's.
+    Whether a filter accepted is not recorded. It is assumed to have accepted if the catch handler that begins next lies
+    directly after it; if a filter's own handler never ran, that handler may belong to another filter.
 
-    In a window, an exception counts where it was thrown, and its time as far as it lies in the window.
+    In a window, an exception counts where it was thrown, with the part of its time inside the window.
     """
 
     groups: ReportTable[ExceptionGroup] = table(
-        "Exceptions by type, throwing and catching method, the most frequent first."
+        "Exceptions by type, throwing and catching method, most frequent first."
     )
-    messages: ReportTable[ExceptionMessage] = table("Exceptions by type and message, numbers and ids folded.")
+    messages: ReportTable[ExceptionMessage] = table(
+        "Exceptions by type and message, with numbers and ids replaced by `#`."
+    )
     outcomes: ReportTable[ExceptionOutcome] = table("What became of exceptions.")
-    timeline: ReportTable[ExceptionInterval] = table("What was thrown over time, in equal stretches.")
+    timeline: ReportTable[ExceptionInterval] = table("What was thrown over time, in equal intervals.")
     exceptions: ReportTable[ThrownException] = table("Each exception, in order of time.", bulk=True)
 
 
 class ExceptionsCollector(Collector[ExceptionsReport]):
-    """Keeps a few columns of each event of an exception."""
+    """Keeps a few columns of each exception event."""
 
     selectors = EVENTS
     headers = HEADERS
@@ -135,7 +140,7 @@ class ExceptionsCollector(Collector[ExceptionsReport]):
         self._kept = Kept({selector: (*HEADERS, *columns) for selector, columns in KEPT.items()})
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         self._kept.take(chunk)
 
     def finish(self, context: Context) -> ExceptionsReport:

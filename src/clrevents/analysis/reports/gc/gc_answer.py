@@ -61,7 +61,7 @@ class WindowedCollections:
         return found
 
     def paused(self) -> list[int | None]:
-        """How long each stopped the program within the window; None where that is unknown."""
+        """How long each stopped the program within the window; None if unknown."""
         window = self.context.window
         found: list[int | None] = []
         for key in zip(*(self.values(name) for name in ("number", "start_ns", "end_ns")), strict=True):
@@ -74,7 +74,7 @@ class WindowedCollections:
         return found
 
     def lost(self) -> int:
-        """How many collections between those of the window left no event, as the numbers tell."""
+        """How many collections between those of the window left no event, according to the gaps in their numbers."""
         window = self.context.window
         found = 0
         for runtime in self.built:
@@ -84,6 +84,17 @@ class WindowedCollections:
                     found += following - number - 1
         return found
 
+    def going_on(self) -> tuple[int, int]:
+        """How long the program had been stopped when tracing stopped, and how much of it in the window; 0 if it was
+        not."""
+        ends = self.suspensions.column("end_ns").known
+        starts = self.suspensions.column("start_ns")
+        if not len(self.suspensions) or ends[-1] or not starts.known[-1] or self.suspensions["lossy"][-1]:
+            return 0, 0
+        since = starts.values[-1:]
+        until = np.maximum(since, self.context.stopped_ns)
+        return int((until - since)[0]), int(self.context.window.overlap(since, until)[0])
+
     def stopping(self) -> int:
         """How long threads took to stop within the window."""
         starts, ends = self.suspensions.column("start_ns"), self.suspensions.column("stopped_ns")
@@ -92,7 +103,7 @@ class WindowedCollections:
 
 
 def totals(listed: WindowedCollections) -> list[dict[str, Any]]:
-    """By generation, by kind and by reason: the longest pauses first."""
+    """By generation, by kind and by reason: longest pauses first."""
     names = ("generation", "kind", "reason", "pause_ns", "suspend_ns", "promoted_bytes")
     columns = {name: listed.values(name) for name in names}
     paused, begun = listed.paused(), listed.begun
@@ -124,14 +135,15 @@ def totals(listed: WindowedCollections) -> list[dict[str, Any]]:
 
 
 def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: ReportTable[Any]) -> Any:
-    """All numbers; lower bounds where a part of what they count or add up is not known."""
+    """All numbers; lower bounds where part of what they count or add up is unknown."""
     context = listed.context
     lost = bool(listed.lost())
     begun = listed.begun
     rows = [row for row, counts in enumerate(begun) if counts]
     generation, kind, reason = (listed.values(name) for name in ("generation", "kind", "reason"))
     pauses_known, stops_known = (bool(listed.suspensions.column(n).known.all()) for n in ("pause_ns", "suspend_ns"))
-    total = int(context.overlap(listed.suspensions).sum())
+    open_pause, inside = listed.going_on()
+    total = int(context.overlap(listed.suspensions).sum()) + inside
     pauses = sorted(value for value in listed.values("pause_ns") if value is not None)
     allocated, promoted = listed.values("allocated_bytes"), listed.values("promoted_bytes")
     sizes = [value for name in ("heap_before_bytes", "heap_after_bytes") for value in listed.values(name)]
@@ -143,7 +155,7 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
         "induced": sum(reason[row] in INDUCED for row in rows),
         "pause_total": total,
         "paused": share(total, length) if pauses_known else None,
-        "pause_max": max(pauses, default=None),
+        "pause_max": max([*pauses[-1:], *filter(None, [open_pause])], default=None),
         **{name: nearest_rank(pauses, percent) for name, percent in _PERCENTILES.items()},
         "suspend_total": listed.stopping(),
         "heap_peak": max((size for size in sizes if size is not None), default=None),
@@ -156,6 +168,7 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
     # What was allocated while a background collection ran is in no event.
     at_least = {
         "pause_total": not pauses_known,
+        "pause_max": open_pause > 0,
         "suspend_total": not stops_known,
         "promoted_total": any(promoted[row] is None for row in rows),
         "allocated_total": any(allocated[row] is None for row in rows) or not {None, "background"}.isdisjoint(kind),
@@ -163,6 +176,8 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
     for name, value in numbers.items():
         if not isinstance(value, Metric) and (at_least.get(name) or (lost and name in _ADDED_UP)):
             numbers[name] = context.metric(name, value, least=True)
+        elif value is None and not pauses_known and name in ("paused", *_PERCENTILES):
+            numbers[name] = context.metric(name, None, reason="a pause has no end in the trace")
     return numbers
 
 
@@ -203,7 +218,10 @@ def left_out(listed: WindowedCollections) -> list[Note]:
     lost = listed.lost()
     if not lost:
         return []
-    text = f"{counted(lost, 'collection')} between others left no event, as the numbers tell; sums are at least so much"
+    text = (
+        f"{counted(lost, 'collection')} between others left no event, according to the gaps in their numbers; "
+        "sums are lower bounds"
+    )
     return [Note("numbers-missing", "warning", text, ("collections", *sorted(_ADDED_UP)), {"collections": lost})]
 
 
@@ -212,25 +230,29 @@ def notes(listed: WindowedCollections) -> list[Note]:
     found, built = [], listed.built
     orphans = sum(runtime.walk.orphans for runtime in built)
     if orphans:
-        text = f"{counted(orphans, 'event')} about a collection cannot be given to one of them"
+        text = f"{counted(orphans, 'event')} could not be assigned to any collection"
         touched = ("collections", "generations", "heaps")
         found.append(Note("events-without-collection", "warning", text, touched, {"events": orphans}))
     pauses = sum(value is None for value in listed.values("pause_ns"))
     if pauses:
-        text = f"the pauses of {counted(pauses, 'collection')} are not whole in the trace, and not in the metrics"
+        text = (
+            f"the pauses of {counted(pauses, 'collection')} are incomplete in the trace and not included in the metrics"
+        )
         found.append(Note("pauses-unknown", "warning", text, ("pause_ns", "pause_total"), {"collections": pauses}))
     silent = sum(value is None for value in listed.values("allocated_bytes"))
     if silent and listed.collections:
-        text = f"{counted(silent, 'collection')} of {len(listed.collections):,} cannot tell what was allocated before"
+        text = (
+            f"{counted(silent, 'collection')} of {len(listed.collections):,} do not show what was allocated before them"
+        )
         found.append(Note("allocated-unknown", "info", text, ("allocated_total",), {"collections": silent}))
     inside = sum(word == "background" for word in listed.values("kind"))
     if inside:
-        text = f"what was allocated during {counted(inside, 'background collection')} is not known"
+        text = f"what was allocated during {counted(inside, 'background collection')} is unknown"
         numbers = {"collections": inside}
         found.append(Note("allocated-in-background", "info", text, ("allocated_total",), numbers))
     unread = sum(runtime.dynamic.unread for runtime in built)
     if unread:
-        text = f"{counted(unread, 'event')} of the GC's own kinds {'has' if unread == 1 else 'have'} another layout"
+        text = f"{counted(unread, 'event')} of the GC's own kinds {'has' if unread == 1 else 'have'} an unknown layout"
         found.append(Note("dynamic-unread", "warning", text, ("committed", "tunings"), {"events": unread}))
     return found
 

@@ -1,6 +1,6 @@
 """One runtime's events → the columns of the GC report's tables. Sees the whole trace; cuts nothing.
 
-Each event was given to its collection before (`gc_collections`); here their values become columns.
+Each event was already assigned to its collection (`gc_collections`); here their values become columns.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Built:
     def _forget_spoilt(self) -> None:
         """Drop histories that may be another collection's, because a loss lies before them.
 
-        Between a begin and its end they are the collection's own, whatever was lost.
+        Between its start and its end they are the collection's own, whatever was lost.
         """
         if not self.context.marks:
             return
@@ -138,7 +138,7 @@ class Built:
         return as_columns(GarbageCollection, rows)
 
     def _about(self, one: Collected) -> dict[str, Any]:
-        """What its own events, its suspensions and its request tell."""
+        """What is known from its own events, its suspensions and its request."""
         start, end, pieces = one.start, one.end, one.pieces
         pauses = self.held.times[0][one.suspensions].tolist()
         first = one.suspensions[0] if one.suspensions else None
@@ -161,7 +161,7 @@ class Built:
         }
 
     def _stopping(self, one: Collected) -> int | None:
-        """How long its threads took to stop: of the suspensions that it owns."""
+        """How long threads took to stop, over the suspensions that it owns."""
         mine = [s for s in one.suspensions if self.owners[s][0] is one]
         if not one.suspensions or not self._stopped[mine].all() or (one.background and one.end is None):
             return None
@@ -178,7 +178,7 @@ class Built:
         }
 
     def _stats(self, one: Collected) -> dict[str, Any]:
-        """The heap afterwards. Of a background one the runtime repeats what the collection before promoted."""
+        """The heap afterwards. For a background one, the runtime repeats what the previous collection promoted."""
         if one.stats is None:
             return dict.fromkeys(_STATS)
         sizes = (self._value(STATS, f"GenerationSize{n}", one.stats) or 0 for n in range(5))
@@ -220,9 +220,10 @@ class Built:
         return found
 
     def _phases(self, row: int, bits: int, background: bool) -> dict[str, int | None]:
-        """Times of phases, of which a background collection has others.
+        """Times of phases; a background collection has different ones.
 
-        The runtime reckons them from two clocks: one that comes out below 0 is huge in the event, and null here.
+        The runtime computes them from two clocks: a negative result appears as a huge number in the event, and as null
+        here.
         """
         times, offsets = self._times_of_phases
         spent = [time * _US if time <= _LONGEST_US else None for time in times[offsets[row] : offsets[row + 1]]]
@@ -252,8 +253,8 @@ class Built:
     def _allocated(self) -> tuple[list[int | None], list[float | None]]:
         """What was allocated since the collection before had ended, and how much that is in a second.
 
-        It is what objects there are more than that one left. Nobody knows it of one inside of a background collection,
-        nor where a number is missing in between.
+        It is the growth of objects since the end of that one. It is unknown inside a background collection, and where a
+        number is missing in between.
         """
         before, after = (self.parts.of_objects(live) for live in (self.parts.live_before, self.parts.live_after))
         complete = self.parts.complete.tolist()
@@ -282,7 +283,7 @@ class Built:
         return amounts, rates
 
     def _follows(self, place: int, last: int, numbers: frozenset[int]) -> bool:
-        """Whether nothing collected between the end of one collection and the begin of another."""
+        """Whether nothing collected between the end of one collection and the start of another."""
         before, one, ended = self.collections[place - 1], self.collections[place], self.collections[last]
         nothing_lost = numbers.issuperset(range(ended.number + 1, one.number))
         return nothing_lost and ended.end is not None and before.first.place <= ended.end.place

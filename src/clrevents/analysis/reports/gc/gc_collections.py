@@ -1,7 +1,7 @@
 """Collections: their begins and ends by number, and which of the other events belong to each.
 
-A walk over the events in order. What cannot be given to one collection for certain is given to none, so that a lost
-event makes a gap and not a wrong row.
+A walk over the events in order. An event that cannot be assigned to one collection with certainty is assigned to none,
+so a lost event causes a gap and not a wrong row.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Collected:
 
     @property
     def background(self) -> bool:
-        """Whether it ran while the program did: one that is announced so may yet turn out to be blocking."""
+        """Whether it ran while the program did: a collection announced as such may still turn out to be blocking."""
         return self.type == BACKGROUND and self.concurrent is not False
 
     @property
@@ -156,7 +156,7 @@ class CollectionWalk:
         return self._numbers[id(self._open[-1])] if self._open else NOTHING
 
     def _tell(self, selector: str, row: int, at: GcMoment, values: list[Any]) -> Collected | None:
-        """What an event says of a collection; which, or None."""
+        """What an event says about a collection; which one, or None."""
         last, about = self._last.get(at.thread_id, ("", None))
         if selector == STATS:
             # They follow the end on its thread at once.
@@ -190,11 +190,12 @@ class CollectionWalk:
 
 
 def give_pauses(walk: CollectionWalk, held: Suspensions) -> list[list[Collected]]:
-    """Tell each collection its part of the pauses; to which collections each suspension belongs, its owner first.
+    """Give each collection its part of the pauses; returns the collections that each suspension belongs to, its owner
+    first.
 
     A suspension belongs to the collection that begins in it. Others that begin in it have their own time of it, and the
-    first has the rest. One without a begin, while a background collection runs, belongs to that one if it is for its
-    sake (the reason `SuspendForGCPrep`).
+    first has the rest. A suspension in which none begins while a background collection runs belongs to that one if it
+    is made for it (the reason `SuspendForGCPrep`).
     """
     found: list[list[Collected]] = [[] for _ in range(len(held))]
     started = [c for c in walk.collections if c.start is not None]

@@ -1,6 +1,6 @@
-"""What histories tell of each heap and each generation, as arrays, and the sums of one collection.
+"""What heap histories say about each heap and each generation, as arrays, and the sums of one collection.
 
-Sums only where every heap of a collection told; what free space is, and what survived, is reckoned here alone.
+Sums only where every heap of a collection has its history; free space and survivors are computed only here.
 """
 
 from __future__ import annotations
@@ -57,13 +57,14 @@ class HeapParts:
     generation: Ints
     values: Mapping[str, Ints]
     condemned: Mask
-    """Whether the generation was collected, by a collection that tells what survived."""
+    """Whether the generation was collected, by a collection whose survivors are known."""
     budgeted: Mask
     """Whether it got a new budget."""
     after_told: Mask
-    """Whether its sizes afterwards are told: .NET Core 3.1 leaves those out that generation 0's do not change."""
+    """Whether its sizes afterwards are known: .NET Core 3.1 omits those that a generation 0 collection does not
+    change."""
     complete: Mask
-    """Of each collection: whether all of its heaps told."""
+    """For each collection: whether all of its heaps have their history."""
 
     @cached_property
     def live_before(self) -> Ints:
@@ -102,7 +103,7 @@ class HeapParts:
         return found
 
     def total(self, values: Ints, chosen: Mask | None = None, known: Mask | None = None) -> list[int | None]:
-        """A sum for each collection; None where not all heaps told, or one of the values is not `known`."""
+        """A sum for each collection; None where a heap's history is missing, or one of the values is not `known`."""
         kept = np.ones(len(values), dtype=np.bool_) if chosen is None else chosen
         sums = sum_by(self.collection[kept], values[kept], len(self.complete))
         whole = self.complete.copy()
@@ -158,7 +159,7 @@ class HeapParts:
 def sized(
     values: Mapping[str, Ints], live_before: Ints, condemned: Mask, budgeted: Mask, after: Mask
 ) -> dict[str, Any]:
-    """Columns of sizes, each null where it is not told."""
+    """Columns of sizes, each null if unknown."""
     survived = values["pinned_survived_bytes"] + values["others_survived_bytes"]
     known = {"pinned_survived_bytes": condemned, "budget_bytes": budgeted, **dict.fromkeys(_AFTER, after)}
     made: dict[str, Any] = {

@@ -1,4 +1,5 @@
-"""The slowest suspensions of a process and where its threads were last seen before them: a hint at who was late.
+"""The slowest suspensions of a process and where its threads were last seen before them: a hint at which thread was
+late.
 
 A sample before a suspension does not prove that its thread held the others up. Knows samples, and no collection.
 """
@@ -16,7 +17,7 @@ from clrevents.analysis.shared.events.gc_suspensions import Suspensions
 
 SAMPLE: Final = "sample/ThreadSample"
 SLOWEST: Final = 20
-"""Of so many suspensions, those that took longest to stop all threads, the threads are shown."""
+"""For how many suspensions, those that took longest to stop all threads, the threads are shown."""
 _REACH_NS: Final = 20_000_000
 """Older samples say little of where a thread was."""
 _MANAGED: Final = 2
@@ -26,7 +27,7 @@ _MANAGED: Final = 2
 def hint_rows(
     held: Suspensions, numbers: list[int | None], samples: Gathered, named: Callable[[int, int], str | None]
 ) -> list[dict[str, Any]]:
-    """Of each thread that was in managed code, its last sample before each of the slowest suspensions.
+    """The last sample before each of the slowest suspensions, for each thread that was in managed code.
 
     `named` gives the innermost method of a stack at a time.
     """

@@ -1,6 +1,6 @@
 """The events of one process → those of each of its runtimes, and the columns of all of them again.
 
-A process has one runtime, by way of exception two. Knows no event.
+A process usually has one runtime, exceptionally two. Knows no event.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from clrevents.analysis.gathering.gather import Gathered
 INSTANCE: Final = "ClrInstanceID"
 """The field that tells runtimes of one process apart."""
 _RUNTIMES: Final = 2
-"""Of so many runtimes of one process there are answers: each costs as much as a process, and the id is any number of
-16 bits."""
+"""The most runtimes of one process with an answer: each costs as much as a process, and the id can be any 16-bit
+number."""
 
 
 def by_runtime(rows: Mapping[str, Gathered], told: Collection[str]) -> tuple[list[Mapping[str, Gathered]], list[Note]]:
-    """The events of each runtime of the process, and what to say of runtimes that are left out: those with the fewest
-    events.
+    """The events of each runtime of the process, and a note on runtimes left out: those with the fewest events.
 
-    `told` are the selectors whose events say which runtime they are of; every runtime gets the others whole.
+    `told` are the selectors whose events name their runtime; every runtime gets all events of the others.
     """
     numbers = {name: rows[name].numbers(INSTANCE).astype(np.int64) for name in told}
     ids, counts = np.unique(np.concatenate(list(numbers.values())), return_counts=True)

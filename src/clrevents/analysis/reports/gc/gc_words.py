@@ -18,7 +18,7 @@ INDUCED: Final = frozenset(
         *("LowMemoryHost", "LowMemoryHostBlocking"),
     )
 )
-"""Reasons of collections that somebody asked for: the program, the system or whoever hosts the runtime."""
+"""Reasons of collections that were requested: by the program, the system or the runtime's host."""
 BLOCKING: Final = 0
 BACKGROUND: Final = 1
 FOREGROUND: Final = 2

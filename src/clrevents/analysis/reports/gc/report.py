@@ -1,6 +1,7 @@
 """The GC report: what it asks for, its collector and its function.
 
-Tells what the runtime wrote of its collections. Which objects there are, and who allocates them, is for other reports.
+Reports what the runtime recorded about its collections. Objects, and who allocates them, are the subject of other
+reports.
 """
 
 from __future__ import annotations
@@ -85,23 +86,25 @@ _KEPT: Final = {**_EVENTS, **_RUNTIMES}
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Collections that began."),
     MetricDeclaration("pause_total", "ns", "How long the program was stopped for collections.", "less"),
-    MetricDeclaration("paused", "ratio", "The share of the time for which it was.", "less", "none", windows=False),
+    MetricDeclaration("paused", "ratio", "That time as a share of the window.", "less", "none", windows=False),
     MetricDeclaration("pause_max", "ns", "The longest pause of one collection.", "less", "max"),
     *(
         MetricDeclaration(
             f"pause_p{percent}",
             "ns",
-            f"The pause that {percent} % of the collections whose pause is known did not exceed, by nearest rank.",
+            f"The {percent}th percentile of the known pauses, by nearest rank.",
             "less",
             "none",
             windows=False,
         )
         for percent in (50, 95, 99)
     ),
-    MetricDeclaration("suspend_total", "ns", "How much of the pauses it took until all threads had stopped.", "less"),
+    MetricDeclaration(
+        "suspend_total", "ns", "How much of the pauses was spent waiting for all threads to stop.", "less"
+    ),
     MetricDeclaration("full_blocking", "count", "Collections of generation 2 that were not background ones.", "less"),
-    MetricDeclaration("background", "count", "Collections while the program ran on."),
-    MetricDeclaration("induced", "count", "Collections that were asked for, and not caused by allocation."),
+    MetricDeclaration("background", "count", "Collections that ran while the program did."),
+    MetricDeclaration("induced", "count", "Collections that were requested, not caused by allocation."),
     MetricDeclaration(
         "heap_peak", "bytes", "The largest size of the heap, before or after a collection.", "less", "max"
     ),
@@ -119,13 +122,13 @@ _METRICS: Final = (
         merge="none",
         windows=False,
     ),
-    MetricDeclaration("committed_peak", "bytes", "The most memory that the GC held.", "less", "max"),
-    MetricDeclaration("promoted_total", "bytes", "What survived collections, where they tell.", "less"),
-    MetricDeclaration("allocated_total", "bytes", "What was allocated before collections, where they tell.", "less"),
+    MetricDeclaration("committed_peak", "bytes", "The most memory that the GC had committed.", "less", "max"),
+    MetricDeclaration("promoted_total", "bytes", "What survived collections, as far as recorded.", "less"),
+    MetricDeclaration("allocated_total", "bytes", "What was allocated before collections, as far as recorded.", "less"),
     MetricDeclaration(
         "allocation_rate",
         "bytes/s",
-        "The same in a second, without what was allocated before the first collection.",
+        "The same per second, leaving out what was allocated before the first collection.",
         "less",
         "none",
         windows=False,
@@ -135,10 +138,10 @@ _METRICS: Final = (
 
 @parameters
 class GcParameters:
-    """What may be looked up besides."""
+    """What else to look up."""
 
-    callers: bool = parameter(False, "Name the method that asked for each collection.")
-    hints: bool = parameter(False, "Look for what threads did before the slowest suspensions, in samples.")
+    callers: bool = parameter(False, "Name the method that requested each collection.")
+    hints: bool = parameter(False, "Find out from samples what threads did before the slowest suspensions.")
 
 
 _CHARTS: Final = (
@@ -152,7 +155,7 @@ _CHARTS: Final = (
     ),
     ChartDeclaration(
         "collections",
-        "The pause of each collection by its kind, and the heap that it left.",
+        "The pause of each collection by its kind, and the heap afterwards.",
         (
             Panel("collections", "start_ns", "pause_ns", "point", by="kind"),
             Panel("collections", "end_ns", "heap_after_bytes", "line"),
@@ -169,33 +172,35 @@ _CHARTS: Final = (
 class GcReport(Answer[GcFacts]):
     """Which garbage collections ran and why, how long each stopped the program, and what it left of the heap.
 
-    A pause is from where the runtime begins to stop the threads to where they all run again. Background collections
-    have several, and some collections share one. Pauses for the sample profiler or a debugger are in no number here.
-    The duration of a background collection is not a pause: the program runs meanwhile. Threads in native code go on
-    during a pause, until they return.
+    A pause lasts from when the runtime begins to stop the threads until they all run again. Background collections have
+    several, and some collections share one. Pauses for the sample profiler or a debugger are not included in any number
+    here. The duration of a background collection is not a pause: the program keeps running. Threads in native code run
+    on during a pause, until they return.
 
-    Begins and ends are matched by number, and what else the runtime tells of a collection is given to it only where
-    that is certain. A collection that began before the trace or went on after it has a row, with null for what is
-    missing. `survival`, sizes before, free space and budgets come from the histories that the runtime writes for each
-    heap, and are null unless all heaps told.
+    Starts and ends are matched by number, and other events about a collection are assigned to it only where that is
+    certain. A collection that began before the trace or went on after it has a row, with null for what is missing.
+    `survival`, sizes before, free space and budgets come from the histories that the runtime writes for each heap, and
+    are null unless those of all heaps are there.
 
-    In a window, pauses count as far as they lie in it, and collections where they began.
+    In a window, a pause counts with the part inside it, and a collection where it began.
     """
 
     collections: ReportTable[GarbageCollection] = table("Each collection, in order of time.")
     totals: ReportTable[GcTotal] = table("All collections by generation, by kind and by reason.")
-    suspensions: ReportTable[GcSuspension] = table("Each time that the threads were stopped for a collection.")
+    suspensions: ReportTable[GcSuspension] = table("Each suspension of the threads for a collection.")
     generations: ReportTable[CollectedGeneration] = table("What each collection did to each generation.")
     heaps: ReportTable[HeapGeneration] = table("The same for each heap.", bulk=True)
     marks: ReportTable[MarkedRoots] = table("How long each heap marked from each kind of root.", bulk=True)
-    committed: ReportTable[CommittedMemory] = table("The memory that the GC held, at begins and ends of collections.")
+    committed: ReportTable[CommittedMemory] = table(
+        "The memory that the GC had committed, at starts and ends of collections."
+    )
     samples: ReportTable[AdaptationSample] = table("What server GC measured to adapt its heaps (DATAS).")
-    tunings: ReportTable[AdaptationTuning] = table("What it decided on the number of its heaps (DATAS).")
+    tunings: ReportTable[AdaptationTuning] = table("What it decided about the number of its heaps (DATAS).")
     hints: ReportTable[SuspensionHint] = table(
         "With `hints`: where threads were last seen before the 20 suspensions that took longest to stop them all."
     )
     other_suspensions: ReportTable[GcSuspension] = table(
-        "Each time that the threads were stopped for another reason, such as a sample.", bulk=True
+        "Each suspension of the threads for another reason, such as a sample.", bulk=True
     )
 
 
@@ -211,7 +216,7 @@ class GcCollector(Collector[GcReport]):
         self._kept = Kept({**_KEPT, SAMPLE: (*_HEADERS, "Type")})
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         self._kept.take(chunk)
 
     def finish(self, context: Context) -> GcReport:
@@ -313,7 +318,7 @@ REPORT: Final = ReportDeclaration(
         ("What was still running when a collection had to wait?", "clrevents gc app.nettrace --hints --table hints"),
         ("How did generation 2 grow?", "clrevents gc app.nettrace --table generations --csv"),
         (
-            "How long was the program stopped, in all?",
+            "How long was the program stopped in total?",
             "clrevents gc app.nettrace --json | jq .metrics.pause_total.value",
         ),
     ),

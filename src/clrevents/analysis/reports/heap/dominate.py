@@ -238,7 +238,7 @@ def outermost(
 
 
 def spread(offsets: list[int], targets: list[int], parent: list[int], queue: list[int], filled: int) -> int:
-    """Reach nodes from the first `filled` of `queue`, the nearest first; `parent` is -2 for those not reached yet.
+    """Reach nodes from the first `filled` of `queue`, nearest first; `parent` is -2 for those not reached yet.
 
     Returns how many were reached: they are in `queue` in this order, and `parent[v]` is the node before v.
     """

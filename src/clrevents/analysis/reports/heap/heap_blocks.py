@@ -99,7 +99,7 @@ class BlockStream:
 
 @attrs.define(eq=False)
 class SnapshotDraft:
-    """What came of one snapshot so far. Without the beginning of its collection `gc_number` is None."""
+    """What has arrived of one snapshot so far. Without the beginning of its collection `gc_number` is None."""
 
     clr: int
     order: int
@@ -121,11 +121,11 @@ class SnapshotDraft:
     dependents: BlockStream = attrs.field(factory=lambda: BlockStream.of(GCKeyNodeID="uint64", GCValueNodeID="uint64"))
     wrappers: BlockStream = attrs.field(factory=lambda: BlockStream.of(ObjectID="uint64", Flags="uint32"))
     statics: list[tuple[int, int, int, str]] = attrs.field(factory=list)
-    """Of each static field: where it is, its object, its flags, its name."""
+    """For each static field: where it is, its object, its flags, its name."""
 
     @property
     def empty(self) -> bool:
-        """Whether nothing tells that it is a snapshot at all."""
+        """Whether there is no sign that it is a snapshot at all."""
         return not (self.nodes.indexes or self.edges.indexes)
 
 

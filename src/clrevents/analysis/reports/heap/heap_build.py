@@ -1,6 +1,6 @@
 """What came of a snapshot → `HeapSnapshot`: blocks in order, addresses as numbers of objects, types with names.
 
-Decides what of it can be trusted, and says so in numbers; never guesses which reference belongs to which object.
+Decides how much of it can be trusted, and says so in numbers; never guesses which reference belongs to which object.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The caveats of a heap report: what of a snapshot is missing, and what was asked for in vain.
+"""The caveats of a heap report: what is missing from a snapshot, and what was asked for but not found.
 
 Says it in words and numbers; decides nothing.
 """
@@ -18,7 +18,7 @@ _BUFFER = "record the trace again with a larger buffer (dotnet-trace collect --b
 
 
 def snapshot_notes(snapshot: HeapSnapshot) -> Iterator[Note]:
-    """What is wrong with a snapshot, the most important first."""
+    """What is wrong with a snapshot, most important first."""
     coverage, what = snapshot.coverage, f"snapshot {snapshot.number}"
     if not coverage.linked:
         lacking = []
@@ -29,20 +29,20 @@ def snapshot_notes(snapshot: HeapSnapshot) -> Iterator[Note]:
             ("references", coverage.edge_blocks, coverage.missing_edge_blocks),
         ):
             if missing:
-                lacking.append(f"{missing:,} of {counted(seen + missing, 'block')} of {kind} did not come")
+                lacking.append(f"{missing:,} of {counted(seen + missing, 'block')} of {kind} are missing")
         if coverage.repeated_blocks:
             lacking.append(f"{counted(coverage.repeated_blocks, 'block')} came twice")
         if not coverage.sound:
             lacking.append("its sizes are impossible")
         if coverage.edges_announced != coverage.edges_seen:
             lacking.append(
-                f"{coverage.edges_seen:,} references came, and the objects announce {coverage.edges_announced:,}"
+                f"{coverage.edges_seen:,} references are there, and the objects announce {coverage.edges_announced:,}"
             )
         yield Note(
             "incomplete-snapshot",
             "warning",
-            f"{what} is incomplete: {'; '.join(lacking)}. Counts and sizes are those of the objects that came; what "
-            "keeps what alive is unknown",
+            f"{what} is incomplete: {'; '.join(lacking)}. Counts and sizes are those of the objects that are there; "
+            "what keeps what alive is unknown",
             ("types.retained_bytes", "dominators", "roots.retained_bytes", "paths"),
             {
                 "missing_blocks": coverage.missing_node_blocks + coverage.missing_edge_blocks,
@@ -57,8 +57,9 @@ def snapshot_notes(snapshot: HeapSnapshot) -> Iterator[Note]:
         yield Note(
             "unknown-objects",
             "warning",
-            f"{counted(unknown, 'reference')} of {coverage.edges_seen:,} and {counted(coverage.unknown_roots, 'root')} "
-            f"of {what} are of objects that did not come: what they keep alive is not counted as retained",
+            f"{counted(unknown, 'reference')} of {coverage.edges_seen:,} and "
+            f"{counted(coverage.unknown_roots, 'root')} of {what} are of objects that are missing: what they keep "
+            "alive is not counted as retained",
             ("types.retained_bytes", "dominators", "roots.retained_bytes", "paths"),
             {"references": unknown, "roots": coverage.unknown_roots},
         )
@@ -67,20 +68,20 @@ def snapshot_notes(snapshot: HeapSnapshot) -> Iterator[Note]:
             "repeated-addresses",
             "warning",
             f"{counted(coverage.repeated_addresses, 'object')} of {what} had the address of another one: references "
-            "are taken to mean the first",
+            "are assumed to mean the first",
             ("types.retained_bytes",),
             {"objects": coverage.repeated_addresses},
         )
 
 
 def unnamed_types(snapshot: HeapSnapshot) -> Iterator[Note]:
-    """Objects whose type nobody named."""
+    """Objects whose type has no name."""
     if snapshot.coverage.untyped:
         yield Note(
             "unnamed-types",
             "warning",
-            f"{counted(snapshot.coverage.untyped, 'object')} of snapshot {snapshot.number} are of types that the "
-            "trace does not name",
+            f"{counted(snapshot.coverage.untyped, 'object')} of snapshot {snapshot.number} have a type whose name "
+            "was not recorded",
             ("types.type",),
             {"objects": snapshot.coverage.untyped},
         )
@@ -104,5 +105,5 @@ def no_such_type(pattern: str, names: Sequence[str]) -> Note:
 def rare_paths(count: int) -> Iterator[Note]:
     """Objects whose paths are not given."""
     if count:
-        text = f"the paths of {counted(count, 'object')} are left out, because they are rare or very long"
+        text = f"the paths of {counted(count, 'object')} are left out because they are rare or very long"
         yield Note("rare-paths", "info", text, ("paths",), {"objects": count})

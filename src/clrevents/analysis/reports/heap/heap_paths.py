@@ -31,7 +31,7 @@ _TYPES_AT_ONCE: Final = 10
 
 @attrs.frozen(eq=False)
 class FoundPaths:
-    """Paths as columns, the most frequent first, and how many reached objects have none of them."""
+    """Paths as columns, most frequent first, and how many reached objects have none of them."""
 
     columns: Mapping[str, Any]
     left_out: int

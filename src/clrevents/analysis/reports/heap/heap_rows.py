@@ -1,6 +1,6 @@
-"""The rows and the facts of the heap report: one class a table, every column with its unit and its meaning.
+"""The rows and the facts of the heap report: one class per table, every column with its unit and its meaning.
 
-Declares them only; null is what the trace does not tell.
+Only declarations; whatever was not recorded is null.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, colu
 
 @row(span=("start_ns", "end_ns"))
 class Snapshot(SpanRow):
-    """One snapshot: everything on the heap at one moment, at which all threads stood still."""
+    """One snapshot: everything on the heap at one moment, with all threads stopped."""
 
     snapshot: Ordinal = column("The number of the snapshot in the trace, from 1.")
     collection: Ordinal | None = column("The number of the collection that wrote it.", hidden=True)
     start_ns: Ns | None = column("When that collection began.")
-    end_ns: Ns | None = column("When it ended; null if the trace does not tell.", hidden=True)
-    nodes: Count = column("The objects that came.")
+    end_ns: Ns | None = column("When it ended; null if unknown.", hidden=True)
+    nodes: Count = column("The objects in the trace.")
     bytes: Bytes = column("Their size.")
-    edges: Count = column("The references that came.")
-    roots: Count = column("Strong roots of objects that came, static fields not counted.")
-    statics: Count = column("Static fields that refer to an object that came.", hidden=True)
+    edges: Count = column("The references in the trace.")
+    roots: Count = column("Strong roots of objects in the trace, not counting static fields.")
+    statics: Count = column("Static fields that refer to an object in the trace.", hidden=True)
     reached: Count | None = column("The objects that a root reaches.", hidden=True)
     reached_bytes: Bytes | None = column("The size of the objects that a root reaches.")
     unreached: Count | None = column(
         "The objects that no root reaches: frozen literals, or not yet collected.", hidden=True
     )
-    complete: Flag = column("Everything came, so that all numbers are exact.")
+    complete: Flag = column("Nothing is missing, so all numbers are exact.")
     linked: Flag = column("It is certain which references belong to which object.", hidden=True)
     edges_announced: Count = column("The references that the objects announce.", hidden=True)
-    unknown_roots: Count = column("Strong roots of objects that did not come.", hidden=True)
+    unknown_roots: Count = column("Strong roots of objects that are missing.", hidden=True)
     weak_roots: Count = column("Roots that keep nothing alive.", hidden=True)
     dependents: Count = column("Objects kept alive as values of a ConditionalWeakTable.", hidden=True)
     repeated_addresses: Count = column("Objects at the address of another one.", hidden=True)
@@ -58,12 +58,12 @@ class TypeOnHeap(Row):
     """All objects of one type in one snapshot."""
 
     snapshot: Ordinal = column("The number of the snapshot.", hidden=True)
-    type: CodeName = column("The type; of a nested one the runtime tells only its own name.", importance=0)
+    type: CodeName = column("The type; for a nested one, the runtime gives only its own name.", importance=0)
     module: CodeName | None = column("The module that declares it.", hidden=True)
     count: Count = column("How many objects there are.")
     bytes: Bytes = column("Their own size.", importance=1)
     retained_bytes: Bytes | None = column(
-        "What they keep alive, themselves included; nothing counts twice.", importance=1
+        "What they keep alive, including themselves; nothing counts twice.", importance=1
     )
     unreached: Count | None = column("How many of them no root reaches.", hidden=True)
     type_id: Handle = column("The runtime's id of the type.", hidden=True)
@@ -77,13 +77,15 @@ class DominatorLine(Row):
     """
 
     row: RowNumber = column("The number of the line.", hidden=True)
-    parent_row: RowNumber | None = column("The line above; null for what nothing else keeps alive.", hidden=True)
-    depth: Ordinal = column("How many lines are above.", hidden=True)
+    parent_row: RowNumber | None = column(
+        "The line above; null for objects that nothing else keeps alive.", hidden=True
+    )
+    depth: Ordinal = column("How many lines are above it in the tree.", hidden=True)
     name: CodeName = column("The type, or the static field.", hidden=True)
     count: Count = column("How many objects there are; those in a chain of one type are one line.")
     bytes: Bytes = column("Their own size.")
-    retained_bytes: Bytes = column("What they keep alive, themselves included.")
-    share: Ratio = column("What they keep alive, of everything that roots keep alive.")
+    retained_bytes: Bytes = column("What they keep alive, including themselves.")
+    share: Ratio = column("What they keep alive, as a share of everything that roots keep alive.")
     outline: CodeName = column("The name without namespaces, indented by the depth.")
 
 
@@ -95,7 +97,7 @@ class RootGroup(Row):
     kind: Word = column(
         "`static`, `thread static`, `stack`, `handle`, `pinned handle`, `finalizer queue` and so on.", hidden=True
     )
-    name: CodeName | None = column("The static field. The runtime does not tell whose it is.", hidden=True)
+    name: CodeName | None = column("The static field. The type that declares it is not recorded.", hidden=True)
     count: Count = column("How many objects they refer to.")
     type: CodeName = column("The type of the objects.")
     retained_bytes: Bytes | None = column("What only they keep alive.")
@@ -110,7 +112,7 @@ class RootPath(Row):
     bytes: Bytes = column("Their own size.")
     root: Word = column("The kind of root.", hidden=True)
     static_field: CodeName | None = column("The static field, if the root is one.", hidden=True)
-    distance: Count = column("Objects on the path to the nearest of them, itself included.")
+    distance: Count = column("Objects on the path to the nearest of them, including itself.")
     example: Address = column("The address of the nearest of them.", hidden=True)
     path: CodeText = column("The root and the types on the way, without namespaces; a chain of one type is one step.")
     steps: tuple[CodeName, ...] = column("The path, step by step, with namespaces.", hidden=True)
@@ -135,6 +137,6 @@ class HeapFacts:
     snapshot: Ordinal | None = column("The number of the snapshot that the tables are about.")
     baseline: Ordinal | None = column("The number of the snapshot that growth is counted from.")
     taken_ns: Ns | None = column("When its collection began.")
-    complete: Flag | None = column("Everything of it came, so that its numbers are exact.")
+    complete: Flag | None = column("Nothing is missing from it, so its numbers are exact.")
     held_by: tuple[CodeText, ...] = column("The roots that alone keep the most bytes alive, with their shares.")
-    kept_by: tuple[CodeText, ...] = column("What keeps the objects of the type that was asked for alive.")
+    kept_by: tuple[CodeText, ...] = column("What keeps the objects of the chosen type alive.")

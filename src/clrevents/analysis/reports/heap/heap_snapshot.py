@@ -33,11 +33,11 @@ class HeapType(Value):
     type_id: int
     """The runtime's id of the type."""
     name: str
-    """Its name as in C#. The runtime gives that of a nested type without the types around it."""
+    """Its name as in C#. For a nested type, without the enclosing types: the runtime does not record them."""
     raw_name: str
-    """Its name as the runtime writes it; empty if the trace does not tell it."""
+    """Its name as the runtime writes it; empty if not recorded."""
     module: str | None = None
-    """The module that declares it; None if the trace does not tell it."""
+    """The module that declares it; None if not recorded."""
 
     @property
     def short_name(self) -> str:
@@ -47,7 +47,7 @@ class HeapType(Value):
 
 @attrs.frozen
 class StaticField(Value):
-    """A static field that refers to an object. The runtime does not tell which type declares it."""
+    """A static field that refers to an object. The type that declares it is not recorded."""
 
     name: str
     node: int
@@ -69,7 +69,8 @@ class StaticField(Value):
 
 @attrs.frozen(eq=False)
 class HeapRoots(Value):
-    """The strong roots but static fields, one place each: the object, the kind of root, its flags and where it is."""
+    """The strong roots except static fields, as parallel arrays: the object, the kind of root, its flags and where it
+    is."""
 
     node: Places
     kind: NDArray[np.uint8]
@@ -82,7 +83,7 @@ class HeapRoots(Value):
 
 @attrs.frozen
 class SnapshotCoverage(Value):
-    """How much of a snapshot came, by its own numbers."""
+    """How much of a snapshot is there, by its own numbers."""
 
     ended: bool
     """Whether the trace has the end of its collection."""
@@ -95,11 +96,11 @@ class SnapshotCoverage(Value):
     edges_announced: int
     """References that the objects announce."""
     edges_seen: int
-    """References that came."""
+    """References in the trace."""
     edges_known: int
-    """Those among them whose target came too."""
+    """Those among them whose target is in the trace, too."""
     unknown_roots: int
-    """Roots of an object that did not come."""
+    """Roots of an object that is missing."""
     weak_roots: int
     """Roots that keep nothing alive."""
     repeated_addresses: int
@@ -123,7 +124,7 @@ class SnapshotCoverage(Value):
 
     @property
     def complete(self) -> bool:
-        """Whether everything came."""
+        """Whether nothing is missing."""
         return (
             self.linked
             and self.edges_known == self.edges_seen
@@ -135,9 +136,9 @@ class SnapshotCoverage(Value):
 class HeapSnapshot(Summary):
     """The heap of one process at one moment. Objects are numbers from 0 on, in the order of the trace.
 
-    The references of object `i` are `targets[offsets[i]:offsets[i + 1]]`, as numbers of objects, -1 for one that did
-    not come. Where it is not certain which references belong to which object (`coverage.linked` is False), there are
-    none, and whatever follows from them raises ValueError.
+    The references of object `i` are `targets[offsets[i]:offsets[i + 1]]`, as numbers of objects, -1 for one that is
+    missing. Where it is not certain which references belong to which object (`coverage.linked` is False), there are
+    none, and everything derived from them raises ValueError.
     """
 
     number: int
@@ -165,13 +166,13 @@ class HeapSnapshot(Summary):
     targets: Places
     """The objects that are referred to."""
     roots: HeapRoots
-    """Strong roots but static fields."""
+    """Strong roots except static fields."""
     statics: tuple[StaticField, ...]
     """Static fields that refer to an object."""
     dependents: tuple[Places, Places]
     """Objects that keep another one alive without a reference, and those: keys and values of a ConditionalWeakTable."""
     coverage: SnapshotCoverage
-    """How much of the snapshot came."""
+    """How much of the snapshot is there."""
 
     def __len__(self) -> int:
         return len(self.address)
@@ -180,14 +181,14 @@ class HeapSnapshot(Summary):
         return f"<heap snapshot {self.number}: {len(self):,} objects of {int(self.size.sum()):,} bytes>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """What it was made of; the rest follows from that."""
+        """The data that it was made from; the rest follows from it."""
         return {field.name: getattr(self, field.name) for field in attrs.fields(HeapSnapshot)}
 
     @cached_property
     def _solution(self) -> HeapSolution:
-        """What follows from the references. Raises ValueError where nobody knows whose they are."""
+        """What follows from the references. Raises ValueError if it is unknown whose they are."""
         if not self.coverage.linked:
-            raise ValueError(f"snapshot {self.number} is incomplete: its references are not known")
+            raise ValueError(f"snapshot {self.number} is incomplete: its references are unknown")
         return HeapSolution(HeapGraph.of(self), self.size)
 
     @property
@@ -265,7 +266,7 @@ class HeapSnapshot(Summary):
         return np.flatnonzero(np.isin(self.type, mine)).astype(np.int32)
 
     def references(self, node: int) -> Places:
-        """The objects that an object refers to, -1 for one that did not come."""
+        """The objects that an object refers to, -1 for one that is missing."""
         return self.targets[self.offsets[node] : self.offsets[node + 1]]
 
 

@@ -71,9 +71,9 @@ def snapshot_columns(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | No
 
 
 def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | None = None) -> Columns:
-    """A row for each type, or for those that are chosen; those that keep the most alive come first.
+    """A row for each type, or for those that are chosen; those that retain most come first.
 
-    What they retain is null where nobody knows.
+    What they retain is null if unknown.
     """
     count = len(snapshot.types)
     objects = np.bincount(snapshot.type, minlength=count)
@@ -128,7 +128,7 @@ def _groups(snapshot: HeapSnapshot, holders: NDArray[np.int32], root: int) -> ND
 
 
 def dominator_columns(snapshot: HeapSnapshot, name: Namer) -> Columns:
-    """The dominator tree by types, each line before those below it, those that keep the most alive first."""
+    """The dominator tree by types, each line before those below it, those that retain most first."""
     found, types, holders = solution_of(snapshot).domination, len(snapshot.types), len(snapshot.holders)
     group = _groups(snapshot, np.arange(types, types + holders, dtype=np.int32), types + holders)
     everything = int(found.retained[0])
@@ -232,7 +232,7 @@ def root_columns(snapshot: HeapSnapshot, name: Namer) -> Columns:
 
 
 def growth_columns(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> Columns:
-    """A row for each type of either snapshot, those that grew the most first. Types are the same by their names."""
+    """A row for each type of either snapshot, largest growth first. Types are the same by their names."""
     sums: list[dict[str, tuple[int, int]]] = []
     for one in (before, after):
         objects = np.bincount(one.type, minlength=len(one.types)).tolist()
@@ -275,10 +275,10 @@ def short_type_name(type: HeapType, name: Namer) -> str:
 
 
 def heap_growth(before: HeapSnapshot, after: HeapSnapshot) -> ReportTable[TypeGrowth]:
-    """How many objects and bytes of each type there are more, in two snapshots of one trace or of two.
+    """By how many objects and bytes each type grew between two snapshots, of one trace or of two.
 
-    The types that grew the most come first. They are compared by name, because objects and types may have other
-    addresses.
+    The types that grew the most come first. They are compared by name, because addresses of objects and types may
+    differ.
     """
     columns = growth_columns(before, after, display_name)
     count = len(columns["type"])

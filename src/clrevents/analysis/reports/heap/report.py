@@ -53,7 +53,7 @@ from clrevents.analysis.reports.heap.heap_tables import (
 from clrevents.trace import Trace
 
 _KEYWORDS: Final = 0x1980001
-"""Collections, types and their names, and the heap itself; the last one makes the runtime collect at once."""
+"""Collections, types and their names, and the heap itself; the last makes the runtime collect immediately."""
 _DUMP: Final = 0x100000
 _OBJECTS: Final = "objects"
 _NEEDS: Final = (
@@ -81,15 +81,15 @@ class HeapParameters:
     """Which snapshot, and which type."""
 
     type: str | None = parameter(
-        None, "Only objects of this type, and what keeps them alive: a name, its last part, or *."
+        None, "Only objects of this type, and what keeps them alive: a name, its last part, or a pattern with *."
     )
-    snapshot: int = parameter(0, "The number of the snapshot that the tables are about; 0 for the last one.")
-    baseline: int = parameter(0, "The number of the snapshot that growth is counted from; 0 for the first one.")
-    raw: bool = parameter(False, "Names as the runtime writes them.")
+    snapshot: int = parameter(0, "The snapshot that the tables are about, by number; 0 for the last one.")
+    baseline: int = parameter(0, "The snapshot that growth is counted from, by number; 0 for the first one.")
+    raw: bool = parameter(False, "Show names as the runtime writes them.")
 
 
 ANYTHING: Final = HeapParameters(type=None, snapshot=0, baseline=0, raw=False)
-"""What is asked when nothing is said."""
+"""The defaults."""
 
 
 @answer(
@@ -100,22 +100,22 @@ class HeapReport(Answer[HeapFacts]):
     """What is on the heap by type, what keeps it alive, and what grew between two snapshots.
 
     A snapshot lists every object with its size, its type and its references, and every root. What an object retains is
-    what would be free without it: itself and everything that is reached through it alone. Objects that no root reaches
-    (literals of the frozen heap, and what is not yet collected) count as objects and are retained by nothing.
+    what would be freed without it: itself and everything reached only through it. Objects that no root reaches
+    (literals of the frozen heap, and objects not yet collected) count as objects and are retained by nothing.
 
-    The tables are about the last snapshot, or about the one that is asked for. Where blocks of it are missing,
-    counts and sizes are those of the objects that came; references are not guessed, so nothing says what retains what.
+    The tables are about the last snapshot, or the chosen one. If blocks of it are missing, counts and sizes cover the
+    objects that are there; references are not guessed, so what retains what is unknown.
 
-    The runtime tells neither the fields of references nor the types of static fields. In a part of a trace, snapshots
-    are those that reach into it.
+    The runtime records neither the fields of references nor the types that declare static fields. In a part of a trace,
+    snapshots are those that reach into it.
     """
 
-    types: ReportTable[TypeOnHeap] = table("The types of one snapshot, those that keep the most alive first.")
+    types: ReportTable[TypeOnHeap] = table("The types of one snapshot, those that retain most first.")
     snapshots: ReportTable[Snapshot] = table("Each snapshot, in order of time.")
     dominators: ReportTable[DominatorLine] = table("What keeps what alive, as a tree of types under the roots.")
-    roots: ReportTable[RootGroup] = table("What holds objects from outside, and how much it alone keeps alive.")
-    paths: ReportTable[RootPath] = table("Shortest paths from roots to objects of a type, the most frequent first.")
-    growth: ReportTable[TypeGrowth] = table("Types in two snapshots, those that grew the most first.")
+    roots: ReportTable[RootGroup] = table("What holds objects from outside, and how much each root alone keeps alive.")
+    paths: ReportTable[RootPath] = table("Shortest paths from roots to objects of a type, most frequent first.")
+    growth: ReportTable[TypeGrowth] = table("Types in two snapshots, largest growth first.")
 
 
 class HeapCollector(Collector[HeapReport]):
@@ -129,7 +129,7 @@ class HeapCollector(Collector[HeapReport]):
         self._blocks = HeapBlocks()
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         if chunk.events:
             self._blocks.take(chunk.events)
 
@@ -220,7 +220,7 @@ def heap_answer(context: Context, asked: HeapParameters, held: Sequence[HeapSnap
 def _paths(
     shown: HeapSnapshot, chosen: Sequence[int] | None, types: ReportTable[TypeOnHeap], name: Namer
 ) -> FoundPaths:
-    """All paths to what was asked for; else one to each of the types that keep the most alive."""
+    """All paths to the chosen type; without one, a path to each of the types that retain most."""
     if chosen is not None:
         return root_paths(shown, chosen, name)
     places = {type.type_id: place for place, type in enumerate(shown.types)}

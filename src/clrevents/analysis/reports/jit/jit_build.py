@@ -1,7 +1,7 @@
 """Events of compilations → the columns of their table.
 
-Joins what several events tell of one compilation: its names, sizes, tier, thread and what was decided inside of it.
-Sees the whole trace; what a window cuts off is for later.
+Joins what several events say about one compilation: its names, sizes, tier, thread and the decisions inside it. Sees
+the whole trace; what a window cuts off is for later.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _QUICK: Final = (str(OptimizationTier.QuickJitted), str(OptimizationTier.QuickJi
 class BuiltCompilations:
     """All compilations of a trace, in order of time: the columns of their table, and the key of each one's method.
 
-    Ids of dynamic methods are used again, so the names belong to the key. `by_turns` says whether turns of the
-    background thread were recorded; without them, versions tell what it compiled.
+    Ids of dynamic methods are reused, so the names belong to the key. `by_turns` says whether turns of the background
+    thread were recorded; without them, what it compiled is inferred from versions.
     """
 
     columns: Mapping[str, Sequence[Any]]
@@ -50,7 +50,7 @@ class BuiltCompilations:
     by_turns: bool
 
     def never_tiered_up(self) -> frozenset[MethodKey]:
-        """Methods that were compiled for a quick start, and nothing optimized came later."""
+        """Methods compiled for a quick start, with no optimized code later."""
         tiers: dict[MethodKey, bool] = {}
         for key, tier in zip(self.keys, self.columns["tier"], strict=True):
             if tier is not None:
@@ -58,7 +58,7 @@ class BuiltCompilations:
         return frozenset(key for key, quick in tiers.items() if quick)
 
     def held(self, window: TimeWindow) -> dict[str, Sequence[Any]]:
-        """The columns without the compilations of which all that is known is that they ended outside of a window."""
+        """The columns without compilations only known to have ended outside a window."""
         if window.whole:
             return dict(self.columns)
         kept = (self.started | window.holds(self.end_ns)).tolist()
@@ -66,7 +66,7 @@ class BuiltCompilations:
 
 
 def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions | None, raw: bool) -> BuiltCompilations:
-    """Of the rows of all events by selector. Without `decisions` the columns that count them are null."""
+    """From the rows of all events by selector. Without `decisions` the columns that count them are null."""
     begins, loads = rows[BEGIN], [rows[name] for name in LOADS]
     made = compilations(begins, loads)
     loaded, started = made.load != NONE, made.begin != NONE
@@ -114,7 +114,7 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
 
 
 def _modules(context: Context, modules: NDArray[Any], since: Ints) -> list[str | None]:
-    """Names of modules as they were then; None for those that the trace does not tell of."""
+    """Names of modules as they were then; None for unknown ones."""
     known = context.methods.modules
     found = []
     for module, time in zip(modules.tolist(), since.tolist(), strict=True):
@@ -157,7 +157,7 @@ def _recompiled(keys: Sequence[MethodKey]) -> list[bool]:
 
 
 def _decided(made: Compilations, decisions: Decisions | None, whole: Mask) -> dict[str, list[Any]]:
-    """How many decisions of each kind lie in each compilation; null where it is not known from where to where it is."""
+    """How many decisions of each kind lie in each compilation; null if its start or end is unknown."""
     if decisions is None:
         nothing = [None] * len(made)
         return dict.fromkeys(("inlined", "not_inlined", "tail_calls", "no_tail_calls"), nothing)
@@ -165,7 +165,7 @@ def _decided(made: Compilations, decisions: Decisions | None, whole: Mask) -> di
 
 
 def _background(rows: Mapping[str, Gathered], made: Compilations, version: Ints, flags: Ints) -> list[bool | None]:
-    """Whether the tiering thread did it: inside of one of its turns, where the trace has them."""
+    """Whether the tiering thread did it: inside one of its turns, where these were recorded."""
     starts, stops = rows[TURN], rows[TURN_END]
     if not len(starts):
         # Later versions come from there, but those that replace a loop while it runs: right for 1,885 of 1,885.

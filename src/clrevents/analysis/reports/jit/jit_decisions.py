@@ -29,7 +29,7 @@ TAIL_CALL: Final = "tail call"
 
 @attrs.frozen
 class DecisionEvent:
-    """An event that tells a decision: its selector, the outcome, and its field for the reason."""
+    """An event that records a decision: its selector, the outcome, and its field for the reason."""
 
     selector: str
     what: str

@@ -24,9 +24,9 @@ LOOKUP, FOUND = "runtime/R2RGetEntryPointStart", "runtime/R2RGetEntryPoint"
 
 
 def lookups(rows: Mapping[str, Gathered], window: TimeWindow) -> dict[str, int | None]:
-    """Look-ups of precompiled code that ended in the window, and the time of those whose both ends are known.
+    """Look-ups of precompiled code that ended in the window, and the time of those whose start and end are known.
 
-    Earlier runtimes write no begins: then no time is known.
+    Earlier runtimes do not record starts: then no time is known.
     """
     starts, ends = rows[LOOKUP], rows[FOUND]
     held = _held(ends, window)
@@ -55,7 +55,7 @@ def turns(rows: Mapping[str, Gathered], window: TimeWindow) -> dict[str, int]:
 
 
 def settings(rows: Mapping[str, Gathered]) -> str | None:
-    """The settings of tiered compilation; None where the trace does not tell."""
+    """The settings of tiered compilation; None if not recorded."""
     flags = [int(rows[name].numbers("Flags")[0]) for name in SETTINGS if len(rows[name])]
     return str(TieredCompilationFlags(flags[0])) if flags else None
 

@@ -1,7 +1,7 @@
 """Compilations of a window → what is added up over them: by method, by tier, by thread, and in all.
 
-A compilation counts where it began, and its time where it passed, so that adjacent windows add up. What is known of
-none of the compilations in a group is null.
+A compilation counts where it began, and its time where it passed, so adjacent windows add up. What is unknown for all
+compilations of a group is null.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class CompilationSums:
         }
 
     def methods(self, only_never: bool) -> ReportTable[JittedMethod]:
-        """By method, the longest time first; `only_never` leaves those that stayed at the quick tier."""
+        """By method, longest time first; `only_never` leaves those that stayed at the quick tier."""
         groups = _groups(self._counted, self._keys)
         if only_never:
             groups = {key: rows for key, rows in groups.items() if key in self._never}
@@ -118,14 +118,14 @@ class CompilationSums:
         return self._context.table(JittedMethod, as_columns(JittedMethod, found))
 
     def tiers(self) -> ReportTable[TierTotal]:
-        """By tier, the most compilations first."""
+        """By tier, most compilations first."""
         (tiers,) = self._values("tier").values()
         found = [{"tier": tier, **self._sums(rows)} for tier, rows in _groups(self._counted, tiers).items()]
         found.sort(key=lambda total: -total["compilations"])
         return self._context.table(TierTotal, as_columns(TierTotal, found))
 
     def threads(self) -> ReportTable[JitThread]:
-        """By thread, the longest time first."""
+        """By thread, longest time first."""
         (threads,) = self._values("thread_id").values()
         found = [
             {"thread_id": t, "background": self._count("background", rows), **self._sums(rows)}

@@ -1,7 +1,7 @@
 """The JIT report: what it asks for, its collector and its function.
 
-Adds up events of methods being compiled. Knows no clock but the trace's: a compilation takes as long as it is between
-its first and its last event, whatever else the thread did meanwhile.
+Adds up compilation events. Knows only the trace's clock: a compilation lasts from its first to its last event, whatever
+else the thread did meanwhile.
 """
 
 from __future__ import annotations
@@ -82,9 +82,7 @@ _NEEDS: Final = (
 _METRICS: Final = (
     MetricDeclaration("compilations", "count", "Compilations that began.", quantity="jit.compilations"),
     MetricDeclaration("methods", "count", "Methods that were compiled.", windows=False),
-    MetricDeclaration(
-        "foreground", "count", "Compilations that are not known to be in the background.", lossy="as found"
-    ),
+    MetricDeclaration("foreground", "count", "Compilations not known to be in the background.", lossy="as found"),
     MetricDeclaration("background", "count", "Compilations on the thread that raises methods to higher tiers."),
     MetricDeclaration(
         "compile_total",
@@ -95,12 +93,10 @@ _METRICS: Final = (
     ),
     MetricDeclaration("background_total", "ns", "How much of that was in the background."),
     MetricDeclaration("il_total", "bytes", "The size of the IL that was compiled."),
-    MetricDeclaration(
-        "native_total", "bytes", "The size of the code that was made of it.", quantity="jit.native_bytes"
-    ),
+    MetricDeclaration("native_total", "bytes", "The size of the code compiled from it.", quantity="jit.native_bytes"),
     MetricDeclaration("rejits", "count", "Compilations that were not the first of their method."),
-    MetricDeclaration("unfinished", "count", "Compilations without an end in the trace.", lossy="as found"),
-    MetricDeclaration("untimed", "count", "Compilations without a begin in the trace.", lossy="as found"),
+    MetricDeclaration("unfinished", "count", "Compilations whose end is not in the trace.", lossy="as found"),
+    MetricDeclaration("untimed", "count", "Compilations whose start is not in the trace.", lossy="as found"),
     MetricDeclaration(
         "never_tiered_up", "count", "Methods that stayed at the quick tier.", windows=False, lossy="unknown"
     ),
@@ -120,12 +116,14 @@ _METRICS: Final = (
         windows=False,
         quantity="jit.precompiled_methods",
     ),
-    MetricDeclaration("lookup_total", "ns", "How long look-ups took whose both ends are known.", better="less"),
+    MetricDeclaration(
+        "lookup_total", "ns", "How long look-ups took, over those whose start and end are known.", better="less"
+    ),
     MetricDeclaration("turns", "count", "Turns of the background thread that began."),
-    MetricDeclaration("turn_methods", "count", "Methods that it compiled, as the ends of its turns say."),
-    MetricDeclaration("turn_total", "ns", "How long its turns took whose both ends are known."),
-    MetricDeclaration("pauses", "count", "How often it began to wait, because new methods kept being called."),
-    MetricDeclaration("paused_total", "ns", "How long it waited, where both ends are known."),
+    MetricDeclaration("turn_methods", "count", "Methods that it compiled, according to the ends of its turns."),
+    MetricDeclaration("turn_total", "ns", "How long its turns took, over those whose start and end are known."),
+    MetricDeclaration("pauses", "count", "How often it began to wait because new methods kept being called."),
+    MetricDeclaration("paused_total", "ns", "How long it waited, where start and end are known."),
 )
 _NEEDED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("compile_total", "background_total", "il_total"), _TIMES),
@@ -140,7 +138,7 @@ _NEEDED: Final[Mapping[str, str]] = {
 class JitParameters:
     """How methods are named and which are listed."""
 
-    raw: bool = parameter(False, "Names as the runtime writes them.")
+    raw: bool = parameter(False, "Show names as the runtime writes them.")
     never_tiered_up: bool = parameter(False, "Only methods that stayed at the quick tier.")
 
 
@@ -151,28 +149,29 @@ class JitParameters:
 class JitReport(Answer[JitFacts]):
     """What the JIT compiled, when, on which thread, for how long, and what it decided on the way.
 
-    The time of a compilation is from its first event to the load of its code, on the clock: interruptions and methods
-    that had to be compiled meanwhile are in it, so the sum over all threads may exceed the time that passed.
+    The time of a compilation is wall-clock time, from its first event to the load of its code: it includes
+    interruptions and methods that had to be compiled meanwhile, so the sum over all threads may exceed the elapsed
+    time.
 
-    Tiers: QuickJitted is compiled fast and runs slowly, OptimizedTier1 is optimized after many calls, the
-    Instrumented ones count what the code does, OptimizedTier1OSR replaces a loop while it runs, and Optimized is
-    optimized at once. A method never tiered up if all of its code in the whole trace is of a quick tier.
+    Tiers: QuickJitted is compiled fast and runs slowly, OptimizedTier1 is optimized after many calls, the Instrumented
+    ones count what the code does, OptimizedTier1OSR replaces a loop while it runs, and Optimized is optimized
+    immediately. A method never tiered up if all of its code in the whole trace is of a quick tier.
 
     Where turns of the background thread were not recorded, a compilation counts as in the background if it makes a
     later version of a method and does not replace a running loop.
 
-    In a window, a compilation counts where it began, and its time as far as it lies in the window. Methods, and what
-    they are made of, are those compiled in it.
+    In a window, a compilation counts where it began, with the part of its time inside the window. Methods and their
+    details are those of the compilations in it.
 
-    A compilation is lossy if events of its thread were lost meanwhile; a method if any event was lost after its first
+    A compilation is lossy if events of its thread were lost meanwhile; a method, if any event was lost after its first
     compilation began, because a later one may be missing. The sums of a thread are lossy if any event of that thread
     was lost, other sums if any event was. How often a method was called is not recorded.
     """
 
-    methods: ReportTable[JittedMethod] = table("Each method that was compiled, the longest time first.")
+    methods: ReportTable[JittedMethod] = table("Each method that was compiled, longest time first.")
     compilations: ReportTable[Compilation] = table("Each compilation, in order of time.", bulk=True)
     tiers: ReportTable[TierTotal] = table("All compilations at each tier.")
-    threads: ReportTable[JitThread] = table("All compilations on each thread, the longest time first.")
+    threads: ReportTable[JitThread] = table("All compilations on each thread, longest time first.")
     decisions: ReportTable[JitDecision] = table("What became of calls: inlined, made tail calls, or why not.")
 
 
@@ -188,7 +187,7 @@ class JitCollector(Collector[JitReport]):
         self._decisions = DecisionLog()
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         self._decisions.take(chunk)
         self._kept.take(attrs.evolve(chunk, events={name: e for name, e in chunk.events.items() if name in _KEPT}))
 
@@ -221,7 +220,7 @@ class JitCollector(Collector[JitReport]):
 
 
 def _precompiled(context: Context, loads: list[Gathered]) -> int:
-    """How many loads in the window are of code that was there before."""
+    """How many loads in the window are of precompiled code."""
     return sum(
         int(((np.int64(MethodFlags.Jitted) & rows.numbers("MethodFlags").astype(np.int64)) == 0)[held].sum())
         for rows in loads
@@ -236,7 +235,7 @@ def _background_by(found: BuiltCompilations) -> str | None:
 
 
 def _metric(context: Context, name: str, value: int | None, found: BuiltCompilations) -> Metric:
-    """A metric; without a value where the trace was not told to record what it needs."""
+    """A metric; without a value if what it needs was not recorded."""
     if _NEEDED.get(name, _COMPILATIONS) in context.unknown:
         return context.metric(name, None)
     guessed = name in ("foreground", "background", "background_total") and not found.by_turns
@@ -281,6 +280,6 @@ REPORT: Final = ReportDeclaration(
             "clrevents jit app.nettrace --never-tiered-up",
         ),
         ("Why were calls not inlined?", "clrevents jit app.nettrace --table decisions"),
-        ("How long did the JIT take in all?", "clrevents jit app.nettrace --json | jq .metrics.compile_total.value"),
+        ("How long did the JIT take in total?", "clrevents jit app.nettrace --json | jq .metrics.compile_total.value"),
     ),
 )

@@ -1,6 +1,6 @@
-"""Convoys: stretches of time in which several threads wait for one lock most of the time, and take it in turn.
+"""Convoys: periods in which several threads wait for one lock most of the time, and take it in turn.
 
-Decides by begins, ends and owners of contentions alone. Names nothing.
+Decides only by starts, ends and owners of contentions. Names nothing.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Final
 import attrs
 
 FEWEST_THREADS: Final = 3
-"""So many threads take part in a convoy, waiting in turn."""
+"""The fewest threads in a convoy, waiting in turn."""
 FEWEST_HANDOVERS: Final = 2
-"""So often a thread that had waited was seen to hold the lock for which others then waited."""
+"""How often, at least, a thread that had waited was seen to hold the lock for which others then waited."""
 
 
 @attrs.frozen

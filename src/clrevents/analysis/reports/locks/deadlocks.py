@@ -1,7 +1,7 @@
-"""Deadlocks: threads that, when tracing stopped, waited in a circle, each for a lock that the next one held.
+"""Deadlocks: threads that, when tracing stopped, waited in a cycle, each for a lock held by the next one.
 
-Who holds a lock is what its last event tells: the owner when somebody began to wait, or who had waited and got it. A
-thread that waits gives no lock back, so such a circle cannot have ended before. Names nothing.
+A lock's holder is known from its last event: the owner when a thread began to wait, or the thread that had waited and
+got it. A waiting thread releases no lock, so a cycle cannot have ended before. Names nothing.
 """
 
 from __future__ import annotations

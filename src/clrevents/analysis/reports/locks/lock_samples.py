@@ -39,7 +39,8 @@ class HeldRuns:
 def entering(
     window: TimeWindow, waits: Iterable[LockWait], stretches: Sequence[tuple[int, int, int]]
 ) -> tuple[int, int]:
-    """How long stretches (thread, begin, end) are within a window, and how much of it in no wait of the thread."""
+    """How long stretches (thread, begin, end) are within a window, and how much of that is outside any wait of the
+    thread."""
     by_thread: dict[int, tuple[list[int], list[int]]] = {}
     for wait in sorted(waits, key=lambda wait: wait.start_ns):
         starts, ends = by_thread.setdefault(wait.thread, ([], []))

@@ -41,7 +41,7 @@ EXTERNAL: Final = 1
 """The type of samples of threads that are not in managed code."""
 
 _LONG: Final = 4
-"""A wait for so many periods of the profiler has samples."""
+"""A wait of this many periods of the profiler has samples."""
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -122,7 +122,7 @@ class LockTables:
         return self._context.table(DeadlockedThread, as_columns(DeadlockedThread, rows))
 
     def locks(self) -> ReportTable[ContendedLock]:
-        """By lock, native ones last, the longest waiting first."""
+        """By lock, native ones last, longest wait first."""
         rows = []
         for _, mine in groups(self._numbers, np.flatnonzero(self.inside)):
             row = mine[0]
@@ -293,7 +293,7 @@ class LockTables:
         return max(sums, key=lambda name: (name is not None, sums[name])) if sums else None
 
     def _most(self, rows: Ints) -> int:
-        """How many waited at once, in the window."""
+        """The most that waited at once, in the window."""
         window = self._context.window
         steps = []
         for row in rows.tolist():
@@ -328,14 +328,14 @@ class LockTables:
 
     @cached_property
     def _whole(self) -> Ints:
-        """How long each lasted, as far as the trace tells."""
+        """How long each lasted, as far as recorded."""
         known = self.found.duration_known
         lasted = np.array([wait.end_ns - wait.start_ns for wait in self._waits], dtype=np.int64)
         return np.where(known, self.found.duration_ns, lasted)
 
     @cached_property
     def _convoy_numbers(self) -> Ints:
-        """Locks; where no event tells them, the places of the program that wait."""
+        """Locks; where they were not recorded, the places of the program that wait."""
         known = int(self._numbers.max(initial=0)) + 1
         return np.where(self.found.lock != 0, self._numbers, known + self._names.of[: len(self.found)])
 
@@ -346,7 +346,7 @@ class LockTables:
 
     @cached_property
     def _next_samples(self) -> Ints:
-        """The run of the owner's first sample after the begin of each contention, while it still holds; -1 for none."""
+        """The run of the owner's first sample after the start of each contention, while it still holds; -1 for none."""
         starts = self.found.spans.bounds()[0].tolist()
         found = np.full(len(self.found), -1, dtype=np.int64)
         begins = {(one.lock, one.start_ns, one.thread): (one, runs) for one, runs in self._held.all}

@@ -42,7 +42,7 @@ from clrevents.schema.registry import SAMPLE
 
 _KEPT: Final = {**CONTENTION_COLUMNS, **THREAD_COLUMNS}
 _CONTENTIONS: Final = "contentions"
-_SAMPLES: Final = "what holders of locks do"
+_SAMPLES: Final = "what lock holders do"
 _NEEDS: Final = (
     Need(_CONTENTIONS, ("ContentionStart", "ContentionStop"), 0x4000, 4, essential=True),
     Need(_SAMPLES, ("ThreadSample",), 0, 4, SAMPLE),
@@ -51,14 +51,14 @@ _SHOWN: Final = (_CONTENTIONS, _SAMPLES, CODE)
 """Samples show by names who waits for a lock; only contentions tell whether those of this runtime do."""
 _METRICS: Final = (
     MetricDeclaration("deadlocks", "count", "Deadlocks when tracing stopped.", "less", windows=False),
-    MetricDeclaration("count", "count", "Contentions for locks of the program that began.", "less"),
+    MetricDeclaration("count", "count", "Contentions for the program's locks that began.", "less"),
     MetricDeclaration("waited_total", "ns", "How long all threads together waited for them.", "less"),
     MetricDeclaration("waited_max", "ns", "The longest wait.", "less", "max"),
-    MetricDeclaration("waited_median", "ns", "The median wait, by the nearest rank.", "less", "none", windows=False),
+    MetricDeclaration("waited_median", "ns", "The median wait, by nearest rank.", "less", "none", windows=False),
     MetricDeclaration(
         "waited_p95",
         "ns",
-        "What 95 % of the waits are no longer than, by the nearest rank.",
+        "The 95th percentile of the waits, by nearest rank.",
         "less",
         "none",
         windows=False,
@@ -66,7 +66,7 @@ _METRICS: Final = (
     MetricDeclaration("locks", "count", "Locks of the program that threads waited for.", windows=False),
     MetricDeclaration("convoys", "count", "Convoys that lie in the window or reach into it.", "less", windows=False),
     MetricDeclaration("unfinished", "count", "Contentions whose end is not in the trace.", "less", lossy="as found"),
-    MetricDeclaration("native_count", "count", "Contentions for locks of the runtime itself.", "less"),
+    MetricDeclaration("native_count", "count", "Contentions for the runtime's own locks.", "less"),
     MetricDeclaration("native_waited_total", "ns", "How long all threads together waited for those.", "less"),
     MetricDeclaration(
         "sampled_total",
@@ -79,7 +79,7 @@ _METRICS: Final = (
     MetricDeclaration(
         "unseen_total",
         "ns",
-        "How much of that lies in no contention.",
+        "How much of that is outside any contention.",
         "less",
         evidence="sample",
         needs=_SHOWN,
@@ -92,7 +92,7 @@ _METRICS: Final = (
 class LocksParameters:
     """How methods are named."""
 
-    raw: bool = parameter(False, "Names as the runtime writes them.")
+    raw: bool = parameter(False, "Show names as the runtime writes them.")
     my_code: bool = MY_CODE
 
 
@@ -103,39 +103,38 @@ class LocksParameters:
 class LocksReport(Answer[LocksFacts]):
     """Which locks threads waited for, where, for how long, and who held them meanwhile.
 
-    A contention is one wait of one thread, from the moment when it gave up spinning. Its length is what the runtime
-    measured. Waits of several threads add up, so the total may exceed the time that passed. Locks are the monitors that
-    `lock` uses, and `System.Threading.Lock`; those of the runtime itself (native) are counted apart.
+    A contention is one wait of one thread, from when it gave up spinning. Its duration is as measured by the runtime.
+    Waits of several threads add up, so the total may exceed the elapsed time. Locks are the monitors that `lock` uses,
+    and `System.Threading.Lock`; the runtime's own (native) locks are counted separately.
 
-    A method waits if it is the first one of a stack outside System.Threading. The owner is the thread that held the
-    lock when the wait began; what it did then is told by a sample in
-    between, or by equal ones before and after. The table `holders` adds up what samples show
-    of the threads that held a lock while others waited; events tell who that was at each begin and each end of a wait,
-    and a lock that changes hands in between goes unnoticed.
+    The waiting method is the first one of the stack outside System.Threading. The owner is the thread that held the
+    lock when the wait began; what it did then is known from a sample in between, or from equal ones before and after.
+    The table `holders` adds up the samples of threads that held a lock while others waited; who that was is recorded at
+    each start and each end of a wait, so a lock that changes hands in between goes unnoticed.
 
-    A convoy is a stretch of time in which at least three threads waited for one lock, waits cover more than half of
-    the time, more than half of that with two or more threads waiting, and at least twice a thread that had waited was
-    the next to be seen as the owner. In a convoy there are far fewer contentions than the lock is taken: a thread that
-    releases a lock and takes it again at once does not wait, while others sleep through many of its turns. How often a
-    lock was taken, and for how long it was held each time, is in no event. Where events tell neither lock nor owner
-    (.NET Core 3.1), threads that wait again at the same place count instead, and the evidence is `inferred`.
+    A convoy is a period in which at least three threads waited for one lock, waits cover more than half of the time,
+    more than half of that with two or more threads waiting, and at least twice a thread that had waited was the next
+    one seen as the owner. A convoy has far fewer contentions than the number of times the lock is taken: a thread that
+    releases a lock and immediately takes it again does not wait, while others sleep through many of its turns. How
+    often a lock was taken, and for how long it was held each time, is not recorded. If neither lock nor owner is
+    recorded (.NET Core 3.1), threads that wait again at the same place count instead, and the evidence is `inferred`.
 
-    A deadlock is a circle of threads that still waited when tracing stopped, each for a lock whose last known owner is
-    the next one. Waits without an end lasted at least until then: they count so long in sums, shares and order, rows
-    say how many of theirs are `open`, and metrics are bounds from below.
+    A deadlock is a cycle of threads still waiting when tracing stopped, each for a lock whose last known owner is the
+    next one. Waits without an end lasted at least until then: sums, shares and sort order include them up to that
+    point, rows say how many are `open`, and metrics are lower bounds.
 
-    Percentiles are the nearest rank of the contentions that began in the window and have an end. In a window a
-    contention counts where it began, and its time as far as it lies in the window.
+    Percentiles are nearest ranks over the contentions that began in the window and have an end. In a window, a
+    contention counts where it began, with the part of its time inside the window.
 
-    A contention is lossy if events of its thread were lost meanwhile, a convoy if any were; sums of a thread if events
-    of that thread were lost in the window, others if any were.
+    A contention is lossy if events of its thread were lost meanwhile; a convoy, if any were; the sums of a thread, if
+    events of that thread were lost in the window; other sums, if any were.
     """
 
-    locks: ReportTable[ContendedLock] = table("Each lock, the longest waiting first; native ones last.")
-    deadlocks: ReportTable[DeadlockedThread] = table("The threads in deadlocks, with whom each waited for.")
-    convoys: ReportTable[Convoy] = table("Stretches in which threads waited for one lock in turn, most of the time.")
+    locks: ReportTable[ContendedLock] = table("Each lock, longest wait first; native ones last.")
+    deadlocks: ReportTable[DeadlockedThread] = table("The threads in deadlocks, and whom each waited for.")
+    convoys: ReportTable[Convoy] = table("Periods in which threads waited for one lock in turn, most of the time.")
     methods: ReportTable[WaitingMethod] = table("Each method that waited for a lock of the program.")
-    holders: ReportTable[LockHolder] = table("What was done while a lock was held and others waited, by samples.")
+    holders: ReportTable[LockHolder] = table("What was done while a lock was held and others waited, from samples.")
     owners: ReportTable[LockOwner] = table("Each thread that held a lock when others began to wait.")
     threads: ReportTable[WaitingThread] = table("Each thread that waited for a lock of the program.")
     contentions: ReportTable[Contention] = table("Each contention, in order of time.", bulk=True)
@@ -154,7 +153,7 @@ class LocksCollector(Collector[LocksReport]):
         self._runs = RunMaker()
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         keep_samples(self._runs, chunk.events)
         self._kept.take(narrowed(chunk, _KEPT))
 
@@ -194,7 +193,7 @@ class LocksCollector(Collector[LocksReport]):
         metrics.update(_sampled(context, entering, len(runs) > 0, known))
         if unlocked:
             for name in ("deadlocks", "locks"):
-                metrics[name] = context.metric(name, None, reason="the events do not tell locks")
+                metrics[name] = context.metric(name, None, reason="the events do not name locks")
         if known and median is None:
             for name in ("waited_median", "waited_p95"):
                 metrics[name] = context.metric(name, None, reason="no contention began and ended")
@@ -224,9 +223,9 @@ class LocksCollector(Collector[LocksReport]):
 def _sampled(
     context: Context, entering: tuple[int, int] | None, sampled: bool, known: bool
 ) -> dict[str, int | Metric | None]:
-    """What samples say of waiting for locks."""
+    """What samples show about waiting for locks."""
     if entering is None:
-        reason = "samples of this runtime do not show it" if sampled else "the trace has no samples"
+        reason = "this runtime's samples do not show it" if sampled else "the trace has no samples"
         names = ("sampled_total", "unseen_total")
         return {name: context.metric(name, None, reason=reason) for name in names}
     return {"sampled_total": entering[0], "unseen_total": entering[1] if known else None}
@@ -264,27 +263,27 @@ def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
         lock = "a lock" if worst.lock_id is None else f"lock {worst.lock_id:#x}"
         text = (
             f"{counted(len(convoys), 'convoy')}: {worst.threads} threads waited in turn for {lock} in "
-            f"{worst.method or 'unknown code'}, for {duration_text(worst.end_ns - worst.start_ns)}; contentions are "
-            "fewer than the turns, because a thread that takes the lock again at once does not wait"
+            f"{worst.method or 'unknown code'}, for {duration_text(worst.end_ns - worst.start_ns)}; there are fewer "
+            "contentions than turns, because a thread that immediately takes the lock again does not wait"
         )
         notes.append(Note("convoy", "warning", text, ("count",), {"convoys": len(convoys), "contentions": count}))
     nameless = int((inside & (found.lock == 0) & found.spans.begun).sum())
     if nameless:
-        text = f"{counted(nameless, 'contention does', 'contentions do')} not tell the lock and its owner"
+        text = f"{counted(nameless, 'contention does', 'contentions do')} not name the lock and its owner"
         notes.append(Note("no-lock-ids", "info", text, ("lock_id", "owner_thread_id"), {"contentions": nameless}))
     waiting = np.flatnonzero(inside & found.spans.open)
     if len(waiting):
         longest = int(found.duration_ns[waiting].max())
         text = (
             f"{counted(len(waiting), 'thread')} still waited when tracing stopped, the longest for "
-            f"{duration_text(longest)} until then: sums are at least so long"
+            f"{duration_text(longest)} until then: sums are lower bounds"
         )
         notes.append(
             Note("still-waiting", "warning", text, ("waited_total",), {"threads": len(waiting), "longest_ns": longest})
         )
     lost = int((inside & (~found.spans.begun | (~found.spans.ended & ~found.spans.unended))).sum())
     if lost:
-        text = f"{counted(lost, 'contention has', 'contentions have')} only a begin or only an end in the trace"
+        text = f"{counted(lost, 'contention has', 'contentions have')} only a start or only an end in the trace"
         notes.append(Note("unmatched", "info", text, ("contentions",), {"contentions": lost}))
     return notes
 
@@ -300,7 +299,7 @@ _OF_WHOLE_WAITS: Final = (
     "sampled_total",
     "unseen_total",
 )
-"""What a part of a trace may count or measure wrong, where it lacks the begin or the end of a wait."""
+"""What a part of a trace may count or measure wrong, where the start or the end of a wait is missing."""
 
 REPORT: Final = ReportDeclaration(
     answer=LocksReport,
@@ -315,7 +314,7 @@ REPORT: Final = ReportDeclaration(
     shown=("lock_id", "native", "count", "waited_ns", "max_ns", "open", "method", "holder"),
     examples=(
         ("Which locks did threads wait for longest?", "clrevents locks app.nettrace"),
-        ("Who held them, and what did it do?", "clrevents locks app.nettrace --table holders"),
+        ("Who held them, and what were they doing?", "clrevents locks app.nettrace --table holders"),
         ("Which code waited?", "clrevents locks app.nettrace --table methods"),
         ("Is there a deadlock?", "clrevents locks app.nettrace --table deadlocks"),
         ("Is there a convoy?", "clrevents locks app.nettrace --table convoys"),

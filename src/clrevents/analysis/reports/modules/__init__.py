@@ -1,3 +1,3 @@
-"""List modules, their lifetimes, and what was compiled of them."""
+"""List modules, their lifetimes, and how much of each was compiled."""
 
 from clrevents.analysis.reports.modules.report import ModulesReport as ModulesReport

@@ -1,4 +1,5 @@
-"""The modules report: where modules are, which PDBs belong to them, when they came and went, what was compiled of them.
+"""The modules report: where modules are, which PDBs belong to them, when they were loaded and unloaded, what was
+compiled.
 
 Joins the modules of the symbols room with the methods that were compiled and looked up. Opens no file.
 """
@@ -60,38 +61,38 @@ _KEPT: Final = {
 class LoadedModule(SpanRow):
     """One module of a process."""
 
-    name: CodeName = declared("The name of its assembly; if that is unknown, of its file.", importance=0)
+    name: CodeName = declared("The name of its assembly or, if that is unknown, of its file.", importance=0)
     kind: Word = declared("`ready-to-run`, `native`, `dynamic` or `IL`.", importance=3)
     path: FilePath = declared("The file with its IL; empty for a dynamic module.")
     loaded_ns: Ns | None = declared("When it was loaded; null if before the trace began.", importance=1)
-    unloaded_ns: Ns | None = declared("When it was unloaded; null if not before the trace ended.")
-    jitted: Count | None = declared(
-        "Methods that the JIT compiled; null if the trace has no such events.", importance=1
-    )
+    unloaded_ns: Ns | None = declared("When it was unloaded; null if it was still loaded when the trace ended.")
+    jitted: Count | None = declared("Methods that the JIT compiled; null if not recorded.", importance=1)
     compilations: Count | None = declared("How often the JIT compiled them.", hidden=True)
     compile_ns: DurationNs | None = declared(
-        "How long that took; a compilation inside another counts in both.", importance=1
+        "How long that took; a compilation inside another counts for both.", importance=1
     )
-    il_bytes: Bytes | None = declared("The IL of what was compiled.", hidden=True)
-    native_bytes: Bytes | None = declared("The machine code that was made of it.")
+    il_bytes: Bytes | None = declared("The size of the compiled methods' IL.", hidden=True)
+    native_bytes: Bytes | None = declared("The size of the resulting machine code.")
     precompiled: Count | None = declared(
-        "Methods whose precompiled code was looked up and found; null if the trace does not say in which module."
+        "Methods whose precompiled code was looked up and found; null if their module was not recorded."
     )
-    missed: Count | None = declared("Methods whose precompiled code was looked up in vain; null likewise.")
+    missed: Count | None = declared(
+        "Methods whose precompiled code was looked up but not found; null if their module was not recorded."
+    )
     pdb_signature: Guid | None = declared("The GUID of its managed PDB.", hidden=True)
     pdb_age: Ordinal | None = declared("The age of its managed PDB.", hidden=True)
     pdb_path: FilePath | None = declared("Where the compiler wrote its managed PDB.", hidden=True)
     native_pdb_signature: Guid | None = declared("The GUID of the PDB of its precompiled code.", hidden=True)
     native_build_id: Guid | None = declared("The build id of the file with its precompiled code.", hidden=True)
-    flags: Word = declared("The runtime's flags of the module.", hidden=True)
-    module_id: Handle = declared("The runtime's id of the module, used again after an unload.", hidden=True)
+    flags: Word = declared("The runtime's flags for the module.", hidden=True)
+    module_id: Handle = declared("The runtime's id of the module; reused after an unload.", hidden=True)
 
 
 @row
 class ModuleFacts:
-    """The circumstances of a modules report."""
+    """The facts of a modules report."""
 
-    complete: Flag | None = declared("Whether the trace lists all managed code, so that no module is missing.")
+    complete: Flag | None = declared("Whether the trace lists all managed code, so no module is missing.")
 
 
 @answer(
@@ -101,10 +102,10 @@ class ModuleFacts:
 class ModulesReport(Answer[ModuleFacts]):
     """The modules of a process: their files, PDBs and lifetimes, and how much of each was compiled or precompiled.
 
-    Modules are in the order in which the trace first mentions them. A module that is loaded again has another row,
-    with the methods of that time, even if the runtime uses the same id. Methods of modules that the trace does not
-    mention are in no row; the metric `elsewhere` counts them. Columns of which the trace has no event are null.
-    In a part of a trace, rows are whole, and metrics are those of the part.
+    Modules are in the order in which the trace first mentions them. A module that is loaded again has another row, with
+    the methods of that time, even if the runtime reuses the id. Methods of modules that the trace does not mention have
+    no row; the metric `elsewhere` counts them. Columns whose events were not recorded are null. In a part of a trace,
+    rows are complete, and metrics cover the part.
     """
 
     modules: ReportTable[LoadedModule] = table("The modules that the process had at some time.")
@@ -112,9 +113,9 @@ class ModulesReport(Answer[ModuleFacts]):
 
 @attrs.frozen(eq=False)
 class _Work:
-    """Methods and what was done with them: module ids, times, and the sizes of what was compiled.
+    """Methods and what was done with them: module ids, times, and compiled sizes.
 
-    A span is null, -1, without a begin or an end; `time` is always known.
+    A span is null, -1, without a start or an end; `time` is always known.
     """
 
     module: Array
@@ -193,7 +194,7 @@ class ModuleCollector(Collector[ModulesReport]):
 
 
 def _described(module: Module) -> dict[str, Any]:
-    """What the trace says of a module itself."""
+    """What the trace says about a module itself."""
     pdb = module.managed_pdb
     return {
         "name": module.assembly.partition(",")[0] or module.name,
@@ -242,7 +243,7 @@ def _looked_up(rows: dict[str, Gathered]) -> tuple[_Work, NDArray[np.bool_]]:
 
 
 def _owners(modules: Modules, work: _Work, process_id: int | None) -> Ints:
-    """Which module each row belongs to; -1 for one that the trace does not tell of. Ids are used again."""
+    """Which module each row belongs to; -1 if unknown. Ids are reused."""
     places: dict[int, list[int]] = {}
     index = {}
     for place, module in enumerate(modules):
@@ -285,18 +286,18 @@ _JIT: Final = ("MethodLoadVerbose", "MethodLoad", "MethodJittingStarted")
 
 REPORT: Final = ReportDeclaration(
     answer=ModulesReport,
-    question="Which modules did the process have, and what was compiled of them?",
+    question="Which modules did the process have, and how much of each was compiled?",
     topic="program",
     needs=(
         Need("modules", ("ModuleLoad", "rundown/ModuleDCEnd", "rundown/ModuleDCStart"), 0x8, 4, essential=True),
         Need("when modules were loaded", ("ModuleLoad",), 0x8, 4),
         Need(_COMPILED, _JIT[:2], 0x18, 4, proof=0x10),
-        Need("times of compilation", _JIT[2:], 0x18, 5, proof=0x10),
+        Need("compilation times", _JIT[2:], 0x18, 5, proof=0x10),
         Need(_LOOKED_UP, ("R2RGetEntryPoint",), 0x6000000008, 4, proof=0x2000000000),
         Need("the modules of methods with precompiled code", ("MethodDetails",), 0x6000000008, 4, proof=0x4000000000),
     ),
     metrics=(
-        MetricDeclaration("count", "count", "Modules that were there.", windows=False, needs=(CODE,)),
+        MetricDeclaration("count", "count", "Modules that were loaded at some time.", windows=False, needs=(CODE,)),
         MetricDeclaration("ready_to_run", "count", "Modules with precompiled code.", windows=False, needs=(CODE,)),
         MetricDeclaration("jitted", "count", "Methods that the JIT compiled.", better="less", windows=False),
         MetricDeclaration(
@@ -305,12 +306,12 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration(
             "compile_total",
             "ns",
-            "The durations of all compilations added up.",
+            "The total duration of all compilations.",
             better="less",
             quantity="jit.compile_time",
-            needs=("times of compilation",),
+            needs=("compilation times",),
         ),
-        MetricDeclaration("native_total", "bytes", "Machine code that the JIT made.", quantity="jit.native_bytes"),
+        MetricDeclaration("native_total", "bytes", "Machine code generated by the JIT.", quantity="jit.native_bytes"),
         MetricDeclaration(
             "precompiled",
             "count",
@@ -318,7 +319,7 @@ REPORT: Final = ReportDeclaration(
             windows=False,
             quantity="jit.precompiled_methods",
         ),
-        MetricDeclaration("missed", "count", "Methods looked up in vain.", better="less", windows=False),
+        MetricDeclaration("missed", "count", "Methods looked up but not found.", better="less", windows=False),
         MetricDeclaration(
             "elsewhere",
             "count",
@@ -336,7 +337,7 @@ REPORT: Final = ReportDeclaration(
     parameters=NoParameters,
     shown=("loaded_ns", "unloaded_ns", "jitted", "compile_ns", "native_bytes", "precompiled", "kind", "name"),
     examples=(
-        ("Which modules were there?", "clrevents modules FILE"),
+        ("Which modules were loaded?", "clrevents modules FILE"),
         ("Where are they, and which PDBs belong to them?", "clrevents modules FILE --columns name,path,pdb_signature"),
     ),
 )

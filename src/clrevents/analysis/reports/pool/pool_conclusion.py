@@ -1,4 +1,5 @@
-"""What the report concludes: the verdict for the window, why, and how the times look in which work was stuck."""
+"""What the report concludes: the verdict for the window, why, and a description of the times in which work was
+stuck."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ class Culprit:
 
 @attrs.frozen
 class Circumstances:
-    """What else is known; None for what is not."""
+    """What else is known; None for anything unknown."""
 
     told: bool
     longest_ns: int | None
@@ -93,7 +94,7 @@ class Conclusion:
         return self._context.table(PoolShortage, as_columns(PoolShortage, rows))
 
     def facts(self) -> PoolFacts:
-        """The verdict and what it rests on: of several such times, the longest."""
+        """The verdict and its basis: of several times in which work was stuck, the longest."""
         worst = self._worst
         culprit = None if worst is None else self._culprit(worst)
         return PoolFacts(
@@ -112,7 +113,7 @@ class Conclusion:
         )
 
     def notes(self) -> list[Note]:
-        """The verdict, where somebody should do something about it."""
+        """The verdict, if it calls for action."""
         if self.verdict == "healthy":
             return []
         text = "; ".join(self._evidence())

@@ -29,7 +29,7 @@ _WORKING: Final = "runtime/ThreadPoolWorkingThreadCount"
 _WORKER: Final = tuple(
     f"runtime/ThreadPoolWorkerThread{name}" for name in ("Start", "Stop", "Wait", "RetirementStart", "RetirementStop")
 )
-"""Their thread is a worker, and they tell how many there are."""
+"""Their thread is a worker, and they count the workers."""
 _IO: Final = tuple(f"runtime/IOThread{name}" for name in ("Create", "Terminate", "Retire", "Unretire"))
 _MEASURED: Final = ("Throughput", "ThroughputRatio", "Confidence", "NewControlSetting")
 
@@ -113,7 +113,7 @@ class PoolEvents:
         }
 
     def throughput(self) -> dict[str, Any]:
-        """The columns of the table: the measurements, each with the state that was told right after it."""
+        """The columns of the table: the measurements, each with the state recorded right after it."""
         samples, stats = self._events[_SAMPLED], self._events[_STATS]
         state = {name: _finite(stats, name) for name in _MEASURED}
         measured = _finite(samples, "Throughput")
@@ -155,14 +155,14 @@ def _threads(rows: Gathered) -> list[int | None]:
 
 
 def _finite(rows: Gathered, name: str) -> list[float | None]:
-    """A measured number; None for what is none."""
+    """A measured number; None if it is not a number."""
     known = field_known(rows, name)
     values = rows.numbers(name).astype(np.float64) if name in rows.table else np.zeros(len(rows))
     return nulled(values, np.isfinite(values) & known)
 
 
 def _series(events: Sequence[Gathered], name: str) -> tuple[Ints, Ints]:
-    """A number that several events tell, in order of time, wherever it changes."""
+    """A number recorded by several events, in order of time, wherever it changes."""
     places = np.concatenate([rows.places for rows in events])
     order = np.argsort(places, kind="stable")
     times = np.concatenate([_times(rows) for rows in events])[order]

@@ -84,15 +84,17 @@ _METRICS: Final = (
         "How often it raised its goal because work waited, or because workers blocked until tasks were done.",
         "less",
     ),
-    MetricDeclaration("workers_max", "count", "The most workers that there were.", merge="max", windows=False),
+    MetricDeclaration("workers_max", "count", "The most workers at any time.", merge="max", windows=False),
     MetricDeclaration("items", "count", "Work items that were queued and taken, by `latency_source`."),
     MetricDeclaration("latency_p50", "ns", "The median time in the queue.", "less", merge="none", windows=False),
-    MetricDeclaration("latency_p99", "ns", "Of 100 items, 99 waited no longer.", "less", merge="none", windows=False),
-    MetricDeclaration("latency_max", "ns", "The longest time in the queue.", "less", merge="max", windows=False),
-    MetricDeclaration("items_before", "count", "Items that were taken and not queued in the trace.", lossy="as found"),
     MetricDeclaration(
-        "items_never", "count", "Items that were queued and not taken in the trace.", "less", lossy="as found"
+        "latency_p99", "ns", "The 99th percentile of the time in the queue.", "less", merge="none", windows=False
     ),
+    MetricDeclaration("latency_max", "ns", "The longest time in the queue.", "less", merge="max", windows=False),
+    MetricDeclaration(
+        "items_before", "count", "Items taken in the trace but queued before it or unseen.", lossy="as found"
+    ),
+    MetricDeclaration("items_never", "count", "Items queued but not taken in the trace.", "less", lossy="as found"),
 )
 _CHARTS: Final = (
     ChartDeclaration(
@@ -102,7 +104,7 @@ _CHARTS: Final = (
     ),
     ChartDeclaration(
         "latency",
-        "How long each work item waited, where it was queued; of very many, the longest.",
+        "How long each work item waited, at the time it was queued; if there are very many, the longest.",
         (Panel("queue", "enqueued_ns", "latency_ns", "point", by="source"),),
     ),
 )
@@ -112,7 +114,7 @@ _CHARTS: Final = (
 class PoolParameters:
     """How methods are named."""
 
-    raw: bool = parameter(False, "Names as the runtime writes them.")
+    raw: bool = parameter(False, "Show names as the runtime writes them.")
     my_code: bool = MY_CODE
 
 
@@ -124,19 +126,19 @@ class PoolParameters:
 class PoolReport(Answer[PoolFacts]):
     """Whether the thread pool is starved, by whom, since when, and how long work waits for a worker.
 
-    The verdict is `starved` if the pool raised its goal twice or more, over at least half a second, because work
-    waited and nobody took it (the reasons Starvation and CooperativeBlocking), while at least half of its workers were
-    blocked at most of these moments. It is `unknown` where the trace shows only one of both, where events of the pool
-    were not recorded or lost, and where work waited for half a second for another cause; otherwise `healthy`.
+    The verdict is `starved` if the pool raised its goal twice or more, over at least half a second, because queued work
+    was not being picked up (the reasons Starvation and CooperativeBlocking), while at least half of its workers were
+    blocked at most of these moments. It is `unknown` if the trace shows only one of these two signs, if pool events
+    were not recorded or were lost, or if work waited for half a second for another cause; otherwise `healthy`.
 
-    A worker is blocked while it waits for a lock, a handle, a monitor, a task, a thread or time, as the report `waits`
-    finds it, but not while it has nothing to do. `blockers` are the methods that blocked workers, as there.
+    A worker is blocked while it waits for a lock, a handle, a monitor, a task, a thread or time, as found by the report
+    `waits`, but not while it has nothing to do. `blockers` are the methods that blocked workers, as in that report.
 
-    The number of workers counts idle ones, too. The goal is how many workers the pool wants to have at work.
+    The number of workers includes idle ones. The goal is how many workers the pool wants to have at work.
 
-    A work item waits from the event that queued it to the one of the thread that took it, paired by its id, first in
-    first out. Tasks with a thread of their own are left out. Every source of such events has rows of its own; metrics
-    are those of `work`, otherwise of `task`, otherwise of `native`, because one item may be told by several.
+    A work item waits from the event that queued it until a thread took it; the two events are paired by its id, first
+    in first out. Tasks with a thread of their own are left out. Each source of events has its own rows; metrics are
+    based on `work`, otherwise on `task`, otherwise on `native`, because several sources may record the same item.
 
     In a window, an item counts where it was queued. The verdict is about all shortages that reach into the window.
     """
@@ -144,8 +146,8 @@ class PoolReport(Answer[PoolFacts]):
     blockers: ReportTable[BlockingMethod] = table("Each method that blocks workers of the pool, the longest first.")
     shortages: ReportTable[PoolShortage] = table("When work was stuck for long, and who blocked the workers then.")
     adjustments: ReportTable[PoolAdjustment] = table("Each change of the goal, and why.")
-    latencies: ReportTable[QueueLatency] = table("How long work waited in the queue, by what tells of it.")
-    throughput: ReportTable[PoolThroughput] = table("What hill climbing measured, and its state where that is told.")
+    latencies: ReportTable[QueueLatency] = table("How long work waited in the queue, by the events that recorded it.")
+    throughput: ReportTable[PoolThroughput] = table("What hill climbing measured, and its state where recorded.")
     limits: ReportTable[PoolLimits] = table("The configured numbers of threads.")
     sizes: ReportTable[PoolSize] = table("Numbers of threads over time.", bulk=True)
     length: ReportTable[QueueLength] = table("How many items waited over time.", bulk=True)
@@ -153,7 +155,7 @@ class PoolReport(Answer[PoolFacts]):
 
 
 class PoolCollector(Collector[PoolReport]):
-    """Keeps a few columns of the pool's events and of work items, what tells of waits, and runs of equal samples."""
+    """Keeps a few columns of the pool's events, of work items and of waits, and runs of equal samples."""
 
     selectors = tuple(dict.fromkeys((*_KEPT, *WAIT_SELECTORS)))
     headers = WAIT_HEADERS
@@ -165,7 +167,7 @@ class PoolCollector(Collector[PoolReport]):
         self._kept = Kept()
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         self._feed.take(chunk)
         self._kept.take(narrowed(chunk, _KEPT))
 
@@ -230,7 +232,7 @@ def _sizes(pool: PoolEvents, blocked: BlockedWorkers) -> dict[str, list[int | st
 def _told(
     context: Context, found: FoundWaits, conclusion: Conclusion, blocked: BlockedWorkers
 ) -> dict[str, Metric | int | None]:
-    """What waits tell."""
+    """What is known from waits."""
     if _BLOCKED in context.unknown and not found.waits:
         return {"starved_total": None, "blocked_total": None, "blocked_workers": None}
     starved = None if conclusion.verdict == "unknown" else conclusion.starved_ns
@@ -242,7 +244,7 @@ def _told(
 def _changed(
     context: Context, adjustments: ReportTable[PoolAdjustment], sizes: ReportTable[PoolSize], raised: list[int]
 ) -> dict[str, int | None]:
-    """What the pool's own events tell."""
+    """What is known from the pool's own events."""
     if _SIZE in context.unknown:
         return {"adjustments": None, "raises": None, "workers_max": None}
     workers = [row.count for row in sizes if row.what == "workers"]
@@ -254,7 +256,7 @@ def _changed(
 
 
 def _queued(context: Context, best: Items | None, waited: Ints | None) -> dict[str, int | None]:
-    """What the best source tells of items, and of how long those of the window waited."""
+    """What the best source says about items, and how long those of the window waited."""
     names = ("items", "latency_p50", "latency_p99", "latency_max", "items_before", "items_never")
     if best is None or waited is None:
         quiet = _QUEUE not in context.unknown
@@ -273,10 +275,10 @@ def _notes(found: list[Items]) -> list[Note]:
     notes = []
     for items in found:
         if items.own_threads:
-            text = f"{counted(items.own_threads, 'task')} left out that had a thread of their own"
+            text = f"{counted(items.own_threads, 'task')} with a thread of their own left out"
             notes.append(Note("own-threads", "info", text, ("queue",), {"tasks": items.own_threads}))
         if items.schedulers > 1:
-            text = f"tasks of {items.schedulers} schedulers: some may have waited in a queue of their scheduler"
+            text = f"tasks of {items.schedulers} schedulers: some may have waited in their scheduler's own queue"
             notes.append(Note("schedulers", "info", text, ("queue",), {"schedulers": items.schedulers}))
     return notes
 

@@ -20,11 +20,11 @@ Ints: TypeAlias = NDArray[np.int64]
 Verdict: TypeAlias = Literal["starved", "healthy", "unknown"]
 
 STUCK: Final = (ThreadAdjustmentReason.Starvation, ThreadAdjustmentReason.CooperativeBlocking)
-"""The reasons for which the pool adds a worker because work waits and nobody takes it."""
+"""The reasons for which the pool adds a worker because queued work is not being picked up."""
 LONG_NS: Final = 500_000_000
-"""A shortage lasts at least so long from the first of these workers to the last one; so long does no item wait."""
+"""The shortest time from the first of these workers to the last in a shortage; without one, no item waits longer."""
 LEAST_RAISES: Final = 2
-"""So many workers are added in it at least."""
+"""The fewest workers added in one."""
 PAUSE_NS: Final = 10_000_000_000
 """If the pool adds none for longer, what follows is another shortage."""
 BLOCKED_SHARE: Final = 0.5
@@ -65,7 +65,7 @@ def raises(goals: Sequence[Goal], least: int | None) -> list[tuple[Goal, Raise |
 
 @attrs.frozen
 class BlockedWorkers:
-    """Waits of workers in code of theirs, none of which is a part of another one."""
+    """Waits of workers in the code they run, none of which is part of another."""
 
     waits: Sequence[KnownWait]
     starts: Ints
@@ -170,7 +170,7 @@ def verdict(found: Sequence[Shortage], told: bool, complete: bool, longest_ns: i
     """The verdict, and why it is unknown where it is.
 
     `found` are the shortages in question. `told` says whether the trace would show one, `complete` that no event is
-    missing, `longest_ns` how long an item waited at most, None if unknown.
+    missing, `longest_ns` the longest wait of an item, None if unknown.
     """
     if any(one.starved for one in found):
         return "starved", []

@@ -1,6 +1,6 @@
 """Work items in the queue of the pool: what queued them, what took them, and how long that was.
 
-Pairs by id, first in first out. Knows four kinds of events that tell of items, and keeps them apart.
+Pairs by id, first in first out. Knows four kinds of events that record items, and keeps them apart.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ SOURCES: Final = (
         "io", "runtime/ThreadPoolIOEnqueue", "runtime/ThreadPoolIODequeue", ("ClrInstanceID", "NativeOverlapped")
     ),
 )
-"""All of them; the first one that has items tells the metrics, because it tells of most items. I/O never does."""
+"""All of them; metrics are based on the first one with items, because it records most items. Never on I/O."""
 ITEM_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     event: (*_HEADERS, *source.keys, *source.further)
     for source in SOURCES
@@ -69,7 +69,7 @@ ITEM_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @attrs.frozen(eq=False)
 class Items:
-    """The items of one source; a time is `NONE` where the trace does not tell it."""
+    """The items of one source; a time is `NONE` if unknown."""
 
     source: str
     enqueued: Ints
@@ -94,7 +94,7 @@ class Items:
 
 
 def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Items:
-    """The items of one source. An event without the field of the id tells of none."""
+    """The items of one source. An event without the id's field is ignored."""
     enqueues, dequeues = (_with(source.keys, side) for side in (enqueues, dequeues))
     begun, ended = matched([enqueues], [dequeues], source.keys, first_in_first_out)
     alone = np.setdiff1d(np.arange(len(enqueues)), begun), np.setdiff1d(np.arange(len(dequeues)), ended)

@@ -1,7 +1,7 @@
-"""Activities → requests: what the events of each side tell of them, and of which other request each is a part.
+"""Activities → requests: what each side's events say about them, and which other request each is a part of.
 
-Gives a request its status, its connection and its failure as events say; guesses none of them. The other side of a
-request is told by `request_peers`.
+Takes a request's status, connection and failure from events; guesses none of them. `request_peers` finds the other side
+of a request.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class RequestFinder:
         self._server()
 
     def _tree(self) -> None:
-        """Which activities are requests. Where the host tells of them, what the server tells is a part of that."""
+        """Which activities are requests. If the host records them, the server's activities are parts of those."""
         forest = self._forest
         server = SERVER if SERVER in self.index.by_source else CONNECTED
         for row, source in enumerate(forest.source):

@@ -65,9 +65,9 @@ _ANY: Final = "requests"
 _SENT: Final = "requests of clients"
 _SERVED: Final = "requests of servers"
 _CONNECTED: Final = "connections of servers"
-_IDS: Final = "which events belong to one request"
+_IDS: Final = "which events belong to which request"
 _EXCEPTIONS: Final = "exceptions in requests"
-_PAUSES: Final = "pauses of garbage collections"
+_PAUSES: Final = "garbage collection pauses"
 _LOCKS: Final = "waits for locks in requests"
 _HANDLES: Final = "waits for handles and monitors in requests"
 _TASKS: Final = "waits for tasks in requests, and where code awaits"
@@ -85,21 +85,23 @@ _NEEDS: Final = (
 )
 _COLUMNS: Final = {**REQUEST_COLUMNS, **SQL_COLUMNS, **BRIDGE_COLUMNS, **NETWORK_COLUMNS}
 _NO_EDGES: Final = frozenset((*INSIDE_COLUMNS, *SQL_COLUMNS))
-"""What is no begin and no end of an activity, or of none that the report on activities knows."""
+"""Events that neither begin nor end an activity, or none known to the report on activities."""
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Requests that started, on both sides."),
     MetricDeclaration("client_count", "count", "Requests of clients that started."),
     MetricDeclaration("server_count", "count", "Requests of servers that started."),
-    MetricDeclaration("client_failed", "count", "Those that failed, or have a status of 500 or more.", "less"),
-    MetricDeclaration("server_failed", "count", "Those of servers that failed, or have such a status.", "less"),
-    MetricDeclaration("client_p50", "ns", "The median of clients' durations.", "less", "none", windows=False),
+    MetricDeclaration("client_failed", "count", "Requests that failed, or have a status of 500 or more.", "less"),
+    MetricDeclaration(
+        "server_failed", "count", "Requests of servers that failed, or have a status of 500 or more.", "less"
+    ),
+    MetricDeclaration("client_p50", "ns", "The median duration of clients' requests.", "less", "none", windows=False),
     MetricDeclaration("client_p99", "ns", "Their 99th percentile.", "less", "none", windows=False),
-    MetricDeclaration("server_p50", "ns", "The median of servers' durations.", "less", "none", windows=False),
+    MetricDeclaration("server_p50", "ns", "The median duration of servers' requests.", "less", "none", windows=False),
     MetricDeclaration("server_p99", "ns", "Their 99th percentile.", "less", "none", windows=False),
     MetricDeclaration(
         "client_concurrent",
         "count",
-        "Clients' requests under way at once, at most.",
+        "The most clients' requests under way at once.",
         merge="max",
         windows=False,
         lossy="unknown",
@@ -107,7 +109,7 @@ _METRICS: Final = (
     MetricDeclaration(
         "server_concurrent",
         "count",
-        "Servers' requests under way at once, at most.",
+        "The most servers' requests under way at once.",
         merge="max",
         windows=False,
         lossy="unknown",
@@ -117,13 +119,13 @@ _METRICS: Final = (
 
 @parameters
 class RequestsParameters:
-    """How much is kept, and how time is cut."""
+    """How much is kept, and how time is divided."""
 
-    most: int = parameter(_MOST, "How many activities are kept; requests among later ones are left out.")
+    most: int = parameter(_MOST, "How many activities to keep; requests among later ones are left out.")
     period_ms: int = parameter(
         _PERIOD_MS, "How long a row of the tables `periods` and `concurrency` is, in milliseconds."
     )
-    request: int | None = parameter(None, "The row of the request that is laid out; without it, the slowest.")
+    request: int | None = parameter(None, "The row of the request to lay out; the slowest by default.")
 
 
 @answer(
@@ -142,12 +144,12 @@ class RequestsParameters:
         ),
         ChartDeclaration(
             "waterfall",
-            "The slowest request, or the one that was asked for, and its parts.",
+            "The slowest request, or the chosen one, and its parts.",
             (Panel("waterfall", "start_ns", "label", "span", "part", "end_ns"),),
         ),
         ChartDeclaration(
             "concurrency",
-            "How many requests were under way at once, at most, over time.",
+            "The most requests under way at once, over time.",
             (Panel("concurrency", "time_ns", "most", "line", "side"),),
         ),
     ),
@@ -155,40 +157,42 @@ class RequestsParameters:
 class RequestsReport(Answer[RequestsFacts]):
     """Which HTTP requests were sent and served, how long each took, and what its time went to.
 
-    Clients are those of System.Net.Http (.NET 5 and later), servers those of ASP.NET Core; without its host, what
-    Kestrel tells counts. A request lasts from its start event to the stop event with its activity id, which needs
+    Clients are those of System.Net.Http (.NET 5 and later), servers those of ASP.NET Core; without events of its host,
+    those of Kestrel are used. A request lasts from its start event to the stop event with its activity id, which needs
     the keyword 0x80 of System.Threading.Tasks.TplEventSource.
 
-    Where a trace has both sides, they are tied by their connections: a client's connection is a server's if both
-    carried as many requests, each received while it was under way, and no other connection fits. That is
-    right for HTTP/1.1; requests that overlap on one connection are left untied.
+    If a trace has both sides, they are matched by their connections: a client's connection is a server's if both
+    carried the same number of requests, each received while it was under way, and no other connection fits. This is
+    correct for HTTP/1.1; requests that overlap on one connection are left unmatched.
 
-    No event of a server has the status: its `status` is that of the client's side, and `status_evidence` says so. No
-    event has the route: `route` is the path with numbers left open. A request counts as failed if its client got no
-    response, if an exception went unhandled in its server, or if its status is 500 or more.
+    Servers do not record the status: their `status` is that of the client's side, and `status_evidence` says so. The
+    route is not recorded: `route` is the path with numbers replaced by placeholders. A request counts as failed if its
+    client got no response, if an exception went unhandled in its server, or if its status is 500 or more.
 
-    The parts of a request are what events in it tell, cut where they overlap; what is left is `unaccounted`. `wait` is
-    from when a client had sent the request until the response began; `call` is a request that was sent while serving,
-    `command` one to a database. What they leave goes to pauses of collections, to waits for locks (`lock`) and others
-    that block a thread (`blocked`), and then to awaits of its code.
+    The parts of a request come from the events in it, cut where they overlap; what is left is `unaccounted`. `wait`
+    lasts from when a client had sent the request until the response began; `call` is a request sent while serving,
+    `command` a database command. The remaining time goes to garbage collection pauses (`gc`), to waits for locks
+    (`lock`) and other waits that block a thread (`blocked`), and then to awaits of its code.
 
-    Waits and exceptions are in a request by their activity id; without one, if their thread ran what an await of the
-    request resumed. Pauses stop all threads, and so are in every request of that time. What merely happened meanwhile
-    is only counted, as `nearby`.
+    Waits and exceptions belong to a request by their activity id; without one, if their thread was running code that an
+    await of the request resumed. Pauses stop all threads, so they count for every request under way. Anything else that
+    merely happened meanwhile is only counted, as `nearby`.
 
-    Percentiles are nearest ranks of the requests that started in the window and have a stop.
+    Percentiles are nearest ranks over the requests that started in the window and have a stop.
     """
 
     routes: ReportTable[RequestRoute] = table("All requests of each side, host, method and route.")
     requests: ReportTable[RequestRow] = table("Each request, in order of its start.")
     periods: ReportTable[RequestPeriod] = table("The requests of each side and route over time.")
-    waterfall: ReportTable[WaterfallLine] = table("The slowest request, or the one that was asked for, with its parts.")
-    nearby: ReportTable[RequestNearby] = table("What happened meanwhile, and nothing tells whose it is.")
-    commands: ReportTable[DatabaseCommand] = table("Each command to a database, in order of its begin.")
-    network: ReportTable[ConnectionStep] = table("Each look-up of a name, connect, accept and handshake.")
+    waterfall: ReportTable[WaterfallLine] = table("The slowest request, or the chosen one, with its parts.")
+    nearby: ReportTable[RequestNearby] = table("What happened meanwhile in no known request.")
+    commands: ReportTable[DatabaseCommand] = table("Each database command, in order of its start.")
+    network: ReportTable[ConnectionStep] = table("Each name look-up, connect, accept and handshake.")
     concurrency: ReportTable[RequestConcurrency] = table("How many requests were under way at once, over time.")
     parts: ReportTable[RequestPart] = table("The parts of each request with a stop, without gaps.", bulk=True)
-    inside: ReportTable[RequestInside] = table("What fell in each request: pauses, waits and exceptions.", bulk=True)
+    inside: ReportTable[RequestInside] = table(
+        "What happened in each request: pauses, waits and exceptions.", bulk=True
+    )
 
 
 class RequestsCollector(Collector[RequestsReport]):
@@ -214,7 +218,7 @@ class RequestsCollector(Collector[RequestsReport]):
         self._waits = WaitFeed()
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         forest = self._forest
         edges = {name: events for name, events in chunk.events.items() if name not in _NO_EDGES}
         for signal in self._reader.read(attrs.evolve(chunk, events=edges)):
@@ -288,18 +292,18 @@ def _metrics(context: Context, tables: RequestTables, left_out: int) -> dict[str
 def _notes(requests: Sequence[KnownRequest], left_out: int, tied: int) -> list[Note]:
     notes = []
     if left_out:
-        text = f"{left_out:,} activities were left out, and requests among them are missing"
+        text = f"{left_out:,} activities were left out, so requests among them are missing"
         notes.append(
             Note("too-many-activities", "warning", text, ("requests",), {"left_out": left_out}, "raise `most`")
         )
     sides = {request.side for request in requests}
     loose = sum(request.peer is None for request in requests if request.side == "client")
     if len(sides) == 2 and loose:
-        text = f"{counted(loose, 'request')} of clients could not be tied to a request of a server in this trace"
+        text = f"{counted(loose, 'request')} of clients could not be matched to a request of a server in this trace"
         notes.append(Note("untied", "info", text, ("peer_row",), {"requests": loose, "tied": tied}))
     open_ = sum(request.end is None for request in requests)
     if open_:
-        text = f"{counted(open_, 'request has', 'requests have')} no stop event, and so no duration"
+        text = f"{counted(open_, 'request has', 'requests have')} no stop event and so no duration"
         notes.append(Note("never-stopped", "info", text, ("end_ns",), {"requests": open_}))
     return notes
 
@@ -307,11 +311,11 @@ def _notes(requests: Sequence[KnownRequest], left_out: int, tied: int) -> list[N
 def _command_notes(commands: Sequence[KnownCommand], orphans: int) -> list[Note]:
     notes = []
     if orphans:
-        text = f"{counted(orphans, 'command')} to databases ended without a begin in this trace, and have no row"
+        text = f"{counted(orphans, 'command')} to databases ended without a start in this trace and have no row"
         notes.append(Note("command-ends", "info", text, ("commands",), {"ends": orphans}))
     open_ = sum(command.end is None for command in commands)
     if open_:
-        text = f"{counted(open_, 'command')} to databases did not end in this trace, as far as it tells"
+        text = f"{counted(open_, 'command')} to databases have no end in this trace"
         notes.append(Note("open-commands", "info", text, ("commands",), {"commands": open_}))
     return notes
 
@@ -319,7 +323,7 @@ def _command_notes(commands: Sequence[KnownCommand], orphans: int) -> list[Note]
 def _limits(insides: RequestInsides, lines_left_out: int) -> list[Note]:
     notes = []
     if not insides.pauses_listed:
-        text = f"more than {MOST_PAUSES:,} pauses of collections fell in requests: they are summed, and not listed"
+        text = f"more than {MOST_PAUSES:,} garbage collection pauses fell in requests: they are summed but not listed"
         notes.append(Note("too-many-pauses", "info", text, ("inside", "parts"), {"most": MOST_PAUSES}))
     if lines_left_out:
         text = f"{counted(lines_left_out, 'further line', 'or more further lines')} of the waterfall left out"
@@ -345,8 +349,8 @@ REPORT: Final = ReportDeclaration(
             "Which requests were slowest?",
             "clrevents requests app.nettrace --table requests --sort duration_ns --limit 20",
         ),
-        ("What did their time go to?", "clrevents requests app.nettrace --table parts"),
-        ("Where was the time of the slowest one?", "clrevents requests app.nettrace --table waterfall"),
+        ("Where did their time go?", "clrevents requests app.nettrace --table parts"),
+        ("Where did the time of the slowest one go?", "clrevents requests app.nettrace --table waterfall"),
         ("How did that change over time?", "clrevents requests app.nettrace --table periods --period-ms 500"),
     ),
 )

@@ -1,7 +1,7 @@
 """Commands to databases: the events of SqlClient and of the bridge from DiagnosticSource → when each ran, and for whom.
 
-SqlClient's events are paired by the number of the command object, on which one command runs at a time; those of the
-bridge by their activity. A command that another source tells of, too, lies inside that one by ids, and counts once.
+SqlClient's events are paired by the number of the command object, which runs one command at a time; those of the bridge
+by their activity. A command recorded by another source, too, lies inside that one by ids, and counts once.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _SUCCEEDED, _SQL_ERROR = 1, 2
 
 @attrs.define(eq=False)
 class KnownCommand:
-    """One command. `end` is None where the trace does not have it, `failed` where it does not tell."""
+    """One command. `end` and `failed` are None if not recorded."""
 
     source: str
     start: int
@@ -78,7 +78,7 @@ class KnownCommand:
 
     @property
     def counts(self) -> bool:
-        """Whether it is a command of its own."""
+        """Whether it is a command in its own right."""
         return self.inside is None
 
 
@@ -132,7 +132,7 @@ def _executed(
 
 
 def _bridged(finder: RequestFinder, events: Mapping[str, Gathered]) -> Iterator[KnownCommand]:
-    """Commands that the bridge tells of as activities."""
+    """Commands that the bridge records as activities."""
     index, forest = finder.index, finder.index.forest
     for name in _PAIRS:
         rows = _rows(events[f"{BRIDGE}/{name}Start"])

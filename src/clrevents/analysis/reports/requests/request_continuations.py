@@ -1,8 +1,8 @@
 """Events of awaits → whose code each thread ran when, and when the code of a request was suspended.
 
-What an await resumes is the code of the request whose activity id the await has, from the event that it resumed to the
-event that this part of the code ended, on that thread. Awaits of one task that overlap cannot be told from one another
-and belong to nobody. Knows no waits and no exceptions.
+The code that an await resumes belongs to the request with the await's activity id, from the event of its resumption to
+the event of the end of this part of the code, on that thread. Overlapping awaits of one task are indistinguishable and
+belong to no request. Knows no waits and no exceptions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which events tell of requests, and the columns of them that are kept, matched to rows of the forest of activities.
+"""The events about requests, and which of their columns are kept, matched to rows of the forest of activities.
 
 The n-th start event of a name is the n-th activity of that name. Any other event belongs to the activity that has its
-id at its time; where two had, it belongs to none.
+id at its time; if two have it, to none.
 """
 
 from __future__ import annotations

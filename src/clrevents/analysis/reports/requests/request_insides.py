@@ -1,7 +1,7 @@
 """What fell inside requests: pauses of collections by time; waits and exceptions by activity, or by whose code ran.
 
 A wait or an exception with an activity id is in the request in which that id lies; one without any is in the request
-whose code its thread ran. What nothing gives to a request only happened at the same time, and is counted, never summed.
+whose code its thread ran. Anything else only happened at the same time, and is counted, never summed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ INSIDE_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What is kept of each event."""
 MOST_PAUSES: Final = 200_000
-"""So many pauses are listed with the requests that they fell in; where there are more, none is."""
+"""The most pauses that are listed with the requests they fell in; if there are more, none is."""
 
 EXCEPTION: Final = "exception"
 _LOCK: Final = "lock"
@@ -60,7 +60,7 @@ class InsideSpan:
 
 @attrs.define
 class InsideSums:
-    """The sums of one request; None where the trace does not tell."""
+    """The sums of one request; None if unknown."""
 
     pauses: int | None = None
     paused: int | None = None
@@ -104,7 +104,7 @@ class Pauses:
 
 
 class RequestInsides:
-    """Finds them. `waits` are those that events tell, `known` says which of `INSIDE_COLUMNS` were recorded."""
+    """Finds them. `waits` are the recorded ones, `known` says which of `INSIDE_COLUMNS` were recorded."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A request → what its time went to, one part after another; what no event tells of is the part `unaccounted`.
+"""A request → where its time went, one part after another; time without an event is the part `unaccounted`.
 
 Where parts overlap, the one that began first keeps the time, so that the parts of a request add up to its duration.
 The queue for a connection takes only what the other steps of the request leave; what stopped or blocked its code only

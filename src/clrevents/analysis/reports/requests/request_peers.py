@@ -1,7 +1,7 @@
-"""Ties the two sides of a request, where one trace has both: by their connections, in the order of the requests.
+"""Matches the two sides of a request, if one trace has both: by their connections, in the order of the requests.
 
 A connection of HTTP/1.1 carries one request after another. A client's is a server's if both carried the same number,
-each received while it was under way, and if no other connection fits, on either side. Path and time alone would tie
+each received while it was under way, and if no other connection fits, on either side. Path and time alone would match
 most requests to several others; paths decide only between connections that fit.
 """
 
@@ -23,7 +23,7 @@ _MOST: Final = 100
 
 
 def tie_peers(requests: Sequence[KnownRequest]) -> int:
-    """Set the peers of requests, and what only the other side tells. Returns how many are tied."""
+    """Set the peers of requests, and what only the other side knows. Returns how many are matched."""
     clients = [sent for sent in _connections(requests, "client").values() if _serial(sent)]
     servers = sorted(_connections(requests, "server").values(), key=lambda received: received[0][0])
     first = [received[0][0] for received in servers]

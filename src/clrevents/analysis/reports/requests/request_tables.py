@@ -38,7 +38,7 @@ _SIDES: Final[tuple[RequestSide, ...]] = ("client", "server")
 
 @attrs.frozen
 class KnownInsides:
-    """Of what the trace tells whether it happened."""
+    """Which kinds of things were recorded at all."""
 
     locks: bool
     waits: bool
@@ -227,7 +227,7 @@ class RequestTables:
         return max(stopped, key=lambda request: (_duration(request), -request.row), default=None)
 
     def routes(self) -> ReportTable[RequestRoute]:
-        """Sums by side, host, method and route, the longest in total first."""
+        """Sums by side, host, method and route, longest total first."""
         rows = []
         for (side, host, method, route), mine in self._grouped(lambda r: (r.side, r.host, r.method, r.route)).items():
             took = _durations(mine)
@@ -308,7 +308,7 @@ class RequestTables:
         return nearest_rank(_durations([request for request in self.begun if request.side == side]), percent)
 
     def concurrent(self, side: RequestSide) -> int:
-        """How many were under way at once, at most, in the window."""
+        """The most that were under way at once, in the window."""
         window = self._context.window
         edges = []
         for request in self._all:

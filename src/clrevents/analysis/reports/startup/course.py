@@ -1,6 +1,6 @@
-"""The course of one start: whether the trace has it, when its moments were, and the spans that lie before its end.
+"""The course of one start: whether the trace has it, when its moments were, and the spans before its end.
 
-Each property is worked out once, when something asks for it. Makes no table and adds nothing up.
+Each property is computed once, on demand. Makes no table and adds nothing up.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Moment:
 
 @attrs.frozen(eq=False, slots=False)
 class Start:
-    """One process's start: each property is what the report says of it."""
+    """One process's start: each property is one thing that the report says about it."""
 
     rows: Mapping[str, Gathered]
     context: Context
@@ -71,7 +71,7 @@ class Start:
 
     @property
     def launched(self) -> bool:
-        """Whether there is anything to tell."""
+        """Whether there is a start to report."""
         return self.verdict[0] == "launched"
 
     @cached_property
@@ -226,7 +226,7 @@ class Start:
         return [*found.values()]
 
     def _new_methods(self) -> Ints:
-        """When methods were ready that had not been called before, as far as the trace has them."""
+        """When methods not called before were ready, as far as the trace has them."""
         jit, lookups = self.spans[0], self.spans[3]
         ready = np.concatenate((jit.end_ns[jit.end != NONE], lookups.end_ns[lookups.end != NONE]))
         return ready[ready <= self.until[1]]

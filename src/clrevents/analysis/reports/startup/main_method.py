@@ -1,7 +1,7 @@
 """Which code is the program's, and when its Main method was first met.
 
-Tells the program from the framework by the keys that assemblies are signed with. Opens no file and does not know the
-entry point that the assembly's header names.
+Distinguishes the program from the framework by the keys that assemblies are signed with. Opens no file and does not
+know the entry point in the assembly's header.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from clrevents.symbols.modules import module_name
 from clrevents.table.stacks import AddressStacks
 
 ENTRY_NAMES: Final = frozenset(("Main", "<Main>$", "<Main>", "main@"))
-"""How compilers call the method that a program begins with: C#, its top-level statements, an `async` Main, F#."""
+"""Compilers' names for the method that a program begins with: C#, its top-level statements, an `async` Main, F#."""
 CORE: Final = "System.Private.CoreLib"
 _FRAMEWORK_KEYS: Final = frozenset(
     (
@@ -46,7 +46,7 @@ class ProgramModules:
 
     @classmethod
     def of(cls, modules: Iterable[Gathered], assemblies: Iterable[Gathered]) -> ProgramModules:
-        """From events that have modules or assemblies. An id that is used again means what it meant first."""
+        """From events that have modules or assemblies. A reused id keeps its first meaning."""
         full_names: dict[int, str] = {}
         for rows in assemblies:
             names = rows.column("FullyQualifiedAssemblyName").tolist()

@@ -20,46 +20,46 @@ def _count(name: str, description: str, *needs: str) -> MetricDeclaration:
 
 
 def _self(kind: str, what: str) -> tuple[MetricDeclaration, ...]:
-    total = f"The self time of all {what}, until the start was over."
+    total = f"The self time of all {what} until start-up was over."
     return (
         MetricDeclaration(f"{kind}_total", "ns", total, "less", needs=(what,)),
         MetricDeclaration(f"{kind}_to_main", "ns", "How much of that was before Main.", "less", needs=(what,)),
-        _count(f"{kind}_count", f"How many {what} began until the start was over.", what),
+        _count(f"{kind}_count", f"How many {what} began until start-up was over.", what),
     )
 
 
 REPORT: Final = ReportDeclaration(
     answer=StartupReport,
-    question="What did the program do until Main, and until its start was over?",
+    question="What did the program do until Main, and until start-up was over?",
     topic="time",
     needs=(
         # No keyword is needed, and none proves that the trace began early enough.
         Need("when the runtime started", ("RuntimeInformationStart",), 0x8, 4, essential=True, proof=0),
         Need("which modules are the program's", ("ModuleLoad", "rundown/ModuleDCEnd"), 0x8, 4),
         Need("compilations", ("MethodJittingStarted",), 0x10, 5),
-        Need("tiers of what was compiled", ("MethodLoadVerbose",), 0x10, 5),
-        Need("loads of assemblies", ("AssemblyLoadStart",), 0x4, 4),
+        Need("tiers of compilations", ("MethodLoadVerbose",), 0x10, 5),
+        Need("assembly loads", ("AssemblyLoadStart",), 0x4, 4),
         Need("look-ups of precompiled code", ("R2RGetEntryPoint",), 0x2000000000, 4),
         Need("modules of precompiled code", ("MethodDetails",), 0x4000000000, 4),
-        Need("loads of types", ("TypeLoadStart",), 0x8000000000, 4),
-        Need("when the start was over", ("TieredCompilationResume", "TieredCompilationPause"), 0x1000000000, 4),
+        Need("type loads", ("TypeLoadStart",), 0x8000000000, 4),
+        Need("when start-up was over", ("TieredCompilationResume", "TieredCompilationPause"), 0x1000000000, 4),
     ),
     metrics=(
-        _moment("runtime_to_program", "From the runtime's start to where the program's assembly was asked for."),
-        _moment("runtime_to_main", "From the runtime's start to where Main was compiled or looked up."),
-        _moment("main_ready", "From the runtime's start to where Main could run."),
-        _moment("runtime_to_resume", "From the runtime's start to where tiering resumed: the start was over before."),
+        _moment("runtime_to_program", "From the runtime's start until the program's assembly was requested."),
+        _moment("runtime_to_main", "From the runtime's start until Main was compiled or looked up."),
+        _moment("main_ready", "From the runtime's start until Main was ready to run."),
+        _moment("runtime_to_resume", "From the runtime's start until tiering resumed: start-up was over before that."),
         *_self("jit", "compilations"),
-        *_self("assembly_load", "loads of assemblies"),
-        *_self("type_load", "loads of types"),
+        *_self("assembly_load", "assembly loads"),
+        *_self("type_load", "type loads"),
         *_self("lookup", "look-ups of precompiled code"),
-        _count("jit_missed", "Compilations of methods whose precompiled code was looked up in vain."),
+        _count("jit_missed", "Compilations of methods whose precompiled code was looked up but not found."),
         _count("jit_rejected", "Compilations of methods whose precompiled code could not be used."),
         _count("lookups_found", "Look-ups that found code."),
         _count("lookups_missed", "Look-ups that found none."),
         MetricDeclaration("types", "count", "Different types that were loaded.", "less", windows=False),
-        _count("events_to_main", "Events of the kinds that this report reads, until Main."),
-        MetricDeclaration("events_per_second", "per second", "The same in a second.", "less", "none", windows=False),
+        _count("events_to_main", "Events that this report reads, until Main."),
+        MetricDeclaration("events_per_second", "per second", "The same per second.", "less", "none", windows=False),
     ),
     collector=StartupCollector,
     in_part={"*": "from the start"},

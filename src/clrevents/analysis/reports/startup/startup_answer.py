@@ -1,8 +1,9 @@
 """One start → the answer of the startup report: facts, metrics, notes, and the tables that others make.
 
-Adds up self times only, for durations contain each other. What a trace has no events of is null.
+Adds up self times only, because durations contain each other. Whatever was not recorded is null.
 
-The collector keeps the columns of all its events until the end, for only there is it known where the program's Main is.
+The collector keeps the columns of all its events until the end, because only then is it known where the program's Main
+is.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def startup_answer(start: Start) -> StartupReport:
 
 
 def _facts_of(start: Start) -> StartupFacts:
-    """Verdicts and circumstances."""
+    """Verdicts and other facts."""
     verdict, evidence = start.verdict
     about = start.rows[STARTED] if len(start.rows[STARTED]) else start.rows[LISTED]
     main, program = start.main, start.program
@@ -155,7 +156,7 @@ def _tells(start: Start, kind: str) -> bool:
 
 
 def _since(start: Start, name: str, *moments: str) -> Metric | None:
-    """A metric: how long after the runtime's start the first of these moments that is known was."""
+    """A metric: the time from the runtime's start to the first known one of these moments."""
     known = {moment.moment: moment for moment in start.moments}
     moment = next((known[moment] for moment in moments if moment in known), None)
     if start.started_ns is None or moment is None:
@@ -181,11 +182,11 @@ def _events(start: Start) -> tuple[int | None, float | None]:
 
 
 def _not_launched(start: Start) -> Note:
-    """Why the trace does not tell of a start."""
+    """Why there is no start to report."""
     record = str(record_needs(start.context.needs))
     attached = start.verdict[0] == "attached"
-    text = "the runtime was already running when the trace began; what it did before is not in the trace"
-    unknown = "the trace does not tell whether it began before the runtime started"
+    text = "the runtime was already running when the trace began; what it did before was not recorded"
+    unknown = "it is unknown whether the trace began before the runtime started"
     id, message = ("attached", text) if attached else ("start-unknown", unknown)
     return Note(id, "warning", message, ("moments",), remedy=_LAUNCH, record=record)
 
@@ -199,7 +200,7 @@ def _notes_of(start: Start) -> Sequence[Note]:
         text = "no Main method of the program was compiled, looked up or sampled"
         found.append(Note("main-unknown", "warning", text, ("main",), remedy="record more", record=record))
     elif main.evidence == "sample":
-        text = "the program was first seen running in a sample: it reached Main at the latest then"
+        text = "the program was first seen running in a sample: it reached Main then or earlier"
         found.append(Note("main-sampled", "info", text, ("main", "runtime_to_main"), record=record))
     elif main.evidence == "inferred":
         text = "the assembly of Main is unknown: its namespace is not one of the framework's"
@@ -207,9 +208,9 @@ def _notes_of(start: Start) -> Sequence[Note]:
     events, rate = _events(start)
     if events is not None and rate is not None:
         text = f"recording slows the start: at least {counted(events, 'event was', 'events were')} written until Main"
-        text += f", {rate:,.0f} per second; the time that this took is in all durations"
+        text += f", {rate:,.0f} per second; all durations include the time this took"
         numbers = {"events": events, "per_second": rate}
-        remedy = "compare with a trace of fewer keywords"
+        remedy = "compare with a trace recorded with fewer keywords"
         found.append(Note("recording-cost", "info", text, ("runtime_to_main",), numbers, remedy))
     return found
 
@@ -236,7 +237,7 @@ def _version(rows: Gathered) -> str | None:
 class StartupParameters:
     """How the report shows names."""
 
-    raw: bool = parameter(False, "Names as the runtime writes them.")
+    raw: bool = parameter(False, "Show names as the runtime writes them.")
 
 
 class StartupCollector(Collector[StartupReport]):

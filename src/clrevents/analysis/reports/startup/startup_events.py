@@ -42,7 +42,7 @@ LOADS: Final = ("runtime/MethodLoad", VERBOSE)
 
 
 def modules_of(lookups: Gathered, details: Gathered) -> list[int]:
-    """The module of each method that was looked up; 0 where no event tells."""
+    """The module of each method that was looked up; 0 if unknown."""
     known = dict(zip(details.numbers("MethodID").tolist(), details.numbers("LoaderModuleID").tolist(), strict=True))
     return [known.get(method, 0) for method in lookups.numbers("MethodID").tolist()]
 

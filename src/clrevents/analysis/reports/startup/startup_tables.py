@@ -1,7 +1,7 @@
 """Rows, facts and answer of the startup report, and its tables: rows of one start, as columns, for the frame to cut and
 mark.
 
-Adds up nothing but the loads of a type.
+Adds up only the loads of a type.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from clrevents.symbols.typenames import type_name
 
 @table_row(at="time_ns")
 class StartupMoment(Row):
-    """One moment on the way."""
+    """One moment of a start."""
 
     moment: Word = column(
         "`runtime_started`, `first_compilation`, `program_loaded`, `main`, `main_ready`, `last_new_method`, "
@@ -46,11 +46,9 @@ class StartupMoment(Row):
         importance=0,
     )
     time_ns: Ns = column("When it was.", importance=0)
-    since_start_ns: DurationNs | None = column("How long after the runtime started.")
-    evidence: Word = column(
-        "`event`: an event says so; `sample`: at the latest then; `inferred`: concluded.", importance=3
-    )
-    event: Word = column("The event that it was seen by.")
+    since_start_ns: DurationNs | None = column("The time since the runtime started.")
+    evidence: Word = column("`event`: recorded; `sample`: then or earlier; `inferred`: concluded.", importance=3)
+    event: Word = column("The event that it is known from.")
     what: CodeName | None = column("The method, assembly or mark that it is about.", importance=1)
 
 
@@ -58,17 +56,17 @@ class StartupMoment(Row):
 class StartupCompilation(SpanRow):
     """One compilation during start-up."""
 
-    method: CodeName = column("The method, as C# would write it, or as the runtime does with `raw`.")
+    method: CodeName = column("The method as in C#, or with `raw` as the runtime writes it.")
     module: CodeName | None = column("The module that declares it.")
-    compile_ns: DurationNs | None = column("From its begin to its end, with all that happened in between.")
-    self_ns: DurationNs | None = column("The same, without other compilations, look-ups and loads inside.")
-    tier: Word | None = column("How hard the JIT worked, as the runtime names it; null for an unfinished compilation.")
+    compile_ns: DurationNs | None = column("From its start to its end, including everything in between.")
+    self_ns: DurationNs | None = column("The same, excluding other compilations, look-ups and loads inside.")
+    tier: Word | None = column("The tier, as the runtime names it; null for an unfinished compilation.")
     precompiled: Word | None = column(
-        "Its precompiled code: `none`: not looked up; `missed`: looked up in vain; `rejected`: not usable; `found`: "
-        "found, and compiled anew all the same; `dynamic`: made at run time, so that there is none. Null if the trace "
+        "Its precompiled code: `none`: not looked up; `missed`: looked up but not found; `rejected`: not usable; "
+        "`found`: found, but compiled anyway; `dynamic`: generated at run time, so there is none. Null if the trace "
         "has no look-ups."
     )
-    before_main: Flag | None = column("It began before Main; null if the trace does not tell when that was.")
+    before_main: Flag | None = column("Whether it began before Main; null if Main's time is unknown.")
     start_ns: Ns | None = column("When the compilation began.")
     end_ns: Ns | None = column("When the code was loaded.", hidden=True)
     thread_id: ThreadId = column("The thread that compiled it.", hidden=True)
@@ -78,28 +76,28 @@ class StartupCompilation(SpanRow):
 class AssemblyLoading(SpanRow):
     """One attempt to load an assembly during start-up."""
 
-    assembly: CodeName = column("The full name that was asked for.")
-    requesting: CodeName | None = column("The full name of the assembly that asked for it.")
-    load_ns: DurationNs | None = column("From its begin to its end, with all that happened in between.")
-    self_ns: DurationNs | None = column("The same, without other loads, look-ups and compilations inside.")
+    assembly: CodeName = column("The requested full name.")
+    requesting: CodeName | None = column("The full name of the requesting assembly.")
+    load_ns: DurationNs | None = column("From its start to its end, including everything in between.")
+    self_ns: DurationNs | None = column("The same, excluding other loads, look-ups and compilations inside.")
     success: Flag | None = column("Whether it was found; null for an unfinished load.")
     cached: Flag | None = column("Whether it had been loaded before.")
-    depth: Count = column("How many other loads it lies inside of, on its thread.")
-    before_main: Flag | None = column("It began before Main; null if the trace does not tell when that was.")
+    depth: Count = column("How many other loads enclose it on its thread.")
+    before_main: Flag | None = column("Whether it began before Main; null if Main's time is unknown.")
     start_ns: Ns | None = column("When the load began.")
     end_ns: Ns | None = column("When the load ended.", hidden=True)
     thread_id: ThreadId = column("The thread that loaded it.", hidden=True)
-    path: FilePath | None = column("The file that was found, or asked for.", hidden=True)
+    path: FilePath | None = column("The file that was found, or requested.", hidden=True)
 
 
 @table_row
 class LoadedType(Row):
     """A type that was loaded during start-up."""
 
-    type: CodeName = column("The type, as C# would write it, or as the runtime does with `raw`.")
+    type: CodeName = column("The type as in C#, or with `raw` as the runtime writes it.")
     loads: Count = column("How often it was loaded, each time to a higher level.")
-    self_ns: DurationNs = column("The time of these loads, without other loads, look-ups and compilations inside.")
-    highest_level: Ordinal = column("The highest level that it was loaded to, as the runtime numbers them.")
+    self_ns: DurationNs = column("The time of these loads, excluding other loads, look-ups and compilations inside.")
+    highest_level: Ordinal = column("The highest level that it was loaded to, by the runtime's numbering.")
     first_ns: Ns | None = column("When its first load began.")
 
 
@@ -107,41 +105,41 @@ class LoadedType(Row):
 class CodeLookup(SpanRow):
     """One look-up of precompiled code during start-up."""
 
-    method: CodeName = column(
-        "The method, as C# would write it, or as the runtime does with `raw`; empty if unfinished."
-    )
-    found: Flag | None = column("Whether there was code; null for an unfinished look-up.")
-    self_ns: DurationNs | None = column("How long it took, without loads and compilations inside.")
-    before_main: Flag | None = column("It began before Main; null if the trace does not tell when that was.")
-    start_ns: Ns | None = column("When the look-up began; null if the trace has its end only.")
+    method: CodeName = column("The method as in C#, or with `raw` as the runtime writes it; empty if unfinished.")
+    found: Flag | None = column("Whether code was found; null for an unfinished look-up.")
+    self_ns: DurationNs | None = column("How long it took, excluding loads and compilations inside.")
+    before_main: Flag | None = column("Whether it began before Main; null if Main's time is unknown.")
+    start_ns: Ns | None = column("When the look-up began; null if only its end is in the trace.")
     end_ns: Ns | None = column("When the look-up ended.", hidden=True)
     thread_id: ThreadId = column("The thread that looked it up.", hidden=True)
 
 
 @table_row
 class StartupFacts:
-    """How the start was seen, and of which program."""
+    """How the start is known, and the program's details."""
 
     verdict: Word | None = column(
         "`launched`: the runtime started while the trace was recorded; `attached`: before; `unknown`."
     )
-    evidence: Word | None = column("`event` if an event says so, `inferred` if it is concluded from others.")
+    evidence: Word | None = column("`event` if recorded, `inferred` if concluded from other events.")
     main: CodeName | None = column("The program's Main method.")
     main_evidence: Word | None = column(
-        "`event`: Main was compiled or looked up; `inferred`: so was a Main that is probably the program's; `sample`: "
-        "a method of the program was seen running."
+        "`event`: Main was compiled or looked up; `inferred`: the same for a Main that is probably the program's; "
+        "`sample`: a method of the program was seen running."
     )
     program: FilePath | None = column("The file of the program's assembly.")
     ended_by: Word | None = column(
         "The end of what the tables show: `tiering_resumed`, `main_ready`, or `end_of_trace` if neither is known."
     )
     until_ns: Ns | None = column("When that was.")
-    command_line: PrivateText | None = column("The command line, where the runtime tells it.")
+    command_line: PrivateText | None = column("The command line, if recorded.")
     runtime_version: Word | None = column("The version of .NET.")
     runtime: Word | None = column("`CoreClr`, `DesktopClr` or `Mono`, as the runtime names it.")
     runtime_path: FilePath | None = column("The file of the runtime.")
-    runtime_init_ns: Ns | None = column("When the runtime was initialized, by a mark of its own; before 0 if earlier.")
-    startup_mode: Word | None = column("How the runtime was started, as it names it.")
+    runtime_init_ns: Ns | None = column(
+        "When the runtime was initialized, by its own mark; negative if before the trace."
+    )
+    startup_mode: Word | None = column("How the runtime was started, in its own words.")
 
 
 @answer(
@@ -149,18 +147,17 @@ class StartupFacts:
     summary="verdict main_ready runtime_to_main jit_total jit_count assembly_load_total main runtime_version",
 )
 class StartupReport(Answer[StartupFacts]):
-    """What a program does until Main and until its start is over: compilations, loads of assemblies and types.
+    """What a program does until Main and until start-up is over: compilations, assembly loads, type loads.
 
-    It needs a trace that was begun before the runtime; of a trace that was attached later it says so, and nothing else.
-    Durations are nested, so each has a self time, without what else was timed inside; only these are added up.
-    The start is over when tiering resumes, which the runtime does after it has met no new method for a while.
-    Time in native code and in the program itself is in no row. Recording slows the start: all times are those of the
-    recorded run.
+    It needs a trace that began before the runtime started; for a trace attached later, it says only that. Durations are
+    nested, so each has a self time, which excludes everything else timed inside; only self times are added up. Start-up
+    is over when tiering resumes, which happens after no new method has been called for a while. Time in native code and
+    in the program itself has no row. Recording slows the start: all times are those of the recorded run.
     """
 
     moments: ReportTable[StartupMoment] = table("The moments of the start, in order of time.")
-    compilations: ReportTable[StartupCompilation] = table("What the JIT compiled until the start was over.")
-    loads: ReportTable[AssemblyLoading] = table("Which assemblies were loaded, or asked for again.")
+    compilations: ReportTable[StartupCompilation] = table("What the JIT compiled until start-up was over.")
+    loads: ReportTable[AssemblyLoading] = table("Which assemblies were loaded, or requested again.")
     types: ReportTable[LoadedType] = table("Which types were loaded.", bulk=True)
     lookups: ReportTable[CodeLookup] = table("Which precompiled code was looked up.", bulk=True)
 
@@ -193,7 +190,7 @@ def compilation_table(start: Start) -> ReportTable[StartupCompilation]:
 
 
 def precompiled(start: Start, spans: ThreadSpans, ids: NDArray[Any], bits: Ints) -> list[str | None]:
-    """What became of the precompiled code of what was compiled."""
+    """What became of the compiled methods' precompiled code."""
     lookups = start.rows[LOOKUPS]
     looked: dict[int, list[tuple[int, bool]]] = {}
     values = (lookups.numbers(name).tolist() for name in ("MethodID", "EntryPoint"))

@@ -1,6 +1,6 @@
 """The report on stubs: its rows, the texts in them, what it asks for, and its collector.
 
-Joins the events of stubs with those of their compilation. Knows no calls: no event says how often a stub ran.
+Joins the events of stubs with those of their compilation. Knows no calls: how often a stub ran is not recorded.
 """
 
 from __future__ import annotations
@@ -73,28 +73,30 @@ def is_cut(texts: Iterable[str], il: str) -> bool:
 
 @table_row(at="time_ns", threads=("thread_id",))
 class Stub(Row):
-    """One IL stub when it was generated."""
+    """One generated IL stub."""
 
     time_ns: Ns = column("When the stub was generated.")
     thread_id: ThreadId | None = column("The thread that needed it.", importance=3)
     compile_ns: DurationNs | None = column(
-        "How long the JIT took to compile it; null if it came precompiled.", importance=1
+        "How long the JIT took to compile it; null if it was precompiled.", importance=1
     )
-    cache_hits: Count = column("How often the runtime said, in the whole trace, that it used it again.", hidden=True)
-    cut: Flag = column("The runtime cut one of its texts.", hidden=True)
+    cache_hits: Count = column("How often it was reused in the whole trace, according to the runtime.", hidden=True)
+    cut: Flag = column("The runtime truncated one of its texts.", hidden=True)
     kind: Word = column("What the stub is for: `P/Invoke`, `delegate of a native function` and so on.", importance=1)
     target: CodeName = column("The managed method that the stub stands for.", importance=0)
     managed: CodeText = column("The signature that managed code sees.")
     native: CodeText = column("The signature of the native side.")
-    flags: Word = column("The flags of the event, which `kind` says in words.", hidden=True)
+    flags: Word = column("The flags of the event; `kind` gives them in words.", hidden=True)
     module: CodeName | None = column("The module that declares the managed method.", hidden=True)
-    stack: tuple[CodeName, ...] = column("The call that needed the stub, innermost frame first.", hidden=True)
+    stack: tuple[CodeName, ...] = column(
+        "The stack of the call that needed the stub, innermost frame first.", hidden=True
+    )
     stub_signature: CodeText = column("The signature of the stub itself.", hidden=True)
     il: CodeText = column("The code of the stub, in IL.", hidden=True)
     namespace: CodeName = column("The managed method's type, as the runtime writes it.", hidden=True)
     name: CodeName = column("The managed method's name, as the runtime writes it.", hidden=True)
     token: Ordinal = column("The managed method's metadata token.", hidden=True)
-    stub_method_id: Handle = column("The runtime's id of the stub. Ids are used again.", hidden=True)
+    stub_method_id: Handle = column("The runtime's id of the stub. Ids are reused.", hidden=True)
 
 
 @table_row
@@ -102,7 +104,7 @@ class StubTarget(Row):
     """All stubs of one kind for one managed method."""
 
     stubs: Count = column("How many stubs were generated.")
-    cache_hits: Count = column("How often the runtime said that it used one of them again.", hidden=True)
+    cache_hits: Count = column("How often one of them was reused, according to the runtime.", hidden=True)
     compile_ns: DurationNs | None = column("How long the JIT took for all of them.")
     first_ns: Ns = column("When the first was generated.")
     kind: Word = column("What the stubs are for.")
@@ -121,7 +123,7 @@ class StubKind(Row):
 
 @table_row
 class StubFacts:
-    """Nothing but numbers is known of stubs; they are metrics."""
+    """Only numbers are known about stubs, and they are metrics."""
 
 
 _STUB, _HIT = "runtime/ILStubGenerated", "runtime/ILStubCacheHit"
@@ -132,20 +134,18 @@ _KEPT: Final = {
     _BEGIN: _COMPILED,
     **dict.fromkeys(_LOADS, (*_COMPILED, "MethodFlags")),
 }
-"""What is kept of each event; of those of stubs, everything."""
+"""What is kept of each event; for stubs, everything."""
 
 _STUBS: Final = "stubs"
-_TIMES: Final = "times of compilation"
+_TIMES: Final = "compilation times"
 _NEEDS: Final = (
     Need(_STUBS, ("ILStubGenerated",), 0x2000, essential=True),
     Need(_TIMES, ("MethodJittingStarted",), 0x2010, 5, proof=0x10),
 )
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Stubs that were generated."),
-    MetricDeclaration("cache_hits", "count", "How often the runtime said that it used a stub again."),
-    MetricDeclaration(
-        "compile_total", "ns", "How long the JIT took for the stubs, where the trace tells it.", better="less"
-    ),
+    MetricDeclaration("cache_hits", "count", "How often a stub was reused, according to the runtime."),
+    MetricDeclaration("compile_total", "ns", "How long the JIT took for the stubs, as far as recorded.", better="less"),
 )
 
 
@@ -153,7 +153,7 @@ _METRICS: Final = (
 class StubParameters:
     """How methods are named."""
 
-    raw: bool = parameter(False, "Names as the runtime writes them.")
+    raw: bool = parameter(False, "Show names as the runtime writes them.")
 
 
 @answer(
@@ -161,20 +161,20 @@ class StubParameters:
     summary="count compile_total cache_hits",
 )
 class StubsReport(Answer[StubFacts]):
-    """The stubs that carry calls between managed and native code, with both signatures and how long they compiled.
+    """The stubs that carry calls between managed and native code, with both signatures and their compilation times.
 
     A stub is made once, when a call that needs marshalling is first prepared. Calls whose arguments need no conversion
-    have none. A stub's time is that of its compilation; how often it runs is recorded nowhere.
+    have none. A stub's time is that of its compilation; how often it runs is not recorded.
 
-    In a window, a stub counts with all of its time where it was generated.
+    In a window, a stub counts where it was generated, with all of its time.
 
     A stub is lossy if events of its thread were lost while it was made. Targets and kinds are lossy if any event was
     lost, because there may have been more stubs.
     """
 
     stubs: ReportTable[Stub] = table("Each stub, in order of time.")
-    targets: ReportTable[StubTarget] = table("The managed methods that need stubs, the most stubs first.")
-    kinds: ReportTable[StubKind] = table("What the stubs are for, the most frequent first.")
+    targets: ReportTable[StubTarget] = table("The managed methods that need stubs, most stubs first.")
+    kinds: ReportTable[StubKind] = table("What the stubs are for, most frequent first.")
 
 
 class StubCollector(Collector[StubsReport]):
@@ -188,7 +188,7 @@ class StubCollector(Collector[StubsReport]):
         self._kept = Kept(_KEPT)
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         self._kept.take(chunk)
 
     def finish(self, context: Context) -> StubsReport:
@@ -259,7 +259,7 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations
 
 
 def _hits(stubs: Gathered, hits: Gathered) -> list[int]:
-    """How often each stub was found again: ids are used again, so a hit is of the last stub that had the id then."""
+    """How often each stub was found again: ids are reused, so a hit belongs to the last stub that had the id then."""
     found = [0] * len(stubs)
     rows = _rows_by_id(stubs.numbers("StubMethodID"))
     places = stubs.places.tolist()
@@ -272,7 +272,7 @@ def _hits(stubs: Gathered, hits: Gathered) -> list[int]:
 
 
 class _Compiled:
-    """How long the JIT took for stubs: the compilations of their ids of which the trace tells begin and end."""
+    """How long the JIT took for stubs: the compilations of their ids with both start and end in the trace."""
 
     def __init__(self, made: Compilations, stub_ids: NDArray[Any]) -> None:
         kept = np.flatnonzero(np.isin(made.method_id, stub_ids) & (made.start_ns != NONE) & (made.load != NONE))
@@ -280,9 +280,9 @@ class _Compiled:
         self._spans = list(zip(made.start_ns[kept].tolist(), made.end_ns[kept].tolist(), strict=True))
 
     def after(self, method_id: int, time_ns: int) -> tuple[int | None, int]:
-        """How long a stub took that was generated then, and when it was done.
+        """How long a stub generated then took, and when it was done.
 
-        Ids are used again, so it is the first compilation that is not over yet.
+        Ids are reused, so it is the first compilation that is not over yet.
         """
         for row in self._rows.get(method_id, ()):
             start, end = self._spans[row]

@@ -1,6 +1,6 @@
-"""Awaits that have not resumed, and which of them it is that resumes where several methods await one task.
+"""Awaits that have not resumed, and which of them resumes when several methods await one task.
 
-An event tells of what resumes only the task that was awaited. Knows neither threads nor times.
+The event of a resumption names only the awaited task. Knows neither threads nor times.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from clrevents.analysis.gathering.optional_rows import NONE
 TASK, CONTINUATION, AWAIT = range(3)
 """The kinds of work."""
 NOBODY: Final = -1
-"""The creator of what code outside all tasks made."""
+"""The creator of whatever code outside all tasks made."""
 UNKNOWN: Final = -2
 
 
@@ -40,10 +40,10 @@ class WorkPieces:
 
 
 class OpenAwaits:
-    """Awaits that have not resumed, and what resumed without telling of which of several awaits of one task it is.
+    """Awaits that have not resumed, and resumptions that could be any of several awaits of one task.
 
-    The method that awaits is known by its task: what resumes belongs to it if it awaits something else itself, or if
-    it completes that task.
+    The awaiting method is known by its task: a resumption belongs to it if it then awaits something else itself, or
+    completes that task.
 
     `surplus` are the tasks of which more resumes than awaits; `missing` says whether events may be missing between a
     row and now, so that another await may be, too.
@@ -58,7 +58,7 @@ class OpenAwaits:
         self.shared: dict[int, dict[int, None]] = {}
         """By the awaited task, what resumed."""
         self.same: dict[int, int] = {}
-        """What was found out to be what resumed of an await."""
+        """What turned out to be the resumption of an await."""
         self.queued: dict[int, int] = {}
         """Where the continuation of an await was queued."""
         self._unqueued: dict[int, dict[int, None]] = {}
@@ -70,7 +70,7 @@ class OpenAwaits:
         self._unqueued.setdefault(task, {})[piece] = None
 
     def queue(self, task: int, row: int) -> int | None:
-        """A continuation of the task is queued: which await it is of, None where it may be one of several."""
+        """A continuation of the task is queued: the await that it belongs to, None if it may be one of several."""
         waiting = self._unqueued.pop(task, {})
         if len(waiting) != 1:
             return None

@@ -57,16 +57,14 @@ _METRICS: Final = (
     MetricDeclaration("awaits", "count", "Awaits among them that suspended their method."),
     MetricDeclaration("exceptional", "count", "Tasks among them that ended with an exception.", "less"),
     MetricDeclaration("latency_median", "ns", "The median latency of the queue.", "less", "none", windows=False),
-    MetricDeclaration("latency_p95", "ns", "The latency that 95 % are no longer than.", "less", "none", windows=False),
+    MetricDeclaration("latency_p95", "ns", "The 95th percentile of the latency.", "less", "none", windows=False),
     MetricDeclaration("latency_max", "ns", "The longest latency.", "less", "max"),
-    MetricDeclaration("blocking_count", "count", "Waits for tasks that began to block a thread.", "less"),
+    MetricDeclaration("blocking_count", "count", "Waits for tasks that blocked a thread.", "less"),
     MetricDeclaration("blocking_total", "ns", "How long all threads together were blocked by them.", "less"),
     MetricDeclaration(
-        "unstarted", "count", "What was created and did not start or resume in the trace.", lossy="as found"
+        "unstarted", "count", "What was created but did not start or resume in the trace.", lossy="as found"
     ),
-    MetricDeclaration(
-        "unknown_creators", "count", "What was created, the trace does not tell by what.", lossy="as found"
-    ),
+    MetricDeclaration("unknown_creators", "count", "What was created by an unknown creator.", lossy="as found"),
 )
 _NAMES: Final = tuple(metric.name for metric in _METRICS)
 _CHART: Final = ChartDeclaration(
@@ -83,8 +81,8 @@ _CHART: Final = ChartDeclaration(
 class TasksParameters:
     """How methods are named, and how much is kept."""
 
-    most: int = parameter(_MOST, "How many events are kept; of later ones there is only the number.")
-    raw: bool = parameter(False, "Names as the runtime writes them.")
+    most: int = parameter(_MOST, "How many events to keep; later ones are only counted.")
+    raw: bool = parameter(False, "Show names as the runtime writes them.")
     my_code: bool = MY_CODE
 
 
@@ -97,27 +95,28 @@ class TasksReport(Answer[TasksFacts]):
     """Which tasks, continuations and awaits ran, what created each, how long they queued, and what blocks on tasks.
 
     A task is scheduled, starts and completes. An await that suspends its method begins, and resumes when the awaited
-    task is done; one that finds the task done writes no event and is not here. A continuation is what `Task.Yield` and
-    awaiters of a program queue. Each of these is a row of the table `tasks`, and `parent_row` is what its thread was
-    running when it was created, so that the rows are a forest of who started what. It is not who waits for the result.
+    task is done; an await that finds the task done writes no event and is not included. A continuation is what
+    `Task.Yield` and a program's own awaiters queue. Each of these is a row of the table `tasks`, and `parent_row` is
+    what its thread was running when it was created, so the rows are a forest of who started what, not of who waits for
+    the result.
 
-    The latency is from where something was queued to where it began to run: of an await only if its continuation was
-    queued, and not called by what completed the task. Where one task has several awaits, an event tells neither whose
-    continuation is queued nor which of them resumes. What resumed is found out where the method then awaits again or
-    completes; elsewhere it is a row of its own without a begin, and these rows are `ambiguous`.
+    The latency is the time from being queued to beginning to run; an await has one only if its continuation was queued,
+    not called directly by whatever completed the task. If one task has several awaits, the events show neither whose
+    continuation is queued nor which of them resumes. Which one resumed becomes known when the method awaits again or
+    completes; otherwise the resumption is a row of its own without a start, and these rows are `ambiguous`.
 
-    A wait blocks if its thread does nothing until the task is done, as `Task.Wait`, `Task.Result` and an awaiter's
-    `GetResult` do (sync over async). The fact `sync_over_async` names the method that did it longest. The report
-    `waits` has these waits, too, beside all others.
+    A wait blocks if its thread does nothing until the task is done, as with `Task.Wait`, `Task.Result` and an awaiter's
+    `GetResult` (sync over async). The fact `sync_over_async` names the method that did this longest. The report `waits`
+    has these waits, too, along with all others.
 
-    Without the events of level 5 the trace does not tell when an await resumes or what a thread runs. Creators are then
-    known for what tasks create in their own code, by ids, and for nothing else. Where events were lost, they are
-    unknown until the thread is certain again; what is unknown is counted.
+    Without the events of level 5, it is unknown when an await resumes and what a thread runs. Creators are then known,
+    by ids, only for what tasks create in their own code. After lost events, creators are unknown until it is certain
+    again what the thread runs; unknown ones are counted.
 
-    At most `most` events are kept; of later ones there is only the number, and no sums are given.
+    At most `most` events are kept; later ones are only counted, and no sums are given then.
 
-    In a window, what was created in it counts, and times as far as they lie in it. A row is lossy if events of its
-    threads were lost meanwhile, a sum if any were lost in the window.
+    A window counts what was created in it, and the parts of times inside it. A row is lossy if events of its threads
+    were lost meanwhile; a sum, if any were lost in the window.
     """
 
     methods: ReportTable[TaskMethod] = table("Each method that creates tasks or continuations, or awaits.")
@@ -140,7 +139,7 @@ class TasksCollector(Collector[TasksReport]):
         self._left_out = 0
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         places = [events.places for events in chunk.events.values()]
         count = sum(map(len, places))
         if count > self._room:
@@ -193,7 +192,7 @@ def _before(chunk: ReportChunk, place: int) -> ReportChunk:
 def _limit(left_out: int, most: int) -> list[Note]:
     if not left_out:
         return []
-    text = f"there are {left_out:,} more than the {most:,} events that are kept; tables end there, sums are not given"
+    text = f"there are {left_out:,} events beyond the {most:,} that are kept; tables end there, and sums are not given"
     numbers = {"left_out": left_out, "kept": most}
     return [Note("too-many-events", "warning", text, ("tasks",), numbers, "ask with a larger `most`")]
 
@@ -219,7 +218,7 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
     }
     if not len(latencies):
         for name in ("latency_median", "latency_p95", "latency_max"):
-            found[name] = context.metric(name, None, reason="nothing was queued and began to run")
+            found[name] = context.metric(name, None, reason="nothing that was queued began to run")
     return found
 
 
@@ -240,27 +239,27 @@ def _notes(context: Context, tables: TaskTables) -> list[Note]:
         notes.append(Note("sync-over-async", "warning", text, ("blocking_total",), numbers, "await the tasks instead"))
     waiting = int(tables.open.sum())
     if waiting:
-        text = f"{counted(waiting, 'thread')} still waited for a task when tracing stopped: sums are at least so long"
+        text = f"{counted(waiting, 'thread')} still waited for a task when tracing stopped: sums are lower bounds"
         notes.append(Note("still-waiting", "warning", text, ("blocking_total",), {"threads": waiting}))
     unknown = int((tables.begun & (work.parent == UNKNOWN)).sum())
     if unknown:
         text = f"what created {counted(unknown, 'row')} is unknown"
         if not work.by_thread:
-            text += ": the events of level 5 that tell what runs on a thread are not in the trace"
+            text += ": the events of level 5, which show what runs on a thread, were not recorded"
         notes.append(Note("unknown-creators", "info", text, ("parent_row",), {"rows": unknown}))
     shared = int((tables.inside & work.shared).sum())
     if shared:
-        text = f"{counted(shared, 'row')} of awaits cannot be told apart: several methods awaited the same task"
+        text = f"{counted(shared, 'row')} of awaits could not be identified: several methods awaited the same task"
         notes.append(Note("ambiguous", "info", text, ("tasks",), {"rows": shared}))
     if work.unclear:
-        text = f"{counted(work.unclear, 'continuation')} was queued, the trace does not tell for which await"
+        text = f"{counted(work.unclear, 'continuation')} was queued for an unknown await"
         text = text if work.unclear == 1 else text.replace(" was ", " were ")
         notes.append(Note("unclear", "info", text, ("scheduled_ns",), {"continuations": work.unclear}))
     unbegun = int((tables.inside & ~tables.was_created).sum())
     if unbegun or work.unmatched:
         text = (
             f"{counted(unbegun, 'row')} began before the trace or where events are missing, and "
-            f"{counted(work.unmatched, 'end')} in the whole trace belong to nothing"
+            f"{counted(work.unmatched, 'end')} in the whole trace have no start"
         )
         notes.append(Note("unmatched", "info", text, ("tasks",), {"rows": unbegun, "ends": work.unmatched}))
     return notes

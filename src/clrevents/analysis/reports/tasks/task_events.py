@@ -1,9 +1,9 @@
-"""The events of tasks of one process, as columns in one order of time, for all that asks who started what.
+"""The task events of one process, as columns in order of time, for everything that asks who started what.
 
-Knows which event is a begin and which an end, and which waits block; follows nothing.
+Knows which event is a start and which an end, and which waits block; follows nothing.
 
-The runtime names tasks by their ids (TraceOperationBegin). An id with several names was given again, and then nobody
-can tell which is meant.
+The runtime names tasks by their ids (TraceOperationBegin). An id with several names was reused, and then it is unknown
+which one is meant.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def task_names(begins: Gathered, raw: bool) -> Mapping[int, str]:
 
 
 def named(ids: Iterable[int], names: Mapping[int, str]) -> list[str | None]:
-    """The names of tasks, None where nothing tells."""
+    """The names of tasks, None if unknown."""
     return [names.get(id) for id in ids]
 
 
@@ -53,7 +53,7 @@ def _readable(name: str) -> str:
 Ints: TypeAlias = NDArray[np.int64]
 
 SCHEDULED, STARTED, COMPLETED, AWAITED, BLOCKED, RESUMED, RELEASED, QUEUED, RUN, RUN_ENDED, IDLE = range(11)
-"""What an event tells: of a task, that it was scheduled, started, completed; of an await, that it began and that it
+"""What an event records: of a task, that it was scheduled, started, completed; of an await, that it began and that it
 resumed; of a wait that blocks, that it began and ended; of a continuation, that it was queued and began to run, or that
 it, or what an await resumed, ended; and of a thread, that it has nothing to do."""
 

@@ -39,39 +39,37 @@ from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 
 @table_row(span=("created_ns", "completed_ns"), threads=("created_thread_id", "thread_id"))
 class TaskRun(SpanRow):
-    """A task, a continuation or an await: something that was made at one place and ran at another."""
+    """A task, a continuation or an await: something created in one place and run in another."""
 
     row: RowNumber = column("The number of the row, in order of time.", hidden=True)
     parent_row: RowNumber | None = column("The row of what created it; null if nothing did, or if unknown.")
     kind: Word = column("`task`, `continuation` (queued by itself, as by `Task.Yield`) or `await`.")
-    task_id: Ordinal = column("The id of the task or continuation; of an await, of the task that is awaited.")
+    task_id: Ordinal = column("The id of the task or continuation; for an await, of the awaited task.")
     operation: CodeName | None = column(
-        "What the runtime calls the task, of an await the awaited one, such as `async Work`; null unless recorded.",
+        "The task's name, for an await that of the awaited task, such as `async Work`; null unless recorded.",
         hidden=True,
     )
-    parent_task_id: Ordinal | None = column(
-        "The `task_id` of what created it; null where `parent_row` is.", hidden=True
-    )
+    parent_task_id: Ordinal | None = column("The `task_id` of what created it; null if `parent_row` is.", hidden=True)
     created_by: Word = column(
         "What created it: `task` (the row `parent_row`), `thread` (code outside all tasks) or `unknown`."
     )
     method_task_id: Ordinal | None = column(
-        "Of an await, the task of the method that awaits; null for others, or if the runtime does not tell.",
+        "For an await, the task of the awaiting method; null for others, or if not recorded.",
         hidden=True,
     )
-    created_ns: Ns | None = column("When it was created, or the await began; null if the trace does not tell.")
+    created_ns: Ns | None = column("When it was created, or the await began; null if unknown.")
     scheduled_ns: Ns | None = column("When it was queued to run; null for an await that resumed without a queue.")
-    started_ns: Ns | None = column("When it began to run, or the await resumed; null if the trace does not tell.")
-    completed_ns: Ns | None = column("When its code returned; null if the trace does not tell.")
-    latency_ns: DurationNs | None = column("From scheduled to started; null where either is unknown.")
+    started_ns: Ns | None = column("When it began to run, or the await resumed; null if unknown.")
+    completed_ns: Ns | None = column("When its code returned; null if unknown.")
+    latency_ns: DurationNs | None = column("From scheduled to started; null if either is unknown.")
     run_ns: DurationNs | None = column(
-        "From started to completed, with all that ran inside; null if either is unknown."
+        "From started to completed, including everything run inside; null if either is unknown."
     )
     thread_id: ThreadId | None = column("The thread that ran it; null if it did not start.")
     created_thread_id: ThreadId | None = column("The thread that created it; null if unknown.", hidden=True)
-    exceptional: Flag | None = column("The task ended with an exception; null for others, or without an end.")
+    exceptional: Flag | None = column("Whether the task ended with an exception; null for others, or without an end.")
     ambiguous: Flag = column(
-        "Several awaits of the task resumed, and the trace does not tell which of them this one is.", hidden=True
+        "Several awaits of the task resumed, and it is unknown which of them this one is.", hidden=True
     )
     method: CodeName | None = column(
         "The method that created it: the first one of the stack outside System.Threading; null if unknown."
@@ -81,19 +79,19 @@ class TaskRun(SpanRow):
 
 @table_row(span=("start_ns", "end_ns"), threads=("thread_id",))
 class BlockingWait(SpanRow):
-    """A thread blocks until a task is done."""
+    """One wait that blocks a thread until a task is done."""
 
     thread_id: ThreadId = column("The thread that was blocked.")
     task_id: Ordinal = column("The task that it waited for.")
     start_ns: Ns | None = column("When the wait began.")
-    end_ns: Ns | None = column("When it ended; null if the trace does not tell.")
-    duration_ns: DurationNs | None = column("How long it lasted; null if the trace does not tell.")
-    open: Flag = column("It went on when tracing stopped: it lasted at least so long.")
+    end_ns: Ns | None = column("When it ended; null if unknown.")
+    duration_ns: DurationNs | None = column("How long it lasted; null if unknown.")
+    open: Flag = column("It was still going on when tracing stopped: its duration is a lower bound.")
     in_row: RowNumber | None = column("The row of the task, continuation or await that was held up; null if none was.")
     in_task: Word = column(
         "What was held up: `task` (the row `in_row`), `thread` (code outside all tasks) or `unknown`."
     )
-    method: CodeName | None = column("The method that blocks: the first one outside System.Threading; null if unknown.")
+    method: CodeName | None = column("The blocking method: the first one outside System.Threading; null if unknown.")
     stack_id: StackId = column("The call stack that waited, 0 for none.", hidden=True)
 
 
@@ -106,12 +104,12 @@ class TaskMethod(Row):
     count: Count = column("How many it created.", importance=1)
     queued: Count = column("How many of them were queued and began to run.")
     latency_median_ns: DurationNs | None = column(
-        "Their median latency, by the nearest rank; null if none was queued.", importance=1
+        "Their median latency, by nearest rank; null if none was queued.", importance=1
     )
-    latency_p95_ns: DurationNs | None = column("The latency that 95 % are no longer than, by the nearest rank.")
+    latency_p95_ns: DurationNs | None = column("The 95th percentile of the latency, by nearest rank.")
     latency_max_ns: DurationNs | None = column("The longest latency.")
-    run_ns: DurationNs = column("How long they ran, with all that ran inside.")
-    waited_ns: DurationNs | None = column("Of awaits, the time from the begins to the resumptions; null for others.")
+    run_ns: DurationNs = column("How long they ran, including everything run inside.")
+    waited_ns: DurationNs | None = column("For awaits, the total time from start to resumption; null for others.")
     exceptional: Count = column("How many tasks ended with an exception.")
     stack_id: StackId = column("One of its call stacks.", hidden=True)
 
@@ -123,23 +121,23 @@ class TaskBlocker(Row):
     method: CodeName | None = column("The method; null for stacks without names.")
     count: Count = column("How many waits began.")
     waited_ns: DurationNs = column("How long it waited, on all threads.")
-    share: Ratio | None = column("Its share of all such waiting; null if there was none.")
-    max_ns: DurationNs | None = column("The longest wait; null if the trace tells no length.")
-    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
+    share: Ratio | None = column("Its share of all blocking waits; null if there were none.")
+    max_ns: DurationNs | None = column("The longest wait; null if unknown.")
+    open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
     threads: Count = column("How many threads waited in it.")
-    in_tasks: Count = column("How many of the waits held up a task, a continuation or what an await resumed.")
+    in_tasks: Count = column("How many of the waits held up a task, a continuation or a resumed await.")
     stack_id: StackId = column("One of its call stacks.", hidden=True)
 
 
 @table_row
 class TasksFacts:
-    """The circumstances of a report on tasks."""
+    """The facts of a report on tasks."""
 
     sync_over_async: CodeName | None = column("The method that blocked on tasks longest; null if none did.")
     creators: Word = column(
         "How creators are known: `threads` (by what each thread ran), `ids` (only those of tasks) or `none`."
     )
-    left_out: Count = column("How many events are not in the tables, because there are too many.")
+    left_out: Count = column("How many events are not in the tables because there are too many.")
 
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -275,7 +273,7 @@ class TaskTables:
         return self._context.summed(TaskMethod, rows)
 
     def blockers(self) -> ReportTable[TaskBlocker]:
-        """By the method that blocks, the longest waiting first."""
+        """By the method that blocks, longest wait first."""
         waits = self.waits
         known = waits.ended | waits.open
         inside = self._context.window.meets(waits.start_ns, np.where(known, waits.bounds()[1], FOREVER))

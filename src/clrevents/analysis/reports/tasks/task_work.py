@@ -1,7 +1,7 @@
 """Events of tasks → pieces of work, and which of them was running when each was made: a pass in order of time.
 
-A creator is what its thread was running at that moment. Where lost events, or events that were not recorded, leave that
-open, the creator is unknown: it is never guessed from ids alone, because ids of awaits are those of what is awaited.
+A creator is what its thread was running at that moment. If lost or unrecorded events leave that open, the creator is
+unknown: it is never guessed from ids alone, because an await has the id of what it awaits.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class TaskWork:
     shared: NDArray[np.bool_]
     blocked_in: Ints
     unmatched: int
-    """How many ends have no begin in the trace."""
+    """How many ends have no start in the trace."""
     unclear: int
-    """How many continuations were queued of which the trace does not tell whose they are."""
+    """How many continuations were queued for an unknown await."""
     by_thread: bool
-    """Whether the trace tells what each thread runs, so that creators are known outside tasks, too."""
+    """Whether it was recorded what each thread runs, so creators are known outside tasks, too."""
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -91,7 +91,7 @@ class _Thread:
         self.tasks: list[int] = []
         """The ids of tasks in `running`."""
         self.bare: list[int] = []
-        """What was made while it seemed to run nothing, until that is certain."""
+        """What was created while it seemed to run nothing, until that is certain."""
         self.released = 0
         """The task whose wait has just ended."""
         self.losses = 0
@@ -103,7 +103,7 @@ class _Thread:
         return self.tasks[-1] if self.tasks else 0
 
     def lose(self) -> None:
-        """From here on nobody knows what it runs, but for what it ran before and still ends."""
+        """From here on it is unknown what it runs, except for what it ran before and still ends."""
         if not self.running or self.running[-1] is not None:
             self.running.append(None)
 
@@ -272,7 +272,7 @@ class _Follower:
         return piece
 
     def _known(self, scheduled: dict[int, int], kind: int, id: int) -> int:
-        """What was scheduled with this id; a piece without a begin if nothing was."""
+        """What was scheduled with this id; a piece without a start if nothing was."""
         piece = scheduled.pop(id, NONE)
         return piece if piece != NONE else self._pieces.make(kind, id, NONE, UNKNOWN)
 

@@ -1,6 +1,6 @@
-"""The threads of a process, each with its life and its pieces: one for every time that an id of the system was used.
+"""The threads of a process, each with its life and its pieces: one for every use of an id of the system.
 
-Joins what events and samples say of one thread, and decides how far what is open can reach.
+Joins what events and samples say about one thread, and decides how far open pieces can reach.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KINDS: Final = 4
 
 @attrs.define
 class ThreadTrail:
-    """All that the trace tells of one id of the system, in order of time."""
+    """Everything in the trace about one id of the system, in order of time."""
 
     seen: list[Seen] = attrs.field(factory=list)
     blocked: list[Blocked] = attrs.field(factory=list)
@@ -187,7 +187,7 @@ def _doing(one: Blocked, evidence: str, open: bool) -> Doing:
 
 
 def _in_tasks(found: Iterable[tuple[int, Piece]]) -> list[tuple[int, Piece]]:
-    """Waits for a handle that are how a thread waits for a task, as such."""
+    """Turns waits for a handle that implement a wait for a task into waits for the task."""
     held = list(found)
     tasks = sorted((piece for rank, piece in held if rank == 2), key=lambda piece: piece.start)
     starts = [piece.start for piece in tasks]

@@ -85,7 +85,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         self._kernel = KernelFeed()
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         events = dict(chunk.events)
         self._kernel.take(events.pop(SWITCH, None), events.pop(CPU, None))
         for name in VERSION_EVENTS:
@@ -207,16 +207,21 @@ class ThreadsCollector(Collector[ThreadsReport]):
         metrics["threads"] = None if _ANYTHING in context.unknown else len(threads)
         notes = []
         if not running_told:
-            text = f"{UNTOLD}: what is no known wait is unknown, and waits that only samples show are at least so long"
+            text = f"{UNTOLD}: everything but known waits is unknown, and waits seen only in samples are lower bounds"
             notes.append(Note("running-unknown", "warning", text, ("threads", "states", "intervals")))
         if lost:
-            text = f"{lost:,} begins or ends of waits have no partner: those waits are told by samples, or not at all"
+            text = (
+                f"{lost:,} starts or ends of waits have no counterpart: those waits are known from samples, or "
+                "not at all"
+            )
             notes.append(Note("unmatched", "info", text, ("intervals",), {"events": lost}))
         samplers = {life.thread_id for life, role in zip(lives, roles, strict=True) if role == "sampler"}
         held = self._held(context, samplers)
         share = held / context.duration_ns if held is not None and context.duration_ns > 0 else None
         if share is not None:
-            text = f"the sampler held threads for at most {100 * share:.2f} % of the time, which is in all states"
+            text = (
+                f"the sampler held threads for at most {100 * share:.2f} % of the time, which is included in all states"
+            )
             notes.append(Note("sampler-cost", "info", text, ("states",), {"share": share}))
         made: ThreadsReport = context.answer(
             ThreadsReport,
@@ -299,7 +304,7 @@ def _unseen(runs: SampleRuns) -> Callable[[int, int], bool]:
 
 
 def _untold(context: Context, totals: Mapping[str, int]) -> dict[str, Metric]:
-    """The metrics where samples do not tell whether a thread ran: of waits, only some are seen."""
+    """The metrics if samples do not show whether a thread ran: only some waits are seen."""
     found = {f"{state}_total": context.metric(f"{state}_total", None, reason=UNTOLD) for state in UNTELLABLE}
     for state in ("wait", "sleep", "join", "task_wait", "pool_idle"):
         took = totals.get(state, 0)
@@ -309,7 +314,7 @@ def _untold(context: Context, totals: Mapping[str, int]) -> dict[str, Metric]:
 
 
 def _told(context: Context) -> frozenset[str]:
-    """The states of which the trace tells all times."""
+    """The states whose times are completely known."""
     if _SAMPLED not in context.unknown:
         return frozenset(set(STATES) - {*BY_KERNEL, *(["gc_suspended"] if _STOPPED in context.unknown else [])})
     found = {state for need, state in ((_LOCKS, "lock"), (_TASKS, "task_wait")) if need not in context.unknown}
@@ -328,7 +333,7 @@ _DOES: Final = {
     "task_wait": "waited for tasks",
     "pool_idle": "had no work, as workers of the thread pool",
     "gc_suspended": "would have run but for a garbage collection",
-    "unknown": "did something that the trace does not tell",
+    "unknown": "did something unknown",
 }
 
 REPORT: Final = ReportDeclaration(
@@ -376,7 +381,7 @@ REPORT: Final = ReportDeclaration(
     examples=(
         ("What did each thread do?", "clrevents threads app.nettrace"),
         ("How long did all threads wait, and for what?", "clrevents threads app.nettrace --table states"),
-        ("When did a thread do what?", "clrevents threads app.nettrace --table intervals --csv"),
+        ("When did each thread do what?", "clrevents threads app.nettrace --table intervals --csv"),
         ("What do the runtime's own threads do?", "clrevents threads app.nettrace --table roles"),
     ),
 )

@@ -1,7 +1,8 @@
-"""How long each thread that stops the others for no collection held them: two sums a thread, from events as they come.
+"""How long each thread that stops the others for a reason other than a collection held them: two sums per thread, from
+events as they come.
 
-A stop is from GCSuspendEEBegin to the GCRestartEEEnd that follows on its thread, so that it may include a wait for
-another suspension to end. Which of the threads is the sampler's is told elsewhere.
+A stop lasts from GCSuspendEEBegin to the next GCRestartEEEnd on its thread, so it may include a wait for another
+suspension to end. Which of the threads is the sampler's is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ class SamplerStops:
 
     def __init__(self) -> None:
         self.held: dict[int, int] = {}
-        """How long all whole stops of each thread lasted together."""
+        """The total duration of all complete stops of each thread."""
         self.stops: dict[int, int] = {}
-        """How many these are."""
+        """How many there are."""
         self._open: dict[int, int] = {}
 
     def take(self, begins: Gathered | None, ends: Gathered | None) -> None:

@@ -28,7 +28,7 @@ class StopMaker:
         self._begun: dict[int, int] = {}
 
     def take(self, begins: Gathered | None, ends: Gathered | None) -> None:
-        """The next events. Ends matter only after a begin on their thread that is for a collection."""
+        """The next events. Ends matter only after a start on their thread that is for a collection."""
         if begins is not None and len(begins):
             thread, time = _numbers(begins, "thread_id"), _numbers(begins, "time_ns")
             mine, sampling = np.isin(_numbers(begins, "Reason"), FOR_GC), of_sampling(begins)

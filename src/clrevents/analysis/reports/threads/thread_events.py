@@ -1,7 +1,7 @@
 """Events that prove what a thread did: waits for locks, handles and tasks, compilations in the background.
 
-Pairs begins with ends on their thread. What has no end, or no begin, stays open; whether a thread can have been in it
-so long is decided where its whole life is known.
+Pairs starts with ends on their thread. Anything without an end, or without a start, stays open; whether a thread can
+have been in it that long is decided where its whole life is known.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _SYNCHRONOUS: Final = 1
 
 @attrs.frozen
 class Blocked:
-    """A thread waits, or works for the runtime; `start` or `end` is None where the trace does not have the event.
+    """A thread waits, or works for the runtime; `start` or `end` is None if the event is not in the trace.
 
     `rank` is 0 for the kind that counts where several overlap.
     """
@@ -108,9 +108,9 @@ class EventColumns:
 
 
 def blocked(events: Mapping[str, EventColumns], task_ends: bool) -> tuple[list[Blocked], int]:
-    """All waits and background work, and how many begins or ends have no partner in between.
+    """All waits and background work, and how many starts or ends have no counterpart in between.
 
-    Without `task_ends` the ends of waits for tasks were not recorded, so that none of them is known to last.
+    Without `task_ends` the ends of waits for tasks were not recorded, so none of them is known to last.
     """
     found: list[Blocked] = []
     lost = 0
@@ -126,9 +126,10 @@ _NO_ROW: Final = -1
 
 
 def _pairs(begins: EventColumns, ends: EventColumns, begin_keys: list[Any], end_keys: list[Any]) -> tuple[Pairs, int]:
-    """Rows of begins with rows of ends of the same key, -1 for one that is missing at the start or the end of all.
+    """Rows of starts with rows of ends of the same key, -1 for one that is missing at the start or the end of all.
 
-    A begin that another begin of its key follows, and an end that follows an end, lost their partner: they are counted.
+    A start followed by another start of its key, and an end that follows an end, lost their counterpart: they are
+    counted.
     """
     places = np.concatenate([begins.places, ends.places])
     order = np.argsort(places, kind="stable").tolist()

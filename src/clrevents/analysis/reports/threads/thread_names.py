@@ -1,4 +1,4 @@
-"""What names of code say of samples and waits: the state of each, why, and what its thread is for.
+"""What code names say about samples and waits: the state of each, why, and what its thread is for.
 
 Asks for names once, for all stacks together.
 """
@@ -28,7 +28,8 @@ _SECOND = 2
 
 @attrs.frozen
 class NamedTrails:
-    """What is known of each run, of each wait (its state and reason), and the roles that stacks tell of threads."""
+    """What is known about each run and each wait (its state and reason), and the roles of threads according to
+    stacks."""
 
     seen: Sequence[Seen]
     waits: Sequence[tuple[ThreadState, str]]
@@ -40,7 +41,7 @@ def named(
 ) -> NamedTrails:
     """Name the stacks of all runs and waits. `process_id` is None where a trace has only one.
 
-    Unless it is `told` whether a thread ran, only known waits are known.
+    Unless it was recorded (`told`) whether a thread ran, only known waits are known.
     """
     begun = np.array([_moment(one) for one in waits], dtype=np.int64)
     stack_ids = np.concatenate([runs.stack_id, np.array([one.stack_id for one in waits], dtype=np.int64)])
@@ -108,7 +109,7 @@ def _doing(states: StackStates, stack: int, type: int, stack_id: int, told: bool
 
 
 def role_of(trail: ThreadTrail, life: ThreadLife, sampling: Mapping[int, int], collecting: Mapping[int, int]) -> str:
-    """What a thread is for: what its stacks and events say, then what the runtime says of it."""
+    """What a thread is for: according to its stacks and events, then according to the runtime."""
     creation = life.creation
     known = None if creation is None else (creation.managed_index, creation.flags)
     index, flags = known or trail.listed or (0, 0)

@@ -36,7 +36,7 @@ def _time(what: str, importance: int = 2) -> Any:
 
 
 def _told(what: str, importance: int = 2) -> Any:
-    """A time that samples of old runtimes do not tell."""
+    """A time that samples of old runtimes do not show."""
     return column(f"How long it {what} in the window; null before .NET 5.", windowed=True, importance=importance)
 
 
@@ -53,25 +53,27 @@ def _part(what: str) -> Any:
 
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))
 class ThreadInterval(SpanRow):
-    """A time in which a thread did one thing. Those of a thread follow one another without a gap."""
+    """A time in which a thread did one thing. The intervals of a thread follow one another without gaps."""
 
     thread_id: ThreadId = column("The thread.")
     start_ns: Ns = column("When it began.")
     end_ns: Ns = column("When it ended.")
-    duration_ns: DurationNs = column("How long it was.")
+    duration_ns: DurationNs = column("Its length.")
     state: Word = column("What the thread did: one of the states in docs/threads.md.")
     evidence: Word = column(
-        "`event`: events tell both ends; `sample`: samples do, so the ends are right within two sampling periods; "
-        "`inferred`: no event and no sample tells it directly."
+        "`event`: both ends were recorded; `sample`: seen by samples, so the ends are accurate to within two "
+        "sampling periods; `inferred`: concluded, not recorded by any event or sample."
     )
-    open: Flag = column("A wait that went on when tracing stopped, so that it lasted at least so long.")
+    open: Flag = column("A wait still going on when tracing stopped, so its length is a lower bound.")
     reason: CodeName | None = column(
         "The method that it waited in, or the event that tells it; where the kernel recorded it and no method tells "
         "more, what for, such as `futex`, `disk` or `preempted`; null if nothing tells."
     )
-    stack_id: StackId = column("The stack of the first sample or event of it.", hidden=True)
+    stack_id: StackId = column("The stack of its first sample or event.", hidden=True)
     lock_id: Handle | None = column("The lock that it waited for; null except for locks.")
-    object_address: Address | None = column("Where the object was that it waited for; null if unknown.", hidden=True)
+    object_address: Address | None = column(
+        "The address of the object that it waited for; null if unknown.", hidden=True
+    )
     owner_thread_id: ThreadId | None = column("The thread that held the lock when the wait began; null if unknown.")
     task_id: Ordinal | None = column("The task that it waited for; null if unknown.", hidden=True)
     system_call: Word | None = column("The system call that it was off its processor in; null for none, or if unknown.")
@@ -81,13 +83,13 @@ class ThreadInterval(SpanRow):
 class ThreadRow(SpanRow):
     """One thread."""
 
-    thread_id: ThreadId = column("The operating system's id, which threads may have one after the other.", importance=0)
+    thread_id: ThreadId = column("The operating system's id, which may be reused by later threads.", importance=0)
     role: Word = column(
         "What it is for: `main`, `finalizer`, `tiering`, `pool_worker`, `pool_io`, `pool_gate`, `pool_wait`, `timer`, "
         "`sampler`, `gc`, `native` (the kernel saw no managed code on it), or `other`.",
         importance=0,
     )
-    life_ns: DurationNs = _time("was there, as far as the trace tells,")
+    life_ns: DurationNs = _time("existed, as far as is known,")
     running_ns: DurationNs | None = _told(
         "ran managed code; where the kernel recorded it, had a processor", importance=1
     )
@@ -95,9 +97,9 @@ class ThreadRow(SpanRow):
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
     waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work", importance=1)
     main_wait: Word | None = column(
-        "The state of waiting that took longest; null if none did.", windowed=True, importance=1
+        "The waiting state that took longest; null if there was none.", windowed=True, importance=1
     )
-    unknown_ns: DurationNs = _time("did something that the trace does not tell", importance=3)
+    unknown_ns: DurationNs = _time("did something unknown", importance=3)
     gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
     lock_ns: DurationNs | None = _part("waited for a lock")
     wait_ns: DurationNs = _part("waited for a handle or a monitor; by the kernel, for anything that has no state here")
@@ -112,14 +114,14 @@ class ThreadRow(SpanRow):
     managed_index: Ordinal | None = column(
         "The number that the program knows it by, `ManagedThreadId`; null if unknown.", hidden=True
     )
-    name: PrivateText | None = column("Its name; null if the trace does not tell.", hidden=True)
+    name: PrivateText | None = column("Its name; null if unknown.", hidden=True)
     start_ns: Ns = column("When it was created, or first seen.", hidden=True)
     end_ns: Ns = column(
-        "When it ended, or was last seen, and as long after as samples tell of; at most until tracing stopped.",
+        "When it ended, or was last seen, plus the time covered by its last sample; never after tracing stopped.",
         hidden=True,
     )
-    start_evidence: Word = column("`event` where its creation is in the trace, otherwise `inferred`.", hidden=True)
-    end_evidence: Word = column("`event` where its end is in the trace, otherwise `inferred`.", hidden=True)
+    start_evidence: Word = column("`event` if its creation is in the trace, otherwise `inferred`.", hidden=True)
+    end_evidence: Word = column("`event` if its end is in the trace, otherwise `inferred`.", hidden=True)
 
 
 @row
@@ -127,14 +129,14 @@ class RoleRow(Row):
     """All threads of one role."""
 
     role: Word = column("What the threads are for.")
-    threads: Count = column("How many were there in the window.", windowed=True)
-    life_ns: DurationNs = _time("was there, as far as the trace tells,")
+    threads: Count = column("How many existed in the window.", windowed=True)
+    life_ns: DurationNs = _time("existed, as far as is known,")
     running_ns: DurationNs | None = _told("ran managed code; where the kernel recorded it, had a processor")
     ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
     waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work")
-    main_wait: Word | None = column("The state of waiting that took longest; null if none did.", windowed=True)
-    unknown_ns: DurationNs = _time("did something that the trace does not tell")
+    main_wait: Word | None = column("The waiting state that took longest; null if there was none.", windowed=True)
+    unknown_ns: DurationNs = _time("did something unknown")
     gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
     lock_ns: DurationNs | None = _part("waited for a lock")
     wait_ns: DurationNs = _part("waited for a handle or a monitor; by the kernel, for anything that has no state here")
@@ -151,29 +153,31 @@ class StateRow(Row):
 
     state: Word = column("The state.")
     total_ns: DurationNs = column("How long all threads together were in it in the window.", windowed=True)
-    share: Ratio | None = column("The same as a share of the lives of all threads; null if there are none.")
+    share: Ratio | None = column("The same as a share of all threads' lifetimes; null if there are none.")
     threads: Count = column("How many threads were in it in the window.", windowed=True)
     intervals: Count = column("How many intervals reach into the window.", windowed=True)
 
 
 @row
 class ThreadFacts:
-    """The circumstances."""
+    """The facts of a threads report."""
 
     samples: Count | None = column("How many samples the whole trace has.")
-    sampling_period_ns: DurationNs | None = column("The median time between two samples of a thread; null for none.")
+    sampling_period_ns: DurationNs | None = column(
+        "The median time between two samples of a thread; null without samples."
+    )
     sampler_held_ns: DurationNs | None = column(
-        "How long all stops of the sample profiler lasted together in the whole trace; null if the trace does not tell."
+        "The total duration of the sample profiler's stops in the whole trace; null if unknown."
     )
     sampler_share: Ratio | None = column(
-        "The same as a share of the trace: for at most so much of the time it held a thread; null as above."
+        "The same as a share of the trace: the most of the time for which it held a thread; null if unknown."
     )
-    unmatched: Count | None = column("Begins and ends of waits whose partner is missing between others.")
+    unmatched: Count | None = column("Starts and ends of waits whose counterpart is missing.")
 
 
 _CHART: Final = ChartDeclaration(
     "states",
-    "What each thread did over time; of very many intervals, the longest.",
+    "What each thread did over time; if there are very many intervals, the longest.",
     (Panel("intervals", "start_ns", "thread_id", "span", by="state", until="end_ns"),),
 )
 
@@ -186,20 +190,21 @@ _CHART: Final = ChartDeclaration(
 class ThreadsReport(Answer[ThreadFacts]):
     """What each thread did at every moment, and how that is known.
 
-    A thread's life is cut into intervals without gap or overlap. Events of contention, of wait handles and of tasks
-    tell both ends of a wait; between them, a sample says what its thread does until halfway to the next one. Where a
+    A thread's life is cut into intervals without gaps or overlaps. The events of contentions, wait handles and tasks
+    give both ends of a wait; between them, a sample shows what its thread does until halfway to the next one. If a
     thread has no sample for more than three periods, its state is `unknown`. Each moment counts once: a handle wait
-    inside of a contention is part of it.
+    inside a contention is part of it.
 
-    `running` is managed code, with the processor or waiting for one. `native` is a call out of managed code in which no
-    known method waits: it may compute or wait. `gc_suspended` only replaces `running`, because a thread that waits is
-    not stopped; the thread that collects counts as stopped, too.
+    `running` is managed code, on a processor or ready for one. `native` is a call out of managed code in which no known
+    method waits: it may compute or wait. `gc_suspended` only replaces `running`, because a waiting thread is not
+    stopped; the thread that collects counts as stopped, too.
 
-    Threads are those that have samples or an event of those that are read. The end of a thread is rarely in a trace: it
-    is taken to be where it was last seen. Times of several threads are added up, so they may be longer than the trace.
+    Threads are those with samples or with an event that this report reads. The end of a thread is rarely in a trace: it
+    is assumed to be where it was last seen. Times of several threads are added up, so they may exceed the length of the
+    trace.
     """
 
-    threads: ReportTable[ThreadRow] = table("Each thread with its time in each state, in order of their beginning.")
+    threads: ReportTable[ThreadRow] = table("Each thread with its time in each state, in order of the threads' starts.")
     roles: ReportTable[RoleRow] = table("The same for all threads of a role.")
     states: ReportTable[StateRow] = table("How long all threads were in each state.")
     intervals: ReportTable[ThreadInterval] = table("What each thread did from when to when.", bulk=True)
@@ -266,7 +271,7 @@ _WAITS: Final = [STATES.index(state) for state in WAITING]
 
 
 def _waits(times: Any) -> dict[str, Any]:
-    """Of times by state: all waiting, and the state of waiting that took longest."""
+    """From times by state: all waiting, and the waiting state that took longest."""
     part = times[_WAITS]
     total = part.sum(axis=0)
     longest = part.argmax(axis=0).tolist() if part.size else []
@@ -275,7 +280,7 @@ def _waits(times: Any) -> dict[str, Any]:
 
 
 def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable[RoleRow]:
-    """The threads of the window by their role, the role with the longest lives first."""
+    """The threads of the window by their role, longest lifetimes first."""
     roles = np.array(threads.column("role").tolist(), dtype=object)
     names = list(dict.fromkeys(roles.tolist()))
     life = {name: int(threads.numbers("life_ns")[roles == name].sum()) for name in names}
@@ -297,7 +302,7 @@ def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable
 
 
 def state_table(context: Context, intervals: ReportTable[ThreadInterval]) -> ReportTable[StateRow]:
-    """The intervals of the window by state, the one with the most time first; states that do not occur have no row."""
+    """The intervals of the window by state, most time first; states that do not occur have no row."""
     states = np.array(intervals.column("state").tolist(), dtype=object)
     took, threads = context.overlap(intervals), intervals.numbers("thread_id")
     whole = int(took.sum())

@@ -1,4 +1,4 @@
-"""One thread's life → pieces without gap or overlap: what events prove, what samples saw, and what nobody knows.
+"""One thread's life → pieces without gaps or overlaps: what events prove, what samples saw, and what is unknown.
 
 Decides what holds between two samples and how far. Knows no events by name and no stacks.
 """
@@ -34,9 +34,9 @@ class Doing:
 
 
 UNKNOWN = Doing("unknown", "inferred")
-"""Where the trace says nothing of a thread."""
+"""Where the trace says nothing about a thread."""
 BETWEEN = Doing("running", "inferred")
-"""Between two waits that follow each other closely."""
+"""Between two waits in close succession."""
 
 
 @attrs.frozen
@@ -126,14 +126,14 @@ def proven(kinds: Sequence[Sequence[Piece]]) -> list[Piece]:
 class Tiler:
     """Makes the pieces of the threads of a process. `period` is that of samples, 0 where there are none.
 
-    While threads were stopped, or the sampler was `late`, nobody could be sampled: that time separates no samples.
+    While threads were stopped, or the sampler was `late`, no thread could be sampled: that time separates no samples.
     """
 
     period: int
     stops: Stops
     late: Stops
     between: Doing = BETWEEN
-    """What a thread does between two waits that follow each other closely."""
+    """What a thread does between two waits in close succession."""
 
     def life(self, start: int, end: int, events: Sequence[Piece], seen: Sequence[Seen]) -> list[Piece]:
         """All of a life from `start` to `end`: `events` are without overlap, both are in order."""
@@ -244,7 +244,8 @@ def _add(found: list[Piece], piece: Piece) -> None:
 
 
 def _same(one: Doing, other: Doing) -> bool:
-    """Whether two neighbours are one. Where a thread ran changes all the time; what it waits for tells waits apart."""
+    """Whether two neighbours are one. Where a thread ran changes all the time; waits are distinguished by what they
+    wait for."""
     if one.state != other.state or one.evidence != other.evidence:
         return False
     if one.state not in WAITING:

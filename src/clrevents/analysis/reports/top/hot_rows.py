@@ -16,30 +16,35 @@ class HotRow(Row):
     """One method or module."""
 
     name: CodeName = column(
-        "The method as C# writes it, or the module; in brackets why there is no name.", importance=0
+        "The method as in C#, or the module; if it has no name, the reason in brackets.", importance=0
     )
     module: CodeName | None = column("The module; null if unknown.")
     kind: Word | None = column("Whose code it is: `kernel`, `native` or `managed`; null unless the trace maps files.")
     samples: Count = column("How many samples or events were taken in it.", importance=3)
-    inclusive_samples: Count = column("How many were taken in it or in what it called.", hidden=True)
+    inclusive_samples: Count = column("How many were taken in it or in methods it called.", hidden=True)
     exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
     inclusive_ns: DurationNs | None = column(
-        "Its time with all that it called; null if the weights are not times.", importance=1
+        "Its time, including everything it called; null if the weights are not times.", importance=1
     )
     exclusive_bytes: Bytes | None = column("Its own bytes; null if the weights are not sizes.")
-    inclusive_bytes: Bytes | None = column("Its bytes with all that it called; null if the weights are not sizes.")
-    exclusive: Number | None = column("Its own weight; null unless a field without a unit is the weight.")
-    inclusive: Number | None = column("Its weight with all that it called; null unless a field without a unit is it.")
+    inclusive_bytes: Bytes | None = column(
+        "Its bytes, including everything it called; null if the weights are not sizes."
+    )
+    exclusive: Number | None = column("Its own weight; null unless the weight is a field without a unit.")
+    inclusive: Number | None = column(
+        "Its weight, including everything it called; null unless the weight is a field without a unit."
+    )
     share: Ratio | None = column(
         "The exclusive weight as a share of the total; null if that is 0.",
         share_of=("exclusive_ns", "exclusive_bytes", "exclusive"),
         importance=0,
     )
     running_ns: DurationNs | None = column(
-        "How much of the exclusive time threads ran managed code; null except for the sample profiler.", importance=1
+        "How much of the exclusive time threads spent running managed code; null except for the sample profiler.",
+        importance=1,
     )
     waiting_ns: DurationNs | None = column(
-        "How much of it they waited, in a method that is known to wait; null except for the sample profiler.",
+        "How much of it they spent waiting, in a method known to wait; null except for the sample profiler.",
         importance=1,
     )
     external_ns: DurationNs | None = column(
@@ -53,12 +58,12 @@ class HotRow(Row):
 
 @row
 class TopFacts(SampleFacts):
-    """The circumstances of a top report."""
+    """The facts of a top report."""
 
 
 @parameters
 class TopParameters(SampleParameters):
-    """What is added up, of which event, and how names are written."""
+    """What is added up, from which event, and how names are written."""
 
     by: str = parameter(
         "method",
@@ -73,17 +78,17 @@ class TopParameters(SampleParameters):
 class TopReport(Answer[TopFacts]):
     """The methods or modules with the most time, or with the most of another event's weight.
 
-    *Exclusive* is what a method weighs alone, *inclusive* what it weighs with all that it calls; a method that calls
-    itself counts once. A sample of the sample profiler weighs the time to the next sample of its thread, cut at the
-    edges of the window. The profiler records where each managed thread is, whether it runs or waits, so this is time on
-    the clock and not of a processor. `running_ns` and `waiting_ns` tell these apart by the innermost methods; the rest
-    was in native code, which computes or waits.
+    *Exclusive* is a method's own weight, *inclusive* its weight with everything it calls; a method that calls itself
+    counts once. A sample of the sample profiler is weighted by the time until the next sample of its thread, cut at the
+    edges of the window. The profiler records where each managed thread is, whether it runs or waits, so this is
+    wall-clock time, not processor time. `running_ns` and `waiting_ns` separate the two by the innermost methods; the
+    rest was in native code, which computes or waits.
 
-    Other events weigh 1 each, or what one of their fields says. The weight `alloc` is the bytes that were allocated, by
-    the best of the events that the trace has for them (see the report `alloc`).
+    Other events have a weight of 1, or the value of one of their fields. The weight `alloc` is the number of allocated
+    bytes, from the best source in the trace (see the report `alloc`).
 
-    Times, sizes and numbers have columns of their own, and those that do not apply are null; for events that weigh 1,
-    `samples` and `inclusive_samples` are the weights.
+    Times, sizes and numbers have columns of their own, and those that do not apply are null; for events with a weight
+    of 1, `samples` and `inclusive_samples` are the weights.
     """
 
-    methods: ReportTable[HotRow] = table("The methods or modules, those with the most exclusive weight first.")
+    methods: ReportTable[HotRow] = table("The methods or modules, most exclusive weight first.")

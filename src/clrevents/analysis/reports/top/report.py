@@ -1,6 +1,6 @@
 """The top report: methods or modules by the time of the sample profiler's samples, or by the weight of other events.
 
-Adds up what `samples` names and `hot` sorts. Says for each number in which unit it is.
+Adds up what `samples` names and `hot` sorts. Gives each number its unit.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class TopCollector(SampleCollector[TopReport]):
 
 
 def _with_weight(asked: TopParameters) -> TopParameters:
-    """The same with the weight apart. ValueError for a weight without what it weighs."""
+    """The same with the weight separate. ValueError for a weight without an event to weigh."""
     if asked.by in BY:
         return asked
     if asked.weight is not None or (asked.event is None and asked.by not in AMOUNTS):
@@ -86,7 +86,7 @@ def _share(part: int | float | None, whole: int | float) -> float | None:
 
 REPORT: Final = ReportDeclaration(
     TopReport,
-    "Where is the time?",
+    "Where is the time spent?",
     "time",
     SAMPLE_NEEDS,
     SAMPLE_METRICS,
@@ -97,11 +97,11 @@ REPORT: Final = ReportDeclaration(
         *("exclusive", "inclusive", "samples", "kind", "name"),
     ),
     examples=(
-        ("Where is the time?", "clrevents top app.nettrace"),
+        ("Where is the time spent?", "clrevents top app.nettrace"),
         ("What do threads wait for?", "clrevents top app.nettrace --waiting"),
         ("Which of my methods cost most?", "clrevents top app.nettrace --my-code"),
         ("Which methods allocate, in bytes?", "clrevents top app.nettrace --by alloc"),
-        ("Which modules do?", "clrevents top app.nettrace --by module --weight alloc"),
+        ("And which modules?", "clrevents top app.nettrace --by module --weight alloc"),
     ),
     # Whether a late sampler covered a gap is judged by the samples around it, of which a part has fewer.
     in_part={"samples": "at least", "*": "unknown"},

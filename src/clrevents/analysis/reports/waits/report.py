@@ -51,11 +51,13 @@ _ALL: Final = (*_SHOWN, _LOCKED)
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Waits of the program that began.", "less", needs=_ALL),
     MetricDeclaration("waited_total", "ns", "How long all threads together waited in them.", "less", needs=_ALL),
-    MetricDeclaration("event_total", "ns", "How much of that events tell.", "less", needs=(_HANDLES, _TASKS, _LOCKED)),
+    MetricDeclaration(
+        "event_total", "ns", "How much of that was recorded by events.", "less", needs=(_HANDLES, _TASKS, _LOCKED)
+    ),
     MetricDeclaration(
         "sampled_total",
         "ns",
-        "How much of that only samples show.",
+        "How much of that was seen only in samples.",
         "less",
         evidence="sample",
         lossy="as found",
@@ -77,7 +79,7 @@ _METRICS: Final = (
 class WaitsParameters:
     """How methods are named."""
 
-    raw: bool = parameter(False, "Names as the runtime writes them.")
+    raw: bool = parameter(False, "Show names as the runtime writes them.")
     my_code: bool = MY_CODE
 
 
@@ -86,35 +88,36 @@ class WaitsParameters:
     summary="waited_total task_total idle_total unfinished sync_over_async sampling_period_ns",
 )
 class WaitsReport(Answer[WaitsFacts]):
-    """What threads waited for, how long, and which methods blocked them; which of them blocked on tasks.
+    """What threads waited for, how long, which methods blocked them, and which of those blocked on tasks.
 
-    Events tell when a wait began and ended: contentions for locks, waits for handles and monitors (.NET 9 and later),
-    and waits for tasks that block a thread; an `await` blocks none and is not counted. Where no event covers them,
-    samples show waits by the methods on the stack: such a wait reaches to the middle between the samples around it, and
-    several short ones that follow one another are one, so that samples give no counts and no longest wait. The column
-    `evidence` says which it was.
+    The start and end of a wait are recorded for lock contentions, for waits for handles and monitors (.NET 9 and
+    later), and for waits for tasks that block a thread; an `await` blocks none and is not counted. Other waits are seen
+    in samples, by the methods on the stack: a sampled wait reaches halfway to the samples before and after it, and
+    several short ones in succession look like one, so samples give no counts and no longest wait. The column `evidence`
+    says which of the two it was.
 
     Kinds: `lock` (to enter a lock), `handle` (wait handles, events, semaphores), `monitor` (Monitor.Wait), `task`
-    (until a task is done), `join`, `sleep`, and `idle`, which is what workers of the pool without work and threads of
-    the runtime do; that is not in the sums. A wait inside another one (a handle that a lock waits with, a lock inside a
-    task that a waiting thread runs) is listed, and not counted again.
+    (until a task is done), `join`, `sleep`, and `idle`, for pool workers without work and threads of the runtime; idle
+    time is not in the sums. A wait inside another one (the handle that a lock uses to wait, a lock inside a task that a
+    waiting thread runs) is listed but not counted again.
 
-    The method that blocks is the first one of the stack outside System.Threading. One with `task_wait` blocks until a
+    The blocking method is the first one of the stack outside System.Threading. A method with `task_wait` blocks until a
     task is done, with `Task.Wait`, `Task.Result` or an awaiter's `GetResult`: asynchronous code would not hold a thread
-    meanwhile. The fact `sync_over_async` names the one that did it longest.
+    meanwhile. The fact `sync_over_async` names the one that did this longest.
 
-    Lengths are from event to event, of waits for locks what the runtime measured. A wait that went on when tracing
-    stopped lasted at least until then: it counts so long in sums, shares and order, rows say how many of their waits
-    are `open`, and metrics are bounds from below. Which lock a thread waited for, and who held it, is told by the
-    report `locks`. Waiting for devices and networks is not in this report.
+    Durations are from event to event; for locks, as measured by the runtime. A wait still going on when tracing stopped
+    lasted at least until then: sums, shares and sort order include it up to that point, rows say how many of their
+    waits are `open`, and metrics are lower bounds. The report `locks` shows which lock a thread waited for, and who
+    held it. Waits for devices and networks are not in this report.
 
-    In a window a wait counts where it began, and its time as far as it lies in the window. A wait is lossy if events of
-    its thread were lost meanwhile; sums of a thread if any were lost in the window, others if any events were.
+    In a window, a wait counts where it began, with the part of its time inside the window. A wait is lossy if events of
+    its thread were lost meanwhile; the sums of a thread, if any of its events were lost in the window; other sums, if
+    any events were.
     """
 
-    methods: ReportTable[BlockingMethod] = table("Each method that blocks, for each kind, the longest waiting first.")
+    methods: ReportTable[BlockingMethod] = table("Each blocking method, for each kind, longest wait first.")
     kinds: ReportTable[WaitKind] = table("All waits of each kind.")
-    threads: ReportTable[BlockedThread] = table("Each thread that waited, what is idle left out.")
+    threads: ReportTable[BlockedThread] = table("Each thread that waited, leaving out idle time.")
     waits: ReportTable[Wait] = table("Each wait, in order of time.", bulk=True)
 
 
@@ -130,7 +133,7 @@ class WaitsCollector(Collector[WaitsReport]):
         self._feed = WaitFeed()
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         self._feed.take(chunk)
 
     def finish(self, context: Context) -> WaitsReport:
@@ -172,9 +175,11 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
         return context.metric(name, value, evidence_of(name, waits), least=least)
 
     def count(name: str, waits: list[KnownWait]) -> Metric:
-        sampled = evidence(waits) == "sample"
-        reason = "samples show how long threads waited, not how often" if sampled else None
-        return context.metric(name, None if sampled else tables.count(waits), evidence_of(name, waits), reason)
+        told = [wait for wait in waits if wait.evidence == "event"]
+        sampled = len(told) < len(waits)
+        number = tables.count(told) if told or not sampled else None
+        reason = "samples show how long threads waited, not how often" if number is None else None
+        return context.metric(name, number, evidence_of(name, told or waits), reason, least=sampled and bool(told))
 
     tasks_known = (samples and context.methods.complete) or _TASKS not in context.unknown or bool(tasks)
     return {
@@ -222,7 +227,7 @@ def _notes(context: Context, tables: WaitTables) -> list[Note]:
         longest = max(wait.held or 0 for wait in waiting)
         text = (
             f"{counted(len(waiting), 'thread')} still waited when tracing stopped, the longest for "
-            f"{duration_text(longest)} until then: sums are at least so long"
+            f"{duration_text(longest)} until then: sums are lower bounds"
         )
         numbers = {"threads": len(waiting), "longest_ns": longest}
         notes.append(Note("still-waiting", "warning", text, ("waited_total",), numbers))
@@ -254,7 +259,7 @@ REPORT: Final = ReportDeclaration(
     shown=("kind", "evidence", "count", "waited_ns", "max_ns", "open", "threads", "method"),
     examples=(
         ("Which methods block threads?", "clrevents waits app.nettrace"),
-        ("How long did threads wait for what?", "clrevents waits app.nettrace --table kinds"),
+        ("How long did threads wait for each kind of thing?", "clrevents waits app.nettrace --table kinds"),
         ("Which threads waited longest?", "clrevents waits app.nettrace --table threads"),
         ("When was each wait?", "clrevents waits app.nettrace --table waits --start 2s --end 3s"),
         ("Fail if anything blocks on tasks:", "clrevents waits app.nettrace --assert 'task_total==0'"),

@@ -1,6 +1,6 @@
-"""All waits of a process: those of events, and, where these say nothing, those that samples show.
+"""All waits of a process: those recorded by events and, elsewhere, those seen in samples.
 
-Says of each what it is for, which method blocks, and of which other wait it is a part. Makes no tables.
+Determines for each what it is for, which method blocks, and which other wait it is part of. Makes no tables.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _MONITORS: Final = ("System.Threading.Monitor.", "System.Threading.ObjectNative.
 
 @attrs.define
 class KnownWait:
-    """One wait. `start` or `end` is None where the trace does not tell.
+    """One wait. `start` or `end` is None if unknown.
 
     `until` is its end; of one that goes on when tracing stops or its thread ends, when that was: it lasted at least so
     long.
@@ -81,7 +81,7 @@ class KnownWait:
 
     @property
     def held(self) -> int | None:
-        """How long it lasted, at least if it goes on."""
+        """How long it lasted; a lower bound if it was still going on."""
         if self.lasted is not None:
             return self.lasted
         return None if self.start is None or self.until is None else self.until - self.start
@@ -153,7 +153,7 @@ class WaitFinder:
         return found
 
     def pool_workers(self) -> frozenset[int]:
-        """The threads of which a sample shows that they are workers of the thread pool."""
+        """The threads that a sample shows to be workers of the thread pool."""
         if "pool_worker" not in self._states.roles:
             return frozenset()
         sampled = self._names.of[self._first_run :][: len(self._runs)]
@@ -278,7 +278,7 @@ class WaitFinder:
     # Samples. -------------------------------------------------------------------------------------------------------
 
     def _sampled(self, by_thread: dict[int, list[KnownWait]]) -> list[KnownWait]:
-        """Waits that samples show where no event tells of one."""
+        """Waits seen in samples and not recorded by events."""
         covered: dict[int, _Covered] = {}
         found: list[KnownWait] = []
         for run in self._waiting_runs():
@@ -341,7 +341,7 @@ class _WaitingRun:
 
 @attrs.frozen
 class _Covered:
-    """Where events tell that a thread waits: stretches in order, none of which overlap."""
+    """Where a thread's waits were recorded: stretches in order, without overlaps."""
 
     starts: Sequence[int]
     ends: Sequence[int]
@@ -364,7 +364,7 @@ class _Covered:
         return cls(starts, ends)
 
     def gaps(self, low: int, high: int) -> list[tuple[int, int]]:
-        """What of a stretch no event covers."""
+        """The parts of a stretch that no event covers."""
         found = []
         for place in range(max(bisect_right(self.starts, low) - 1, 0), bisect_left(self.starts, high)):
             start, end = self.starts[place], self.ends[place]

@@ -1,4 +1,4 @@
-"""What tells of waits, read once for any report: events of locks, handles and tasks, and samples.
+"""The sources of waits, read once for any report: events of locks, handles and tasks, and samples.
 
 Keeps a few columns of each, and finds the waits of a process at the end. Adds up nothing and knows no window.
 """
@@ -58,7 +58,7 @@ class WaitFeed:
         self._switches = SwitchFeed()
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         keep_samples(self._runs, chunk.events)
         self._switches.take(chunk)
         self._kept.take(narrowed(chunk, _KEPT))

@@ -1,6 +1,6 @@
-"""Waits → the tables of the report and its sums, of those in the window. A wait inside another is counted nowhere.
+"""Waits → the tables of the report and its sums, of those in the window. A wait inside another is not counted.
 
-What threads of the runtime wait for, and workers of the pool without work, is apart: it is nobody's loss.
+Waits of runtime threads, and of pool workers without work, are kept separate: they cost nothing.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class WaitTables:
         return self._context.summed(WaitKind, _longest_first(rows))
 
     def methods(self) -> ReportTable[BlockingMethod]:
-        """By the method that blocks, what is idle last."""
+        """By the blocking method, idle ones last."""
         total = self.waited(self.programs)
         rows = []
         groups = _groups(self._counted, lambda wait: (wait.method, wait.kind, wait.evidence))

@@ -1,1 +1,1 @@
-"""Pairs and stretches that single events tell: waits, contentions, suspensions, compilations."""
+"""Pairs and stretches made from single events: waits, contentions, suspensions, compilations."""

@@ -1,6 +1,7 @@
 """Compilations of methods: from where the JIT began to where the code was loaded, as arrays, one value each.
 
-Knows the events of methods being compiled and loaded, and what happens inside of them; names and sums are for who asks.
+Knows the events of methods being compiled and loaded, and what happens inside of them; names and sums are up to the
+caller.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ Array: TypeAlias = NDArray[Any]
 class Compilations:
     """One value for each compilation, in order of time; `precompiled` counts loads of code that was there before.
 
-    `begin` and `load` are rows of the events of that side (all loads concatenated), -1 without one. Places
-    count all events gathered; a compilation without a begin or an end spans nothing.
+    `begin` and `load` are rows of the events of that side (all loads concatenated), -1 without one. Places count all
+    events gathered; a compilation without a start or an end spans nothing.
     """
 
     begin: Ints

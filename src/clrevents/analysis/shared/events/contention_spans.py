@@ -1,6 +1,7 @@
-"""Contentions with all that events tell of them, as arrays in order of time; who held which lock from when to when.
+"""Contentions with everything that events say about them, as arrays in order of time; who held which lock from when to
+when.
 
-A begin without an owner leaves it unknown, and the end of a wait makes the waiter the owner. Knows no samples and no
+A start without an owner leaves it unknown, and the end of a wait makes the waiter the owner. Knows no samples and no
 names.
 """
 
@@ -66,7 +67,7 @@ class ContentionSpans:
 
     @cached_property
     def owner(self) -> NDArray[np.uint64]:
-        """The thread that held it at the begin; 0 where it is unknown."""
+        """The thread that held it when the wait began; 0 if unknown."""
         return self.spans.at_begin("LockOwnerThreadID").astype(np.uint64)
 
     @cached_property
@@ -81,12 +82,13 @@ class ContentionSpans:
 
     @cached_property
     def duration_known(self) -> Mask:
-        """Where the length is known, at least from below: that of an open one is."""
+        """Where the length, or for open ones a lower bound, is known."""
         return np.asarray(self.ended | self.spans.unended)
 
     @cached_property
     def duration_ns(self) -> Ints:
-        """How long each lasted, as its end tells, else from event to event; at least, if it is open; 0 if unknown."""
+        """How long each lasted: as recorded at its end, otherwise from event to event; a lower bound if it is open; 0
+        if unknown."""
         starts, ends = self.spans.bounds()
         told = self.spans.at_end("DurationNs").astype(np.int64)
         length = np.where(self.spans.known_at_end("DurationNs"), told, ends - starts)

@@ -1,6 +1,6 @@
 """Suspensions of all managed threads: their four events, paired on the thread that wrote them.
 
-Pairs, and knows how long each held the threads; to which collection one belongs is not decided here.
+Pairs, and knows how long each held the threads; does not decide which collection it belongs to.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOR_GC: Final = (1, 6)
 """The reasons that are pauses of a collection."""
 NOTHING: Final = -1
 _NO_NUMBER: Final = -1
-"""The number of collections that a suspension of the sample profiler tells."""
+"""The number of collections in a suspension by the sample profiler."""
 
 
 @attrs.frozen(eq=False)
@@ -122,7 +122,7 @@ def suspensions(
     """Of the rows of the four events, in the order of `STEPS`; `others` are times and places of other events, in order.
 
     A suspension's events come in order on one thread; so one that is not later in that order than the one before it
-    begins another suspension. So does the first one after a loss on that thread, or nobody would know how many were
+    begins another suspension. So does the first one after a loss on that thread, since it is unknown how many were
     lost.
     """
     times = np.concatenate([rows.numbers("time_ns") for rows in events])

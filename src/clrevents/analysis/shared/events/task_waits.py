@@ -1,6 +1,6 @@
 """Waits for tasks that block a thread: TaskWaitBegin with the behavior 1 → TaskWaitEnd of the same task and thread.
 
-Knows which events tell of waits for tasks, and tells those that block from awaits, which block nothing.
+Knows which events record waits for tasks, and separates those that block from awaits, which block nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def task_wait_spans(
 
 
 def ends_recorded(context: Context) -> bool:
-    """Whether the trace tells when waits for tasks ended, which takes a higher level than when they began."""
+    """Whether the ends of waits for tasks were recorded, which takes a higher level than their starts."""
     return met(_ENDS, context.kinds) != "unknown"
 
 

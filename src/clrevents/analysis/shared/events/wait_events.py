@@ -1,4 +1,4 @@
-"""Begins and ends of waits → spans: each begin with the next event of its thread, where that is an end.
+"""Starts and ends of waits → spans: each start with the next event of its thread, if that is an end.
 
 Waits of one kind do not nest on a thread, so a begin that another one follows has lost its end. The last one without
 an end lasted at least until tracing stopped, and is open, or until its thread ended before. Knows what a row of an
@@ -80,7 +80,7 @@ class WaitSpans:
 
     @property
     def open(self) -> Mask:
-        """Which went on when tracing stopped, as far as the trace tells; others without an end have lost it."""
+        """Which were still going on when tracing stopped, as far as known; others without an end have lost it."""
         return np.asarray(self.unended & (self.bounds()[1] >= self.stopped_ns))
 
     @property
@@ -124,7 +124,7 @@ class WaitSpans:
         return either(field_numbers(self.begins, name), self.begin, field_numbers(self.ends, name), self.end)
 
     def bounds(self) -> tuple[Ints, Ints]:
-        """From when to when each certainly lasted: without a begin, only its end; what is unended, until tracing
+        """From when to when each certainly lasted: without a start, only its end; what is unended, until tracing
         stopped or its thread ended; others without an end, only their begin."""
         starts = np.where(self.begun, self.start_ns, self.end_ns)
         reach = self.reach if len(self.reach) else np.full(len(self), self.stopped_ns)
@@ -156,7 +156,7 @@ class WaitSpans:
 
 
 def wait_spans(begins: Gathered, ends: Gathered, keys: Sequence[str], orphans: bool = True) -> WaitSpans:
-    """The spans of two events. `keys` are the columns in which both agree; `orphans` keeps ends without a begin."""
+    """The spans of two events. `keys` are the columns in which both agree; `orphans` keeps ends without a start."""
     count = len(begins)
     columns = [np.concatenate([field_numbers(side, key).astype(np.uint64) for side in (begins, ends)]) for key in keys]
     places = np.concatenate((begins.places, ends.places))

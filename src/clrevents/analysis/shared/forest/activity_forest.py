@@ -2,8 +2,8 @@
 
 An id names an activity only as long as that is open: runtimes reuse ids, and some give one id to several activities at
 once. Where more than one open activity has an id, there is no parent, and an end goes to the likeliest and says that it
-is `ambiguous`. Where ids tell no parent, tasks may, if the path in the id agrees. Never pairs by time or thread what
-has an id. Knows no window and no losses.
+is `ambiguous`. If ids give no parent, tasks may, if the path in the id agrees. Never pairs by time or thread what has
+an id. Knows no window and no losses.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from clrevents.analysis.shared.forest.task_flows import UNKNOWN, TaskFlows
 from clrevents.schema.activity_path import PathDigits, cannot_lie_in, path_digits
 
 _DEEPEST: Final = 100
-"""So deep the runtime nests activities."""
+"""How deep the runtime nests activities."""
 
 
 @attrs.define
@@ -45,7 +45,7 @@ class _Holders:
 class ActivityForest:
     """Grows with each signal. Rows are numbered in order of their begins, from 0.
 
-    At most `most` activities, and as many ends without a begin, are kept; of the others there is only the number.
+    At most `most` activities, and the same number of ends without a start, are kept; others are only counted.
     """
 
     def __init__(self, most: int) -> None:
@@ -92,7 +92,7 @@ class ActivityForest:
         return len(self.start)
 
     def take(self, signal: Signal) -> int:
-        """See the next signal. Returns the row that it begins or ends; -1 for none."""
+        """Take the next signal. Returns the row that it begins or ends; -1 for none."""
         match signal.kind:
             case SignalKind.BEGIN:
                 return self._begin(signal)
@@ -107,7 +107,8 @@ class ActivityForest:
                 return NONE
 
     def unconfirmed(self) -> list[int]:
-        """The activities whose parent by tasks rests on their having ended another one, of which nothing else tells.
+        """The activities whose parent by tasks depends on their having ended another one, for which there is no other
+        sign.
 
         What began in that one afterwards, without its id, would tell. An activity ends once.
         """

@@ -1,7 +1,7 @@
 """Chunks → what begins, ends or carries on activities, one by one in order of time.
 
-Knows which events these are and where their keys stand. Pairs nothing. Events of the runtime itself are no activities,
-but for handlers of exceptions, which the official computer counts among them.
+Knows which events these are and where their keys stand. Pairs nothing. Events of the runtime itself are not activities,
+except for exception handlers, which TraceEvent counts among them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from clrevents.schema.registry import FRAMEWORK, MONO, PRIVATE, RUNDOWN, RUNTIME
 
 ACTIVITY_HEADERS: Final = ("time_ns", "thread_id", "activity_id", "related_activity_id", "opcode")
 CATCHING: Final = "ExceptionHandling"
-"""What the official computer calls the handler of an exception while it runs."""
+"""TraceEvent's name for a running exception handler."""
 
 _BEGIN, _END = 1, 2
 """Opcodes."""

@@ -1,7 +1,7 @@
 """`TaskFlows`: which activity the code that a thread runs belongs to, by the tasks and awaits that carried it there.
 
-Work belongs to the activity in which it was scheduled or awaited, or else to that of the work that did it. Where an id
-may mean several pieces of work with different activities, nothing is known. Looks at no start or stop. Bounded: what is
+Work belongs to the activity in which it was scheduled or awaited, or else to that of the work that did it. If an id may
+mean several pieces of work with different activities, nothing is known. Looks at no start or stop. Bounded: anything
 forgotten is unknown.
 """
 
@@ -16,12 +16,12 @@ from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.shared.forest.activity_signals import FlowKey, FlowKind, Signal, SignalKind
 
 UNKNOWN: Final = -2
-"""Some activity or none, and nobody can tell."""
+"""Some activity or none: unknown."""
 _DEEPEST: Final = 1000
 """How many pieces of work a thread may run inside one another."""
 _TASK, _WAIT = "task", "wait"
 _OTHERS: Final = ("work", "io", "framework", "transfer")
-"""Work of the pool itself, which tells nothing of tasks."""
+"""Work of the pool itself, which says nothing about tasks."""
 
 
 class Carried(NamedTuple):
@@ -66,9 +66,9 @@ class TaskFlows:
         self._made: OrderedDict[FlowKey, _Made] = OrderedDict()
         self._workers: dict[int, _Worker] = {}
         self.complete = False
-        """Whether the trace tells when awaits go on and when what they run returns, as events of level 5 do."""
+        """Whether it was recorded when awaits resume and when the resumed code returns (events of level 5)."""
         self.overflowed = False
-        """Whether work was forgotten, so that nothing is known any more."""
+        """Whether work was forgotten, so nothing is known any more."""
 
     def inside(self, thread: int) -> Carried:
         """What the code that the thread runs belongs to."""

@@ -1,4 +1,4 @@
-"""Which method blocks: stacks of waits → the first method outside the means of waiting, named once for all of them.
+"""Which method blocks: stacks of waits → the first method outside the waiting primitives, named once for all of them.
 
 Knows stacks and names; no events and no times of waits.
 """
@@ -32,7 +32,7 @@ MEANS: Final = (
     "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder",
     "Interop.",
 )
-"""How the names of methods begin that wait for their callers, or that only tell of it."""
+"""The prefixes of methods that wait on behalf of their callers, or only report a wait."""
 TRACING: Final = ("System.Diagnostics.Tracing.", "System.Threading.Tasks.TplEventSource.")
 """How those begin that write events."""
 
@@ -40,7 +40,7 @@ TRACING: Final = ("System.Diagnostics.Tracing.", "System.Threading.Tasks.TplEven
 class BlockingMethods:
     """Names for many stacks at once, each as of one moment. They are asked for by place.
 
-    With `my_code` the method that blocks is the first one of the program, if there is one.
+    With `my_code` the blocking method is the first one of the program, if there is one.
     """
 
     def __init__(self, context: Context, stack_ids: Ints, times: Ints, raw: bool, my_code: bool = False) -> None:
@@ -67,12 +67,12 @@ class BlockingMethods:
         """Which stacks hold managed code, of a recording that tells."""
 
     def states(self) -> StackStates:
-        """What leaves tell of each stack."""
+        """What leaves say about each stack."""
         merged = self._merged
         return stack_states(merged.frames, merged.offsets, merged.values)
 
     def method(self, place: int) -> str | None:
-        """The method that blocks; None where no frame has a name."""
+        """The blocking method; None if no frame has a name."""
         return self._methods[int(self.of[place])]
 
     def innermost(self, place: int) -> str | None:

@@ -20,7 +20,7 @@ _MOST: Final = int(np.iinfo(np.int64).max)
 
 @attrs.frozen(eq=False)
 class StackSums:
-    """How much each stack weighs in all, by thread (-1 where threads are merged), in order of first appearance.
+    """The total weight of each stack, by thread (-1 if threads are merged), in order of first appearance.
 
     `count` is of samples; `external` the weight of those in native code or waiting (0 where it is not known).
     """

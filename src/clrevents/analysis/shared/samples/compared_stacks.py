@@ -1,8 +1,8 @@
 """Weighted stacks of two traces → one tree of calls, with the weight that each node has in either.
 
 Stacks are joined from the outermost frame on, by the names and modules of methods. Addresses mean nothing in another
-process: frames without a name are alike if their module and the reason are. Interned of threads mean nothing there
-either, so that threads are merged.
+process: frames without a name are alike if their module and the reason are. Thread numbers mean nothing there either,
+so threads are merged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ComparedStacks:
 
 
 def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
-    """The stacks of both. Raises ValueError where their weights are of different units."""
+    """The stacks of both. Raises ValueError if their weights have different units."""
     if (after.unit, after.timed) != (before.unit, before.timed):
         raise ValueError(f"weights in {after.unit} cannot be compared with weights in {before.unit}")
     frames: Interned[StackFrame] = Interned()

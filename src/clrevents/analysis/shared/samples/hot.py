@@ -91,7 +91,7 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
 
 
 def telling_names(rows: Sequence[HotMethod]) -> list[str]:
-    """Their names; two methods of one name get their modules behind it, or the runtime's names within one module."""
+    """Their names; two methods with one name get their modules after it or, within one module, the runtime's names."""
     alike = Counter(hot.name for hot in rows)
     modules = Counter({(hot.name, hot.module) for hot in rows})
     several = Counter(name for name, _ in modules)

@@ -1,6 +1,6 @@
 """Which methods wait, which are artefacts of sampling, and which begin threads of the runtime: one table for all.
 
-What a stack's innermost frames say of its thread. Knows no events, no times and no reports. `add_leaf` and
+What a stack's innermost frames say about its thread. Knows no events, no times and no reports. `add_leaf` and
 `add_artefact` extend the tables for programs with their own means of waiting.
 """
 
@@ -35,7 +35,7 @@ DEPTH: Final = 8
 _ROOTS: Final = 6
 _MAIN: Final = ("Main", "<Main>", "<Main>$")
 _MAIN_DEPTH: Final = 2
-"""A thread is the main one if a method of such a name is so near its outermost frame."""
+"""A thread is the main one if a method with one of these names is this near its outermost frame."""
 _MEANS: Final = ("System.Threading.", "Interop.", "[")
 """Frames that may stand between the innermost one and the method that waits. The search ends at the first other one."""
 
@@ -44,7 +44,7 @@ _MEANS: Final = ("System.Threading.", "Interop.", "[")
 class LeafRule:
     """A method in which a thread is in a state: `Namespace.Type.Method` without arguments; `*` at the end for any rest.
 
-    Of several on a stack, the one with the highest rank tells the state; of those, the outermost.
+    Of several on a stack, the one with the highest rank determines the state; of those, the outermost.
     """
 
     method: str
@@ -104,9 +104,10 @@ ROOTS: Final[list[tuple[str, str]]] = [
 
 
 def add_leaf(method: str, state: ThreadState, rank: int = 5) -> None:
-    """Say that a thread whose innermost frames have this method is in a state; it goes before what is known.
+    """Declare that a thread whose innermost frames include this method is in a state; it takes precedence over built-in
+    rules.
 
-    `method` is `Namespace.Type.Method` without arguments, `*` at its end stands for any rest. Raises ValueError for an
+    `method` is `Namespace.Type.Method` without arguments; `*` at its end matches any rest. Raises ValueError for an
     unknown state.
     """
     if state not in STATES:
@@ -115,7 +116,7 @@ def add_leaf(method: str, state: ThreadState, rank: int = 5) -> None:
 
 
 def add_artefact(method: str) -> None:
-    """Leave frames of this method (`*` at its end: of any that begin so) out of stacks."""
+    """Leave frames of this method (with `*` at its end, of all methods with this beginning) out of stacks."""
     ARTEFACTS.append(method)
 
 

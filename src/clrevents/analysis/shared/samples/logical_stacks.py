@@ -24,11 +24,11 @@ from clrevents.trace import Trace
 Ints: TypeAlias = NDArray[np.int64]
 
 DEEPEST: Final = 200
-"""So many frames of creators are shown at most."""
+"""The most frames of creators that are shown."""
 _DEEP: Final = 128
 _ROOM: Final = 1_000_000
-"""Of stacks with more frames than the former, so many frames are repeated above different creators; then they stay as
-they are. No program's stacks are that deep in so many tasks."""
+"""For stacks with more frames than that, the most frames repeated above different creators; further ones stay
+unchanged. No program's stacks are that deep in so many tasks."""
 
 _STARTS: Final = (
     "System.Runtime.CompilerServices.TaskAwaiter.OutputWaitEtwEvents.lambda",

@@ -1,7 +1,7 @@
 """Patterns for names of methods, as users write them: `Shop.*`, `Pay`, `app!Shop.Cart.Pay`; and groups of them.
 
-`*` stands for any text and `?` for one character; all others are themselves, because names have brackets. Knows texts
-only: what becomes of the frames that a pattern matches is decided elsewhere.
+`*` matches any text and `?` one character; all others are literal, because names contain brackets. Knows texts only:
+what happens to matching frames is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clrevents.analysis.gathering.merged import ASYNC, StackFrame
 GroupKind: TypeAlias = Literal["->", "=>"]
 
 SEPARATOR: Final = ";"
-"""What stands between several patterns."""
+"""The separator of several patterns."""
 _WILD: Final = "*?"
 _ARROW: Final = re.compile(r"->|=>")
 _REFERENCE: Final = re.compile(r"\$(\d)")
@@ -101,12 +101,12 @@ class GroupRule:
 
 
 def name_patterns(option: str, text: str | None) -> tuple[NamePattern, ...]:
-    """The patterns that an option holds, separated by semicolons. Raises ValueError for an empty one."""
+    """The patterns in an option, separated by semicolons. Raises ValueError for an empty one."""
     return tuple(_pattern(option, part) for part in _parts(option, text))
 
 
 def group_rules(option: str, text: str | None) -> tuple[GroupRule, ...]:
-    """The groups that an option holds: `PATTERN->NAME` or `PATTERN=>NAME`, separated by semicolons.
+    """The groups in an option: `PATTERN->NAME` or `PATTERN=>NAME`, separated by semicolons.
 
     Braces in the pattern capture what `$1` to `$9` stand for in the name. Raises ValueError for anything else.
     """
@@ -129,7 +129,7 @@ def _parts(option: str, text: str | None) -> list[str]:
 
 def _pattern(option: str, text: str) -> NamePattern:
     if _ARROW.search(text):
-        raise ValueError(f"{option} takes patterns, and {text!r} names a group")
+        raise ValueError(f"{option} takes patterns, but {text!r} names a group")
     return NamePattern(text)
 
 
@@ -155,13 +155,13 @@ def _captured(option: str, left: str, text: str) -> NamePattern:
             captures.append((len(plain), -1))
         elif char == "}":
             if not begins:
-                raise ValueError(f"{option} has a brace that nothing opens: {text!r}")
+                raise ValueError(f"{option} has an unmatched closing brace: {text!r}")
             number = begins.pop()
             captures[number] = ((captures[number] or (0, 0))[0], len(plain))
         else:
             plain += char
     if begins:
-        raise ValueError(f"{option} has a brace that nothing closes: {text!r}")
+        raise ValueError(f"{option} has an unmatched opening brace: {text!r}")
     if not plain:
         raise ValueError(f"{option} has an empty pattern: {text!r}")
     if len(captures) > _MOST:

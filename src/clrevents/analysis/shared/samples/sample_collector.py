@@ -1,6 +1,6 @@
 """Collects weighted stacks for reports: the sample profiler's, allocations', or those of any event.
 
-Reads, weighs, names and chooses them, and knows what limits them. What they add up to is for each report.
+Reads, weights, names and chooses them, and knows what limits them. Adding them up is left to each report.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ SAMPLE_NEEDS: Final = (Need("where threads spend their time", ("ThreadSample", C
 SAMPLE_METRICS: Final = (
     # A sample that reaches into the next window is in both.
     MetricDeclaration("samples", "count", "The number of samples or events.", windows=False, evidence="sample"),
-    MetricDeclaration("total", "ns", "All their weights together, in bytes or another unit if they are not times."),
+    MetricDeclaration("total", "ns", "Their total weight, in bytes or another unit if the weights are not times."),
     MetricDeclaration(
         "unsampled_total",
         "ns",
-        "How long threads were sampled before and after, but not meanwhile.",
+        "How long threads were not sampled, between samples before and after.",
         "less",
         lossy="as found",
     ),
@@ -89,38 +89,36 @@ WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {
 """By unit of the samples: the ending of the columns that hold such weights, and the unit of the metrics."""
 
 _MEANT: Final = {THROWN: (RUNTIME, THROWN.partition("/")[2])}
-"""The events of selectors that a word stands for: users are told how to record these, too."""
+"""The events that a word stands for: users learn how to record these, too."""
 _NOBODY: Final = -1
 _NO_ROWS: Final[Ints] = np.zeros(0, dtype=np.int64)
 
 
 @row
 class SampleFacts:
-    """The circumstances of weighted stacks."""
+    """The facts of a report on weighted stacks."""
 
     event: CodeName | None = column("The event whose stacks were added up.")
     unit: Word | None = column("The unit of the weights: `nanoseconds`, `bytes`, `count`, or `none` if unknown.")
-    threads: Count | None = column("The number of threads that the samples are of.")
+    threads: Count | None = column("The number of sampled threads.")
     sampling_period_ns: DurationNs | None = column(
         "The median time between two samples of one thread, or the period of CPU samples; null for other events."
     )
     processors: Count | None = column("The number of processors; null unless these are CPU samples.")
-    capacity_ns: DurationNs | None = column(
-        "How long all processors together were there to be used; null unless these are CPU samples."
-    )
-    advice: Word | None = column("What to record so that more frames have names; null if nothing is missing.")
+    capacity_ns: DurationNs | None = column("The total time of all processors; null unless these are CPU samples.")
+    advice: Word | None = column("What to record to get names for more frames; null if nothing is missing.")
 
 
 @attrs.frozen(eq=False)
 class CollectedSamples:
-    """The chosen samples, and what an answer about them has to say."""
+    """The chosen samples, and what an answer must say about them."""
 
     context: Context
     samples: Samples
     lossy: bool
-    """Whether a sample may be missing in the window: nobody knows which method it was in."""
+    """Whether a sample, in an unknown method, may be missing in the window."""
     unknown: str | None
-    """Why the trace does not tell what the samples weigh; None where it does."""
+    """Why the samples' weights are unknown; None if they are known."""
     evidence: Evidence
     period_ns: int | None
     notes: tuple[Note, ...]
@@ -158,7 +156,7 @@ class CollectedSamples:
         if self.of_processors:
             unsampled = attrs.evolve(unsampled, value=None, reason="CPU samples do not cover time")
         elif not samples.timed:
-            unsampled = attrs.evolve(unsampled, value=None, unit="ns", reason="these are no samples of the profiler")
+            unsampled = attrs.evolve(unsampled, value=None, unit="ns", reason="these are not profiler samples")
         count = Metric(samples.count, "count", evidence="sample")
         if self.unknown in (UNTOLD, ON_PROCESSOR):
             count = attrs.evolve(count, value=None, reason=self.unknown)
@@ -180,8 +178,8 @@ class CollectedSamples:
 class SampleCollector(Collector[A_co]):
     """Keeps a few numbers of every event: its time, thread, stack and one field.
 
-    So its memory grows with the number of events, and not only with the answer: names are known when the last event
-    was read, and the window cuts then.
+    So its memory grows with the number of events, not only with the answer: names are known after the last event, and
+    the window is cut then.
     """
 
     stacks = True
@@ -223,7 +221,7 @@ class SampleCollector(Collector[A_co]):
         """Make the answer of all samples."""
 
     def take(self, chunk: ReportChunk) -> None:
-        """See the next events."""
+        """Take the next events."""
         for selector, found in chunk.events.items():
             if self._allocations is not None:
                 self._allocations.take(selector, found.table, _NOBODY)
@@ -327,14 +325,14 @@ class SampleCollector(Collector[A_co]):
         )
 
     def _check(self, found: Gathered) -> None:
-        """KeyError for a weight that the event does not have, ValueError for one that means nothing."""
+        """KeyError for a weight that the event does not have, ValueError for one that is meaningless."""
         if self._field is not None and found.event is not None:
             Wanted.of((self._field,)).choose(found.payload, found.event[1])
             if not self._timed:
                 check_weight(found.event, found.table.fields, self._field, self.texts)
 
     def _of_thread(self, found: Gathered, columns: Sequence[str]) -> Gathered:
-        """The events of the thread that was asked for."""
+        """The events of the requested thread."""
         if self._asked.thread_id is None:
             return found
         thread = found.column("thread_id")
@@ -380,12 +378,14 @@ def _notes(samples: Samples, tables: tuple[str, ...], of_processors: bool) -> tu
     if samples.timed and len(samples):
         found.append(Note("clock-time", "info", CAVEAT, (*tables, "total")))
     if not samples.running_told:
-        text = f"{UNTOLD}: there is no such time, and waits are at least so long"
+        text = f"{UNTOLD}: this time is unknown, and waits are lower bounds"
         notes_of = (*tables, "running_ns", "waiting_ns")
         found.append(Note("running-unknown", "info", text, notes_of))
     if samples.timed and samples.unsampled_total:
         took, whole = samples.unsampled_total, samples.total
-        text = f"{duration_text(took)} ({took / whole:.0%} of the time) are not sampled: nobody knows what threads did"
+        text = (
+            f"{duration_text(took)} ({took / whole:.0%} of the time) were not sampled: what threads did then is unknown"
+        )
         found.append(Note("not-sampled", "info", text, (*tables, "unsampled_total"), {"unsampled_ns": took}))
     if samples.advice is not None:
         nameless = samples.nameless

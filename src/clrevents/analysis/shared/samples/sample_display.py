@@ -1,4 +1,4 @@
-"""How samples show themselves in a terminal and in a notebook: what they weigh, and the heaviest innermost frames.
+"""How samples are shown in a terminal and in a notebook: their weights, and the heaviest innermost frames.
 
 Text out; escapes everything that came from a file.
 """
@@ -101,7 +101,7 @@ def _head(samples: ShownSamples) -> tuple[str, ...]:
 
 
 def _heaviest(samples: ShownSamples) -> list[tuple[str, ...]]:
-    """The innermost frames with their own weight and number of samples, the heaviest first."""
+    """The innermost frames with their own weight and number of samples, heaviest first."""
     leaf = samples.values[samples.offsets[samples.stack]] if len(samples) else samples.stack
     weight = sum_by(leaf, samples.weight, len(samples.frames))
     count = np.bincount(leaf[~samples.unsampled], minlength=len(samples.frames))

@@ -1,6 +1,6 @@
-"""What reports on weighted stacks are asked: which samples, with which weight, and which frames their stacks show.
+"""The parameters of reports on weighted stacks: which samples, with which weight, and which frames their stacks show.
 
-Checks what does not go together. Reads nothing.
+Checks for contradictions. Reads nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from clrevents.symbols.native import KINDS as KINDS
 from clrevents.symbols.native import check_kind
 
 MY_CODE: Final[Any] = parameter(
-    False, "Without methods of the runtime and the framework, but where a stack has no others."
+    False, "Leave out methods of the runtime and the framework, unless the stack has nothing else."
 )
-"""The one switch of every report whose stacks can be shown so."""
+"""The one switch of every report whose stacks can be shown this way."""
 
 
 @parameters
@@ -28,37 +28,37 @@ class SampleParameters:
     )
     weight: str | None = parameter(
         None,
-        "The field of `event` that is its weight; without it, each event weighs 1, and below a text, too. Without "
-        "`event`, `alloc` for the bytes that were allocated, `exceptions` or `ExceptionType` for what was thrown.",
+        "The field of `event` to use as its weight (by default, each event has a weight of 1); for a text, each "
+        "event has a weight of 1 below it. Without `event`: `alloc` for bytes allocated, `exceptions` or "
+        "`ExceptionType` for exceptions thrown.",
     )
     thread_id: int | None = parameter(None, "Only samples of this thread.")
-    running: bool = parameter(False, "Only samples of threads that ran managed code.")
-    waiting: bool = parameter(False, "Only samples of threads that waited, in a method that is known to wait.")
+    running: bool = parameter(False, "Only samples of threads that were running managed code.")
+    waiting: bool = parameter(False, "Only samples of threads that were waiting, in a method known to wait.")
     state: str | None = parameter(None, "Only samples of threads in this state, such as `lock` or `native`.")
     kind: str | None = parameter(
-        None, "Only samples whose innermost frame is `kernel`, `native` or `managed`; only machine recordings tell."
+        None,
+        ("Only samples whose innermost frame is `kernel`, `native` or `managed`; only known in machine recordings."),
     )
     group: str | None = parameter(
         None,
-        "Show methods that match as one: PATTERN->NAME, or PATTERN=>NAME to tell apart by which method the group was "
-        "entered.",
+        "Show methods that match as one: PATTERN->NAME, or PATTERN=>NAME to distinguish by which method the group "
+        "was entered.",
         joined=SEPARATOR,
     )
-    include: str | None = parameter(None, "Only samples whose stack holds a method that matches.", joined=SEPARATOR)
-    exclude: str | None = parameter(None, "Only samples whose stack holds no method that matches.", joined=SEPARATOR)
+    include: str | None = parameter(None, "Only samples whose stacks have a method that matches.", joined=SEPARATOR)
+    exclude: str | None = parameter(None, "Only samples whose stacks have no method that matches.", joined=SEPARATOR)
     fold: str | None = parameter(
-        None, "Take methods that match out of stacks: what they weigh is their callers'.", joined=SEPARATOR
+        None, "Remove methods that match from stacks; their weight goes to their callers.", joined=SEPARATOR
     )
     my_code: bool = MY_CODE
-    artefacts: bool = parameter(
-        False, "With the frames that are there only because of how the runtime stops threads and dispatches exceptions."
-    )
-    raw: bool = parameter(False, "Write names as the runtime does.")
+    artefacts: bool = parameter(False, "Keep the runtime's suspension and exception-dispatch frames.")
+    raw: bool = parameter(False, "Show names as the runtime writes them.")
 
     def check(self) -> None:
-        """ValueError for what does not go together."""
+        """ValueError for contradictory parameters."""
         if (self.running or self.waiting or self.state is not None) and (self.event or self.weight):
-            raise ValueError("only samples of the profiler tell whether a thread ran or waited")
+            raise ValueError("only profiler samples show whether a thread ran or waited")
         check_kind(self.kind)
         if self.event is None and self.weight not in (None, *ALONE):
-            raise ValueError("weight needs event: samples of the profiler weigh the time that they stand for")
+            raise ValueError("weight needs event: profiler samples are weighted by time")

@@ -1,4 +1,4 @@
-"""Samples of the profiler, one after the other → runs: what was the same several times in a row is one.
+"""Samples of the profiler, in order → runs: several equal ones in a row become one.
 
 Keeps a row for each change, not for each sample. Knows numbers of stacks and no names.
 """

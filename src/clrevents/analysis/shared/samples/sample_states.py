@@ -1,4 +1,4 @@
-"""Samples by what their thread did, and stacks without what is there only because of sampling.
+"""Samples by what their thread did, and stacks without artefacts of sampling.
 
 Asks the table of leaves. A sample is judged alone: what events tell of the same moment is for the report `threads`.
 """
@@ -27,7 +27,7 @@ Ints: TypeAlias = NDArray[np.int64]
 StateCodes: TypeAlias = NDArray[np.int8]
 
 UNTELLABLE: Final = ("running", "native", "gc_suspended")
-"""The states that are unknown where samples do not tell whether a thread ran."""
+"""The states that are unknown if samples do not show whether a thread ran."""
 
 _EXTERNAL: Final = 1
 _MANAGED: Final = 2
@@ -37,7 +37,7 @@ _RUNNING, _NATIVE, _UNKNOWN = (STATES.index(name) for name in ("running", "nativ
 def sampled_states(merged: MergedStacks, types: Ints, running_told: bool = True) -> StateCodes:
     """The place in `STATES` of each sample's state. In managed code a thread runs, also if it spins before it waits.
 
-    Unless samples tell whether a thread ran, only known waits are known.
+    Unless samples show whether a thread ran, only known waits are known.
     """
     told = stack_states(merged.frames, merged.offsets, merged.values).leaf_state[merged.of]
     outside = np.where(told < 0, _NATIVE, told)
@@ -49,9 +49,9 @@ def sampled_states(merged: MergedStacks, types: Ints, running_told: bool = True)
 
 
 def chosen_states(running: bool, waiting: bool, state: str | None) -> tuple[ThreadState, ...] | None:
-    """Which states are asked for; None for all. Raises ValueError for an unknown one, or for several at once."""
+    """The requested states; None for all. Raises ValueError for an unknown one, or for several at once."""
     if running + waiting + (state is not None) > 1:
-        raise ValueError("running, waiting and state exclude one another")
+        raise ValueError("give only one of running, waiting and state")
     if running:
         return ("running",)
     if waiting:
@@ -65,7 +65,7 @@ def chosen_states(running: bool, waiting: bool, state: str | None) -> tuple[Thre
 
 
 def tellable(states: Sequence[ThreadState]) -> bool:
-    """Whether samples tell all of these states although they do not tell whether a thread ran."""
+    """Whether samples show all of these states although they do not show whether a thread ran."""
     return not any(state in UNTELLABLE for state in states)
 
 

@@ -1,7 +1,7 @@
-"""Whether samples tell if a thread ran: before .NET 5 most of those that ran say that they were out of managed code.
+"""Whether samples show if a thread ran: before .NET 5, most threads that ran are recorded as outside managed code.
 
-Goes by the version that the runtime tells of itself; where none is told, by whether hardly any of many samples is
-in managed code. A method on the stack that is known to wait tells a wait in any case.
+Goes by the runtime's recorded version or, if there is none, by whether hardly any of many samples is in managed code. A
+method on the stack that is known to wait shows a wait in any case.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 from clrevents.analysis.gathering.gather import Gathered
 
 VERSION_EVENTS: Final = ("runtime/RuntimeInformationStart", "rundown/RuntimeInformationDCStart")
-"""The events that tell the version."""
+"""The events with the version."""
 VERSION: Final = "BclMajorVersion"
-UNTOLD: Final = "before .NET 5 samples do not tell whether a thread ran managed code"
-"""Why there is no such number."""
+UNTOLD: Final = "before .NET 5, samples do not show whether a thread ran managed code"
+"""Why the number is unknown."""
 
 _FIRST: Final = 5
 _FEW: Final = 0.01

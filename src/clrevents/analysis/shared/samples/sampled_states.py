@@ -42,7 +42,7 @@ def stretches(runs: SampleRuns, duration_ns: int, over_gaps_ns: int | None = Non
 def unseen(runs: SampleRuns, thread: NDArray[np.uint64], since: Ints) -> NDArray[np.bool_]:
     """Whether each thread, which had samples about some moment, has none after it while others had them for long.
 
-    The sampler takes one of every thread that lives, so that this one has ended, even where no event tells of it.
+    The sampler takes one of every living thread, so this one has ended, even if no event recorded it.
     """
     if not len(runs) or not runs.period_ns:
         return np.zeros(len(thread), dtype=np.bool_)

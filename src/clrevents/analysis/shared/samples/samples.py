@@ -1,8 +1,8 @@
-"""Call stacks with weights: of the sample profiler, weighed by time, or of any event, weighed by count or by a field.
+"""Call stacks with weights: of the sample profiler, weighted by time, or of any event, weighted by count or by a field.
 
-What flame graphs and lists of hot methods are added up from. A sample's weight is the time to the same thread's next
-sample, because the profiler says where threads were, not what they used: it is wall-clock time, waiting included.
-Draws nothing and writes no file itself.
+The input of flame graphs and lists of hot methods. A sample's weight is the time to the same thread's next sample,
+because the profiler says where threads were, not what they used: it is wall-clock time, waiting included. Draws nothing
+and writes no file itself.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _NO_RUNDOWN: Final = "no rundown"
 @functools.total_ordering
 @attrs.frozen
 class SampledThread(Value):
-    """One thread of one process; None where the trace does not say. In order by process, then thread, None first."""
+    """One thread of one process; None if unknown. In order by process, then thread, None first."""
 
     thread_id: int | None
     process_id: int | None = None
@@ -112,9 +112,8 @@ class Samples:
 
     `time_ns` counts from the start of the session and is when a stack begins to count: the time of its event, or a
     little earlier for the first sample of a thread after a gap. `thread` is a place in `threads`, `weight` is in
-    `unit`, `external` says which samples were in native code or waiting (None where the events do not tell). Stack
-    `stack[i]` is `values[offsets[stack[i]]:offsets[stack[i] + 1]]`, places in `frames`, innermost first; no two stacks
-    are alike.
+    `unit`, `external` says which samples were in native code or waiting (None if unknown). Stack `stack[i]` is
+    `values[offsets[stack[i]]:offsets[stack[i] + 1]]`, places in `frames`, innermost first; no two stacks are alike.
     Time between two samples of a thread that no sample covers has a stack of the one frame `[not sampled]`.
     """
 
@@ -132,13 +131,13 @@ class Samples:
     frames: tuple[StackFrame, ...]
     external: NDArray[np.bool_] | None = None
     advice: str | None = None
-    """What to record next time so that more frames have names; None where none is missing for want of recording."""
+    """What to record next time to get names for more frames; None if nothing was left unrecorded."""
     running_told: bool = True
-    """Whether these samples tell if a thread ran managed code or not."""
+    """Whether these samples show if a thread ran managed code."""
     state: StateCodes | None = None
     """What the thread did at each sample of the profiler, a place in `leaf_states.STATES`; None for other events."""
     info: TraceInfo | None = None
-    """The header of the trace that they are of."""
+    """The header of the trace that they are from."""
 
     def __len__(self) -> int:
         return len(self.time_ns)
@@ -156,12 +155,12 @@ class Samples:
 
     @property
     def nameless(self) -> int:
-        """How many frames lack a name, because the trace does not tell it."""
+        """How many frames lack a name because it was not recorded."""
         return sum(frame.reason not in (None, NO_STACK, FOLDED, NOT_SAMPLED) for frame in self.frames)
 
     @cached_property
     def unsampled(self) -> NDArray[np.bool_]:
-        """Which are no samples, but time between two of a thread that no sample covers."""
+        """Which are not samples but unsampled time between two of a thread."""
         places = [place for place, frame in enumerate(self.frames) if frame.reason == NOT_SAMPLED]
         if not places or not len(self):
             return np.zeros(len(self), dtype=np.bool_)
@@ -179,13 +178,13 @@ class Samples:
         return self.weight_of(self.unsampled)
 
     def in_states(self, *states: ThreadState) -> Samples:
-        """Those whose thread was in one of these states; all of them keep their weight.
+        """Those whose thread was in one of these states; weights are unchanged.
 
-        Raises ValueError for an unknown state, for one that these samples do not tell, and unless these are samples of
+        Raises ValueError for an unknown state, for one that these samples do not show, and unless these are samples of
         the profiler.
         """
         if self.state is None:
-            raise ValueError(f"samples of {self.event or 'no event'} have no state; those of the profiler have")
+            raise ValueError(f"samples of {self.event or 'no event'} have no states; only profiler samples do")
         for name in states:
             chosen_states(False, False, name)
         if not self.running_told and not tellable(states):
@@ -221,21 +220,21 @@ class Samples:
     ) -> Samples:
         """The same with grouped frames, with only some samples, and without some frames, in this order.
 
-        `group` renames frames, `include` keeps samples whose stacks hold frames that match, `exclude` leaves such out,
-        `my_code` takes frames of the runtime and the framework out of stacks, and `fold` those that match. What is kept
-        keeps its weight. Patterns are as in docs/top.md. Raises ValueError for a bad pattern.
+        `group` renames frames, `include` keeps only samples with matching frames on their stacks, `exclude` leaves
+        those out, `my_code` removes frames of the runtime and the framework from stacks, and `fold` those that match.
+        Weights are unchanged. Patterns are as in docs/top.md. Raises ValueError for an invalid pattern.
         """
         return self.in_shape(StackShape.of(group, include, exclude, fold, my_code))
 
     def seen(self) -> Samples:
-        """Only what was sampled, without time that no sample covers."""
+        """Only the samples, without unsampled time."""
         if not self.unsampled.any():
             return self
         stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
         return self._only(np.flatnonzero(~self.unsampled), stacks)
 
     def in_shape(self, shape: StackShape) -> Samples:
-        """The same, asked for by a shape."""
+        """The same, by a shape."""
         if not shape:
             return self
         stacks, kept = shape.apply(MergedStacks(self.stack, self.offsets, self.values, self.frames))
@@ -303,24 +302,23 @@ class Samples:
         raw: bool = False,
         against: Samples | None = None,
     ) -> None:
-        """Write a flame graph, or a file for another viewer. It appears whole or not at all; `.gz` compresses it.
+        """Write a flame graph, or a file for another viewer. It appears complete or not at all; `.gz` compresses it.
 
         `format` is `"html"`, `"speedscope"`, `"folded"` or `"pprof"`, by default what the path's suffix means
-        (docs/flame.md). `title` is by default the trace's file name; `raw` writes names as the runtime does. With
-        other samples `against` which to compare these, the page shows how shares changed since those.
+        (docs/flame.md). `title` is by default the trace's file name; `raw` writes names as the runtime does. With other
+        samples to compare these `against`, the page shows how shares changed since those.
 
-        Raises ValueError for a format that is unknown or cannot do what was asked for, and for samples of different
-        units; OSError where it cannot be written.
+        Raises ValueError for an unknown or unsuitable format, and for samples with different units; OSError if it
+        cannot be written.
         """
         write("samples", self, path, format, self._titled(title), merge_threads, raw, against)
 
     def show(self, *, title: str | None = None, merge_threads: bool = False, height: int | None = None) -> None:
-        """Show a flame graph that can be zoomed and searched: below a notebook's cell, otherwise in a browser.
+        """Show a zoomable, searchable flame graph: below a notebook's cell, otherwise in a browser.
 
-        In a notebook it is one frame without access to anything, of at most 1 MB: a graph with more boxes shows the
-        lightest ones of each caller as one, and says so. `title` is by default the trace's file name; `height` is in
-        pixels. Elsewhere the whole graph is written
-        to a temporary file and opened; raises OSError where no browser can be started.
+        In a notebook it is one sandboxed frame of at most 1 MB: a graph with more boxes shows the lightest ones of each
+        caller as one, and says so. `title` is by default the trace's file name; `height` is in pixels. Elsewhere the
+        whole graph is written to a temporary file and opened; raises OSError if no browser can be started.
         """
         show("samples", self, self._titled(title), merge_threads, height)
 
@@ -334,7 +332,7 @@ class Samples:
         return found
 
     def weight_of(self, mask: NDArray[np.bool_]) -> int | float:
-        """The weights of some samples together."""
+        """The total weight of some samples."""
         found: int | float = self.weight[mask].sum().item()
         return found
 
@@ -350,19 +348,18 @@ def read_samples(
     artefacts: bool = False,
     logical: bool = False,
 ) -> Samples:
-    """Read the stacks of the sample profiler, each weighing the ns to its thread's next sample, or of any `event`.
+    """Read the stacks of the sample profiler, each weighted by the ns to its thread's next sample, or of any `event`.
 
-    Events weigh 1 each, or the value of their field `weight`; if that is a text, they weigh 1, and it is the outermost
-    frame of their stacks. Without an event, the weight `alloc` reads allocations from the best source that the trace
-    has, each weighing the bytes that it stands for, `exceptions` what was thrown, each once however often `throw;`
-    throws it again, and `ExceptionType` that by type. The
-    window from `start` to before `end` clips a sample's time, so that windows add up to the whole. Frames that are
-    there only because of how the runtime stops threads and dispatches exceptions are left out, unless `artefacts` are
-    asked for. With `logical`, stacks in tasks and in what awaits resumed go on where these were created, instead of in
-    the thread pool.
+    Each event has a weight of 1, or the value of its field `weight`; if that is a text, the weight is 1, and the text
+    is the outermost frame of the stack. Without an event, the weight `alloc` reads allocations from the best source in
+    the trace, each weighted by the bytes that it represents; `exceptions` reads thrown exceptions, each once however
+    often `throw;` rethrows it; and `ExceptionType` the same by type. The window from `start` to before `end` clips a
+    sample's time, so windows add up to the whole. The runtime's suspension and exception-dispatch frames are left out,
+    unless `artefacts` is true. With `logical`, stacks in tasks and in resumed awaits continue where these were created,
+    instead of in the thread pool.
 
-    Raises KeyError for a field that the event lacks, ValueError for weights that are negative or mean nothing as a
-    weight, such as ids, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
+    Raises KeyError for a field that the event lacks, ValueError for weights that are negative or meaningless, such as
+    ids, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
     """
     leave = left_out(event, weight)
     if event is None:
@@ -388,7 +385,7 @@ def read_samples(
     more = [] if leave is None else [leave[0]]
     wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field]), *more])
     filters = Filters.of({"thread_id": thread_id, "start": start, "end": end})
-    assert event is not None, "only samples of the profiler need none"
+    assert event is not None, "only profiler samples need none"
     table, stacks = passes_of(trace).table(event, wanted, filters, "time", stacks=True)
     name = table.metadata.get("name", "")
     if weight is not None:
@@ -433,7 +430,7 @@ def _profiled(
 
 
 def _trails(trace: Trace) -> TaskTrails:
-    """Loaded when asked for: nothing else here needs reports."""
+    """Loaded on demand: nothing else here needs reports."""
     from clrevents.analysis.shared.samples.logical_stacks import TaskTrails
 
     return TaskTrails.of(trace)
@@ -484,7 +481,8 @@ def _named(
 
 
 def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
-    """How many events with a stack there are, by (provider, name), most first: what `read_samples` can be asked for."""
+    """How many events with a stack there are, by (provider, name), most first: the events that `read_samples`
+    accepts."""
     passes = passes_of(trace)
     columns = passes.columns(passes.selection(()), headers=("stack_id",), payloads=False)
     found: Counter[tuple[str, str]] = Counter()

@@ -22,12 +22,12 @@ Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 FOLDED: Final = "folded"
-"""The reason of the one frame of a stack of which nothing is left."""
+"""The reason of the one frame of a stack with nothing left."""
 
 
 @attrs.frozen
 class StackShape:
-    """What is asked for of stacks. Every sample that is kept keeps its weight."""
+    """The requested shape of stacks. Every sample that is kept keeps its weight."""
 
     group: tuple[GroupRule, ...] = ()
     include: tuple[NamePattern, ...] = ()
@@ -35,7 +35,7 @@ class StackShape:
     fold: tuple[NamePattern, ...] = ()
     my_code: bool = False
     keep: tuple[NamePattern, ...] = ()
-    """What neither `fold` nor `my_code` takes out of stacks."""
+    """What neither `fold` nor `my_code` removes from stacks."""
 
     @classmethod
     def of(
@@ -46,7 +46,7 @@ class StackShape:
         fold: str | None = None,
         my_code: bool = False,
     ) -> StackShape:
-        """Made of what users write. Raises ValueError, which names the option, for a bad pattern."""
+        """Made from what users write. Raises ValueError, naming the option, for an invalid pattern."""
         return cls(
             group_rules("group", group),
             name_patterns("include", include),

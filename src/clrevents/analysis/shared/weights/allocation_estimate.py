@@ -1,8 +1,8 @@
-"""Random samples of allocated bytes → how many bytes there were, and how sure that is.
+"""Random samples of allocated bytes → how many bytes there were, and how certain that is.
 
-The runtime draws every allocated byte with the same chance and reports an object of which a byte was drawn, once. So
-large objects are reported more often, and each report has to count for as much as its chance was small. Numbers in,
-numbers out; knows no events.
+The runtime draws every allocated byte with the same probability and reports an object once if any of its bytes was
+drawn. So large objects are reported more often, and each report is weighted by the inverse of its probability. Numbers
+in, numbers out; knows no events.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HIGH: Final = np.array(
 
 @attrs.frozen(eq=False)
 class SampleWeights:
-    """What each sample stands for: bytes, objects (in `PARTS`), and the variance of its bytes."""
+    """What each sample represents: bytes, objects (in `PARTS`), and the variance of its bytes."""
 
     bytes: Ints
     object_parts: Ints
@@ -41,11 +41,11 @@ class SampleWeights:
 
 
 def sample_weights(sizes: Ints) -> SampleWeights:
-    """What samples of objects of these sizes stand for.
+    """What samples of objects of these sizes represent.
 
-    An object of s bytes is sampled with the chance q = 1 - exp(-s / 102,400), so it stands for s / q bytes and 1 / q
-    objects, and its bytes have the variance s² (1 - q) / q². A sample without a size stands for the limit, 102,400
-    bytes, and for no object.
+    An object of s bytes is sampled with the probability q = 1 - exp(-s / 102,400), so it represents s / q bytes and 1 /
+    q objects, and its bytes have the variance s² (1 - q) / q². A sample without a size represents the limit, 102,400
+    bytes, and no object.
     """
     known = np.maximum(sizes, 1).astype(np.float64)
     chance = -np.expm1(-known / SAMPLE_BYTES)
@@ -59,7 +59,7 @@ def sample_weights(sizes: Ints) -> SampleWeights:
 
 
 def interval(samples: Any, total: Any, variance: Any, seen: Any) -> tuple[Ints, Ints]:
-    """Between which numbers of bytes the truth lies in 95 of 100 cases, for each sum of samples.
+    """The 95 % confidence interval of the bytes, for each sum of samples.
 
     `samples` is their number, `total` the bytes that they stand for, `variance` the sum of theirs, `seen` the sizes of
     the sampled objects themselves, below which the truth cannot lie. Few samples are as uneven as their number: there

@@ -1,8 +1,8 @@
-"""The runtime's three ways to tell of allocations: which events each has, which is best, the bytes they state; and its
-rows as weighted stacks, which flame graphs of allocations are drawn from.
+"""The runtime's three ways of recording allocations: which events each has, which is best, the bytes they state; and
+its rows as weighted stacks, from which flame graphs of allocations are drawn.
 
-They tell the same thing, so no two of them are ever added up: sources are kept apart, and each process has its best
-one. Knows fields; names no type and no stack.
+They record the same thing, so no two of them are ever added up: sources are kept separate, and each process has its
+best one. Knows fields; names no type and no stack.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Source: TypeAlias = Literal["objects", "samples", "ticks"]
 
 ALLOC: Final = "alloc"
-"""What users say for the bytes that were allocated, where they choose a weight."""
+"""The word for allocated bytes as a weight."""
 HIGH, LOW = "runtime/GCSampledObjectAllocationHigh", "runtime/GCSampledObjectAllocationLow"
 SAMPLED, TICK = "runtime/AllocationSampled", "runtime/GCAllocationTick"
 EVENTS: Final[Mapping[Source, tuple[str, ...]]] = {"objects": (HIGH, LOW), "samples": (SAMPLED,), "ticks": (TICK,)}
@@ -38,7 +38,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 _BARE: Final = {name: name.partition("/")[2] for name in FIELDS}
 NEEDED: Final = Need("allocations", (_BARE[TICK], _BARE[SAMPLED], _BARE[HIGH], _BARE[LOW]), 0x1, 5, essential=True)
 NEEDED_RARE: Final = Need("allocations of rare types", (_BARE[SAMPLED], _BARE[HIGH], _BARE[LOW]), 0x80000000000)
-"""Ticks tell of types by chance; this tells of all of them."""
+"""Ticks record types by chance; this records all of them."""
 
 _LARGEST: Final = 1 << 43
 
@@ -58,7 +58,7 @@ def stated_bytes(event: str, table: Table) -> tuple[Ints, NDArray[np.bool_]]:
 
 
 def allocated_bytes(event: str, table: Table) -> Ints:
-    """How many bytes each event stands for; none where it states an impossible size."""
+    """How many bytes each event represents; none if it states an impossible size."""
     sizes, good = stated_bytes(event, table)
     return np.where(good, sample_weights(sizes).bytes, 0) if event == SAMPLED else sizes
 
@@ -108,13 +108,13 @@ class AllocationRows:
 
 
 def certainty(event: str) -> str | None:
-    """What to know of the bytes that events of this name stand for; None where they are exact."""
+    """The caveat about the bytes that events of this name represent; None if they are exact."""
     source = next((source for source, names in EVENTS.items() if f"runtime/{event}" in names), None)
     if source == "samples":
-        return "the bytes are estimated from random samples; `clrevents alloc` says between which bounds they lie"
+        return "the bytes are estimated from random samples; `clrevents alloc` gives their confidence intervals"
     if source == "ticks":
         return (
-            "the bytes are those between two ticks, and all of them count for the stack of the object that crossed the "
-            "line: stacks with few ticks may be far off"
+            "the bytes are those between two ticks, all counted for the stack of the object that crossed the "
+            "threshold: stacks with few ticks may be far off"
         )
     return None

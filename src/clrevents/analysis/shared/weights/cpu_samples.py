@@ -1,7 +1,7 @@
 """CPU samples of the Linux recorder: a thread that was on a processor when the recorder looked, once a period.
 
-Knows their event, and that each weighs the recorder's period. Unlike the sample profiler's, they say nothing of threads
-that wait, and what a thread did between two of them is not theirs.
+Knows their event, and that each weighs the recorder's period. Unlike the sample profiler's, they say nothing about
+waiting threads, or about what a thread did between two of them.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ CPU_EVENT: Final = ("Universal.Events", "cpu")
 CPU_COUNT: Final = "Value"
 """The field that says how many samples an event stands for."""
 CPU_COLUMNS: Final = (*SAMPLE_HEADERS, CPU_COUNT)
-CPU_CAVEAT: Final = "CPU samples are of threads on a processor: this is processor time, and waiting is not in it"
+CPU_CAVEAT: Final = "CPU samples are of threads on a processor: this is processor time, without waiting"
 """How to read their weights."""
 
-ON_PROCESSOR: Final = "CPU samples are of threads on a processor, so they tell no state; `kind` tells whose code ran"
+ON_PROCESSOR: Final = (
+    "CPU samples are of threads on a processor, so they have no state; use `kind` to select whose code ran"
+)
 
 NO_THREAD: Final = (1 << 32) - 1
-"""The recorder's number of threads that it knows no longer: those that exit."""
+"""The recorder's number for threads that it no longer knows: those that are exiting."""
 _LARGEST: Final = (1 << 63) - 1
 
 
@@ -56,7 +58,7 @@ def weigh_cpu(rows: SampleColumns, info: TraceInfo, window: TimeWindow) -> Weigh
 
 
 def capacity_ns(info: TraceInfo, duration_ns: int, window: TimeWindow) -> int | None:
-    """What all processors together have in the window; None where their number is unknown."""
+    """The total time of all processors in the window; None if their number is unknown."""
     if info.processors is None:
         return None
     return info.processors * int(window.overlap(np.array([0]), np.array([duration_ns]))[0])

@@ -1,8 +1,8 @@
-"""What users say for a weight: words that mean an event of their own, and texts under which stacks are put.
+"""Words for weights: some imply an event of their own, and some are texts that stacks are put under.
 
-`exceptions` and `ExceptionType` need no event, for there is only one that they can mean. A text is not an amount: each
-event weighs 1 then, and its stack starts at the text. An exception that `throw;` throws again is none of its own: where
-runtimes write an event for that (before .NET 9), it is left out. Reads no trace.
+`exceptions` and `ExceptionType` need no event, because they can mean only one. A text is not an amount: each event then
+has a weight of 1, and its stack starts at the text. A rethrow by `throw;` is not a new exception: where runtimes write
+an event for it (before .NET 9), that is left out. Reads no trace.
 """
 
 from __future__ import annotations

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 Ints: TypeAlias = NDArray[np.int64]
 
 HELD: Final = 3
-"""For how many periods of the profiler a sample may be followed by none, before nobody knows what its thread did."""
+"""For how many periods of the profiler a sample may be followed by none before it is unknown what its thread did."""
 FIRST: Final = 1 << 14
 """So many samples tell the period, so that it does not matter how many follow."""
 _LATE: Final = 2
 """A sampler that stays away for more periods is late,"""
 TOLERATED: Final = 10
-"""and for so many a thread is taken to have gone on meanwhile with what it did."""
+"""and for this many, a thread is assumed to have kept doing the same."""
 _NONE: Final = np.zeros(0, dtype=np.int64)
 
 

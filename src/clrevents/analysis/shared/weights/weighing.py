@@ -1,7 +1,7 @@
 """Columns of events with stacks → the weight of each, its unit, and which of them lie in a window.
 
-A sample of the profiler weighs the time to its thread's next sample; other events weigh 1, or the value of a field.
-Knows no names of events or methods, and reads no trace.
+A sample of the profiler is weighted by the time to its thread's next sample; other events by 1, or the value of a
+field. Knows no names of events or methods, and reads no trace.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which fields of events can be weights: amounts of something, of which twice as much weighs twice as much.
+"""Which fields of events can be weights: amounts of something, which can be added up.
 
-Goes by a field's declaration, and by its name where that does not tell. Reads no values.
+Goes by a field's declaration, and by its name if that is not enough. Reads no values.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _NO_AMOUNT: Final = (
         re.compile(r"Flags$|Mechanisms$|Reasons?\d*$|(?<!Jit)Code$|HRESULT$|Version$|Kind$|Type$|Mode$|LogLevel$"),
     ),
     ("a code", re.compile(r"LoadLevel$|Settings$|RuleSet$|Facility$|Category$|PdbAge$")),
-    ("nothing that is known", re.compile(r"^(Reserved|Unused)\d*$")),
+    ("of unknown meaning", re.compile(r"^(Reserved|Unused)\d*$")),
     ("a time", re.compile(r"Timestamp$")),
 )
 _OF_ONE: Final = {(RUNTIME, name.partition("/")[2]): "ObjectSize" for name in (SAMPLED, TICK)}
-"""The size of the one object that an event of many bytes tells of."""
+"""The size of the one object in an event about many bytes."""
 
 
 def check_weight(event: tuple[str, str] | None, fields: Sequence[TableField], name: str, texts: bool = False) -> None:
@@ -43,8 +43,11 @@ def check_weight(event: tuple[str, str] | None, fields: Sequence[TableField], na
     if not field.type.kind.startswith(_NUMBERS):
         raise ValueError(f"{name!r} is not a number, so it cannot be a weight")
     if event is not None and _OF_ONE.get(event) == name:
-        text = f"{name!r} is the size of one object and not of what {event[1]} stands for, so it cannot be a weight"
-        raise ValueError(f"{text}; 'alloc' weighs the bytes that were allocated")
+        text = (
+            f"{name!r} is the size of one object, not of everything that {event[1]} represents, so it cannot be a "
+            "weight"
+        )
+        raise ValueError(f"{text}; use 'alloc' for allocated bytes")
     why = _no_amount(field)
     if why is not None:
         can = [other.name for other in fields if _may_weigh(other) and other.name != _OF_ONE.get(event or ("", ""))]
