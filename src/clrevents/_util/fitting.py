@@ -142,7 +142,8 @@ def _head(name: str) -> tuple[str, str, str]:
 
 
 def _parts(name: str, shorten: Callable[[str], str]) -> list[str]:
-    """A name split after its dots and slashes, but not inside of brackets, whose contents are shortened."""
+    """A name split after its dots, a path after its slashes, not inside of brackets: their contents are shortened."""
+    ends = "/\\" if "/" in name or "\\" in name else "."
     parts, inner, depth = [""], "", 0
     for char in name:
         closes = depth == 1 and char in ">]"
@@ -154,7 +155,7 @@ def _parts(name: str, shorten: Callable[[str], str]) -> list[str]:
             inner += char
             continue
         parts[-1] += char
-        if char in "./\\":
+        if char in ends:
             parts.append("")
     parts[-1] += inner
     return parts if parts[-1] else parts[:-1]

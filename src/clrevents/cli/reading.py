@@ -18,7 +18,7 @@ import click
 import clrevents
 from clrevents._util.meter import Meter
 from clrevents._util.outputs import refuse_replacing
-from clrevents._util.words import lost_events
+from clrevents._util.words import counted, lost_events
 from clrevents.cli.output import safe, say
 from clrevents.errors import (
     ERROR_MODES,
@@ -190,9 +190,8 @@ class Reading:
             return numbers[0]
         if numbers:
             shown = ", ".join(map(str, numbers[:_SHOWN]))
-            raise click.UsageError(
-                safe(f"{process} is the name of {len(numbers):,} processes: {shown}; give the number")
-            )
+            many = counted(len(numbers), "process", "processes")
+            raise click.UsageError(safe(f"{process} is the name of {many}: {shown}; give the number"))
         names = list(dict.fromkeys(life.name for life in lives))
         known = f"; there are {', '.join(names[:_SHOWN])}" if names else "; only the Linux recorder writes names"
         raise click.UsageError(safe(f"no process is named {process}{known}"))
