@@ -182,7 +182,7 @@ class SideBySide:
         return pool
 
     def close(self) -> None:
-        """End the processes; what they are reading is given up."""
+        """End the processes; they abandon whatever they are reading."""
         with self._lock:
             self._closed = True
             if self._pool is not None:

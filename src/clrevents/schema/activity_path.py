@@ -38,7 +38,7 @@ def activity_path(guid: UUID, process_id: int | None = None) -> str | None:
 
     `process_id` is that of the process which wrote it. Without it, any number below 2**20 is taken for one, so that a
     random GUID is mistaken for a path once in 4096 times. A number after `$` hangs off a path that was too long, and
-    says nothing of how deep it is. The text may lose information: several activities may have the same one.
+    says nothing about how deep it is. The text may lose information: several activities may have the same one.
     """
     data = guid.bytes_le
     *words, last = struct.unpack("<4I", data)
@@ -85,7 +85,7 @@ def cannot_lie_in(inner: UUID, outer: UUID) -> bool:
 
 
 class _Number(NamedTuple):
-    """A number in a path, and where its digits begin and end. `far` ones say nothing of how deep they are."""
+    """A number in a path, and where its digits begin and end. `far` ones say nothing about how deep they are."""
 
     number: int
     far: bool

@@ -75,7 +75,7 @@ def _is_moment(filter: Any, column: str) -> bool:
 
 
 def _threads(filter: Any) -> tuple[int, ...]:
-    """The threads that a filter lets through; none if it says nothing of use."""
+    """The threads that a filter lets through; none if it says nothing useful."""
     if type(filter).__name__ not in ("EqualTo", "In"):
         return ()
     values: tuple[Any, ...] = filter.value if type(filter).__name__ == "In" else (filter.value,)

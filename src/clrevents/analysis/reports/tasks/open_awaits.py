@@ -56,7 +56,7 @@ class OpenAwaits:
         self.open: dict[int, dict[int, int]] = {}
         """By the awaited task, and the task of the method that awaits."""
         self.shared: dict[int, dict[int, None]] = {}
-        """By the awaited task, what resumed."""
+        """What resumed, by the awaited task."""
         self.same: dict[int, int] = {}
         """What turned out to be the resumption of an await."""
         self.queued: dict[int, int] = {}

@@ -111,7 +111,7 @@ def of_sampling(begins: Gathered) -> NDArray[np.bool_]:
 
 
 def stops_of(begins: Gathered) -> Ints:
-    """When the sample profiler stopped the others, by these begins of suspensions."""
+    """When the sample profiler stopped the others, according to these starts of suspensions."""
     found: Ints = begins.numbers("time_ns").astype(np.int64)[of_sampling(begins)]
     return found
 

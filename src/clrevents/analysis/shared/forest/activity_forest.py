@@ -110,7 +110,7 @@ class ActivityForest:
         """The activities whose parent by tasks depends on their having ended another one, for which there is no other
         sign.
 
-        What began in that one afterwards, without its id, would tell. An activity ends once.
+        Activities that began in that one afterwards, without its id, would be such a sign. An activity ends once.
         """
         found: list[int] = []
         for outer, rows in self._again.items():

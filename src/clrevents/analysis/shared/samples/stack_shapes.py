@@ -75,7 +75,7 @@ class StackShape:
 
 
 def without_frames(merged: MergedStacks, dropped: Mask) -> MergedStacks:
-    """Stacks without some of their places, in `values`. No stack may be left without any."""
+    """Stacks without some of their places, in `values`. Every stack must keep at least one."""
     return _only(merged, merged.values, ~dropped, merged.frames)
 
 

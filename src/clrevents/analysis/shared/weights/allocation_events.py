@@ -89,7 +89,7 @@ class AllocationRows:
     def best(self) -> tuple[str, SampleColumns]:
         """The rows of each process's best source in order of time, and the name of the event that most of them are.
 
-        Nothing where there is no source.
+        Empty without a source.
         """
         held = {name: SampleColumns.joined(parts) for name, parts in self._parts.items()}
         found: dict[str, list[SampleColumns]] = {}
