@@ -10,6 +10,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
@@ -266,8 +267,13 @@ def trace_source(file: str) -> Any:
 
 def refuse_overwriting(out: str | os.PathLike[str], file: str) -> None:
     """Raises UsageError if OUT is FILE, even through a link or standard input."""
+    held: str | int | None = file
+    if file == "-":
+        # Standard input may be absent, or a file object without a descriptor.
+        with suppress(AttributeError, OSError, ValueError):
+            held = sys.stdin.fileno()
     try:
-        refuse_replacing(out, file if file != "-" or sys.stdin is None else sys.stdin.fileno())
+        refuse_replacing(out, held)
     except ValueError:
         raise click.UsageError("OUT is the trace itself; write to another file") from None
 
