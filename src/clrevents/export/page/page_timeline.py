@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.distant_times import near_ns
 from clrevents.analysis.gathering.groups import changes, groups
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.export.page.page_assembly import PageTexts
@@ -44,7 +45,7 @@ def page_timeline(
     answers: Mapping[str, Answer[Any]], losses: Sequence[Loss], duration_ns: int, texts: PageTexts
 ) -> dict[str, Any]:
     """The lanes and tracks that have something in them; times count in units of `tick_ns`."""
-    scale = _Scale(max(duration_ns, 1))
+    scale = _Scale(near_ns(max(duration_ns, 1)))
     lanes, more = _lanes(answers["threads"], scale, texts) if "threads" in answers else ([], 0)
     tracks = [_track(answers[track.report], track, scale, texts) for track in _TRACKS if track.report in answers]
     return {
