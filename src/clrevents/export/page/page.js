@@ -16,7 +16,7 @@ function head() {
   document.title = `${data.title} · clrevents`;
   at("title").textContent = data.title;
   at("about").textContent = data.facts.filter(([name]) => name === "duration" || name === "events").map(([, v]) => v).join(", ");
-  at("producer").textContent = `Made by ${data.producer}. This page needs no network and asks for nothing.`;
+  at("producer").textContent = `Made by ${data.producer}. This page works offline and sends no requests.`;
   const trust = data.trust;
   const box = el("div", { class: `trust ${trust.level}` }, el("b", {}, `${SIGNS[trust.level]} ${trust.verdict}`));
   const lines = trust.lines.map(([severity, text]) => el("li", { class: severity }, text));

@@ -231,7 +231,7 @@ function timelinePart() {
     });
     at("timeline-legend").replaceChildren(...entries);
   }
-  const about = [`What is shorter than ${durationText(timeline.part_ns)} is drawn together with what lies beside it.`];
+  const about = [`Anything shorter than ${durationText(timeline.part_ns)} is merged with its neighbours.`];
   if (timeline.more) about.push(`${counted(timeline.more, "thread")} that did less ${timeline.more === 1 ? "is" : "are"} not drawn.`);
   const unplaced = [];
   for (const track of timeline.tracks) {

@@ -56,7 +56,7 @@ class NettraceDataSource(_SPARK.DataSource):  # type: ignore[misc]
 
     @classmethod
     def name(cls) -> str:
-        """What `spark.read.format` is told."""
+        """The name for `spark.read.format`."""
         return "nettrace"
 
     def schema(self) -> str:

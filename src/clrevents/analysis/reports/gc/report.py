@@ -103,7 +103,7 @@ _METRICS: Final = (
         "suspend_total", "ns", "How much of the pauses was spent waiting for all threads to stop.", "less"
     ),
     MetricDeclaration("full_blocking", "count", "Collections of generation 2 that were not background ones.", "less"),
-    MetricDeclaration("background", "count", "Collections that ran while the program did."),
+    MetricDeclaration("background", "count", "Collections that ran concurrently with the program."),
     MetricDeclaration("induced", "count", "Collections that were requested, not caused by allocation."),
     MetricDeclaration(
         "heap_peak", "bytes", "The largest size of the heap, before or after a collection.", "less", "max"

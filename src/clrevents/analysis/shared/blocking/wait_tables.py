@@ -126,11 +126,11 @@ class WaitTables:
         return sum(map(self._part, waits))
 
     def of(self, kind: str) -> list[KnownWait]:
-        """Those of a kind that are counted."""
+        """Counted waits of this kind."""
         return [wait for wait in self._counted if wait.kind == kind]
 
     def nested(self) -> list[KnownWait]:
-        """Those that are part of others."""
+        """Waits inside another wait."""
         return [wait for wait in self.waits if wait.inside is not None]
 
     def _sums(self, waits: Sequence[KnownWait]) -> dict[str, Any]:
