@@ -107,7 +107,7 @@ def test_the_size_of_one_object_is_no_weight(event: str) -> None:
         lambda: read_samples(trace, event, "ObjectSize"),
         lambda: trace.report("top", event=event, by="ObjectSize"),
     ):
-        with pytest.raises(ValueError, match=f"of what {event} stands for.*'alloc' weighs the bytes"):
+        with pytest.raises(ValueError, match=f"not of everything that {event} represents.*use 'alloc'"):
             ask()
     with pytest.raises(ValueError, match="'TypeID' is an id"):
         trace.report("top", event=event, by="TypeID")

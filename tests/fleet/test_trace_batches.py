@@ -54,7 +54,7 @@ def test_the_schema_is_that_of_any_trace() -> None:
             assert event_table(name, enum_names=True).fields[1:] == trace.table(name, enum_names=True).fields
     with pytest.raises(UnknownEventError, match="did you mean GCStart"):
         event_table("GCStrt")
-    with pytest.raises(UnknownEventError, match="fits 'Nothing"):
+    with pytest.raises(UnknownEventError, match="matches 'Nothing"):
         event_table("Nothing*")
     with pytest.raises(KeyError, match="no column 'x'"):
         event_table("GCStart", ["x"])

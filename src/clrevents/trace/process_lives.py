@@ -45,6 +45,10 @@ def process_lives(events: Iterable[Any]) -> tuple[ProcessLife, ...]:
         if payload is not None and event.name != "ProcessExit":
             started = None if event.name == "ExistingProcess" else event.time_ns
             last[process] = len(found)
-            name, namespace = (str(getattr(payload, text, "")) for text in ("Name", "NamespaceName"))
+            try:
+                name, namespace = str(payload.Name), str(payload.NamespaceName)
+            except AttributeError:
+                # The trace's own description has other fields.
+                name = namespace = ""
             found.append(ProcessLife(process, name, namespace, started, None))
     return tuple(found)

@@ -243,6 +243,10 @@ class GcCollector(Collector[GcReport]):
         samples = [row for b in built for row in b.dynamic.samples]
         tunings = [row for b in built for row in b.dynamic.tunings]
         numbers = metrics(listed, generations, committed)
+        if not len(collections):
+            # They are known to be none, where their events were recorded.
+            none = {name for name, value in numbers.items() if value is None}
+            numbers |= {name: context.metric(name, None, reason="no collection") for name in none}
         other = context.table(GcSuspension, joined(others))
         hints = [
             hint for b in built for hint in (hint_rows(b.held, _numbers(b), rows[SAMPLE], named) if self._hints else ())
