@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
-from types import ModuleType
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 from clrevents._util.process import serve_parent, tune_process
@@ -41,8 +40,7 @@ _THREADS_OF_OPENBLAS: Final = tuple(
 class Workers:
     """Up to `jobs` processes that call what they are given. `ready` says that they have started, or that they cannot.
 
-    Each first imports `modules` and then calls `prepare`. Set `broken` on finding that one died. Only with `main` do
-    they import the program's main module, which runs it again where it has no main guard: for what it declares.
+    Each first imports `modules` and then calls `prepare`. Set `broken` on finding that one died.
     """
 
     def __init__(
@@ -52,10 +50,8 @@ class Workers:
         *,
         modules: Iterable[str] = (),
         prepare: Callable[[], object] | None = None,
-        main: bool = False,
     ) -> None:
         self.method = method or start_method()
-        self._main = main
         context: Any = multiprocessing.get_context(self.method)
         if self.method == "forkserver":
             # One process imports what the others need, for as long as this program runs: a third of the start.
@@ -92,7 +88,7 @@ class Workers:
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """The value returned by one of the processes."""
-        with _starting(self._main):
+        with _starting():
             return self._executor.submit(function, *args, **kwargs)
 
     def end(self, wait: bool) -> None:
@@ -105,20 +101,15 @@ _one_starts: Final = threading.RLock()
 
 
 @contextmanager
-def _starting(main: bool) -> Iterator[None]:
-    """While processes may start: an interrupt waits, because one in a process that has not yet learned to ignore it
-    would leave the others waiting for ever; and, without `main`, the main module is out of sight."""
-    blocked = hasattr(signal, "pthread_sigmask")
+def _starting() -> Iterator[None]:
+    """While processes may start an interrupt waits: one in a process that has not yet learned to ignore it would leave
+    the others waiting for ever."""
     with _one_starts:
-        was = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocked else set()
-        program = sys.modules["__main__"]
-        if not main:
-            sys.modules["__main__"] = ModuleType("__main__")
+        was = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
         try:
             yield
         finally:
-            sys.modules["__main__"] = program
-            if blocked:
+            if was is not None:
                 signal.pthread_sigmask(signal.SIG_SETMASK, was)
 
 

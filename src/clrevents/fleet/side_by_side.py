@@ -165,7 +165,6 @@ class SideBySide:
             "spawn" if self._spawning else None,
             modules=sorted(declaring - {"__main__"}),
             prepare=partial(_open_like, self._opening),
-            main="__main__" in declaring,
         )
 
     def _one(self) -> Workers:

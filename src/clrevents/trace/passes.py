@@ -126,8 +126,10 @@ class Passes:
     @property
     def found(self) -> tuple[Problem, ...]:
         """The problems of the passes made so far; without those, none."""
-        scanned = () if self._scanned is None else self.problems
-        return scanned or self._found.every
+        if self._scanned is None:
+            return self._found.every
+        # Also of a pass that did not come to its end.
+        return self._found.after(tuple(self._scanned.problems)) or self._found.every
 
     def moment_ns(self, moment: Moment, what: str = "moment") -> int:
         """A moment as accepted by filters, in nanoseconds since the session started."""
