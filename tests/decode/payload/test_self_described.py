@@ -97,7 +97,7 @@ def test_a_hundred_thousand_kinds_stay_bounded() -> None:
     for i in range(100_000):
         builder.raw("P", i & 0xFFFF, payload=b"", name=f"E{i}")
     builder.described("P", "One more", {"a": (9, 1)})
-    limits = clrevents.Limits(learned=10)
+    limits = clrevents.Limits(learned=10, metadata=200_000)
     with clrevents.open(builder.build(), limits=limits) as trace:
         events = list(trace.events())
     assert len(events) == 100_001
