@@ -171,5 +171,5 @@ def reports(trace: clrevents.Trace) -> None:
     reveal_type(trace.reports("jit"))  # -> dict[str, Any]
     reveal_type(JitReport.from_dict({}))  # -> JitReport
     print(jit.methods[0].name_of_nothing)  # error: attr-defined
-    trace.report(JitReport).summary()  # error: attr-defined
+    trace.report(JitReport).nothing()  # error: attr-defined
     trace.report("jit", start=1.5)  # error: call-overload
