@@ -349,9 +349,15 @@ COMMANDS: Final = (
 
 
 class Interpreted:
-    """A process that reads the same bytes with the interpreted engine, and says what it saw."""
+    """A process that reads the same bytes with the interpreted engine, and says what it saw.
+
+    One that ended, such as by the limit of an input before, is started anew.
+    """
 
     def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, __file__],
             stdin=subprocess.PIPE,
@@ -361,6 +367,8 @@ class Interpreted:
 
     def seen(self, data: bytes) -> str:
         """The digest of all that can be read."""
+        if self._process.poll() is not None:
+            self._start()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(len(data).to_bytes(4, "little") + data)

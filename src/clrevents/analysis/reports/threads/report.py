@@ -145,8 +145,14 @@ class ThreadsCollector(Collector[ThreadsReport]):
         found = kernel_threads(context, self._kernel)
         times = thread_columns(found.lives, found.roles, {}, context.thread_names, context.window)
         told = {piece.doing.state for life in found.lives for piece in life.pieces}
-        untold = [state for state in STATES if state not in told and state not in KERNEL_TELLS]
-        times |= dict.fromkeys((f"{state}_ns" for state in untold), [None] * len(found.lives))
+        # Why a thread was off the processor is known by the kernel's methods: where no switch has a reason, they have
+        # no names, and nothing is known of any reason.
+        always = {"running", "unknown"}
+        reasons = set(KERNEL_TELLS) if told & (set(KERNEL_TELLS) - always) else always
+        untold = [state for state in STATES if state not in told and state not in reasons]
+        # These two are never null in rows: what they lack is in `unknown_ns`.
+        null = [state for state in untold if state not in ("wait", "sleep")]
+        times |= dict.fromkeys((f"{state}_ns" for state in null), [None] * len(found.lives))
         threads = context.table(ThreadRow, {**times, "cpu_samples_ns": found.cpu_samples_ns})
         intervals = context.table(ThreadInterval, interval_columns(found.lives))
         states = state_table(context, intervals)
