@@ -6,6 +6,7 @@ Which inputs, and how long and how much memory one may take, is up to the caller
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import csv
 import functools
@@ -349,36 +350,37 @@ COMMANDS: Final = (
 
 
 class Interpreted:
-    """A process that reads the same bytes with the interpreted engine, and says what it saw.
-
-    One that ended, such as by the limit of an input before, is started anew.
-    """
+    """A process that reads the same bytes with the interpreted engine, and says what it saw. It ends with ours."""
 
     def __init__(self) -> None:
-        self._start()
-
-    def _start(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, __file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "CLREVENTS_PURE": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
+        search = os.pathsep.join(filter(None, sys.path))
+        engine = {"CLREVENTS_PURE": "1", "CLREVENTS_REQUIRE_COMPILED": ""}
+        command = [sys.executable, __file__]
+        environment = {**os.environ, **engine, "PYTHONPATH": search}
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        atexit.register(self._process.communicate)
 
     def seen(self, data: bytes) -> str:
         """The digest of all that can be read."""
-        if self._process.poll() is not None:
-            self._start()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(len(data).to_bytes(4, "little") + data)
         self._process.stdin.flush()
         return self._process.stdout.readline().decode().strip()
 
+    @property
+    def alive(self) -> bool:
+        """An input may have ended it, such as by the limit of memory."""
+        return self._process.poll() is None
 
-@functools.cache
+
+_INTERPRETED: list[Interpreted] = []
+
+
 def _interpreted() -> Interpreted:
-    return Interpreted()
+    if not _INTERPRETED or not _INTERPRETED[-1].alive:
+        _INTERPRETED.append(Interpreted())
+    return _INTERPRETED[-1]
 
 
 def seen(data: bytes) -> str:
@@ -399,6 +401,7 @@ def seen(data: bytes) -> str:
 def _engines(data: bytes) -> None:
     if clrevents.engine() == "compiled":
         other = _interpreted().seen(data)
+        assert other, "the interpreted engine died"
         assert seen(data) == other, "the engines see different things"
 
 
