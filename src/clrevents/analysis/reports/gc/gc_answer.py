@@ -56,9 +56,12 @@ class WindowedCollections:
 
     @property
     def begun(self) -> list[bool]:
-        """Which of them count here."""
-        found: list[bool] = self.context.begun(self.collections).tolist()
-        return found
+        """Which of them count here. In a part of a trace, one without a begin began before it."""
+        found = self.context.begun(self.collections)
+        if not self.context.has_start:
+            found &= self.collections.column("start_ns").known
+        listed: list[bool] = found.tolist()
+        return listed
 
     def paused(self) -> list[int | None]:
         """How long each stopped the program within the window; None if unknown."""

@@ -21,6 +21,7 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import (
     MANY_PROCESSES,
     Evidence,
+    InPart,
     Metric,
     MetricDeclaration,
     Note,
@@ -80,6 +81,15 @@ SAMPLE_METRICS: Final = (
         lossy="as found",
     ),
 )
+SAMPLES_OF_PART: Final[Mapping[str, InPart]] = {
+    **dict.fromkeys(("samples", "total", "inclusive", "exclusive"), "at least"),
+    "unsampled_total": "unknown",
+}
+"""A part of a trace lacks the sample that its threads were seen with before, and those after it.
+
+Whether a gap is one is judged by the samples of the trace: more of a part, or less, may have been sampled. What other
+events weigh is the same in every part.
+"""
 WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {
     "nanoseconds": ("_ns", "ns"),
     "bytes": ("_bytes", "bytes"),
@@ -295,6 +305,8 @@ class SampleCollector(Collector[A_co]):
             or rows.field is None
             or tells_running(self._versions, int((rows.field == MANAGED).sum()), len(rows))
         )
+        if not self._timed or of_processors:
+            context = attrs.evolve(context, in_part={})
         unknown = None if known else ON_PROCESSOR if of_processors else "the trace has no such event"
         apart = context.info.version >= MANY_PROCESSES
         samples = name_samples(
