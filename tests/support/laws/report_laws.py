@@ -431,6 +431,7 @@ OTHER_ROWS_IN_PARTS: Final = {
     ("activities", "leaks"): "what has no end in the part",
     ("activities", "orphans"): "what has no begin in the part",
     ("alloc", "timeline"): "steps of a grid that depends on how much there is",
+    ("locks", "convoys"): "last from the first wait of the part to the last one",
     ("pool", "shortages"): "last from the first raise that the part has to the last one",
     ("pool", "sizes"): "blocked workers are counted by waits that samples may show",
     ("sample-states", "intervals"): "begin and end between two samples",
@@ -469,6 +470,7 @@ def rows_of_a_part(window: Answer[Any], part: Answer[Any]) -> Iterator[str]:
 def _spans_of_a_part(whole: ReportTable[Any], less: ReportTable[Any], shape: Any, window: TimeWindow) -> Iterator[str]:
     times = [shape.at] if shape.at is not None else list(shape.span)
     shown = [c.name for c in columns_of(whole.row_class) if c.cell.name not in ("stack", "row") and not c.many]
+    states = any(c.name == "state" for c in columns_of(whole.row_class))
     rows: list[dict[str, list[dict[str, Any]]]] = [{}, {}]
     for table, found in zip((whole, less), rows, strict=True):
         for row in _rows(table):
@@ -478,7 +480,7 @@ def _spans_of_a_part(whole: ReportTable[Any], less: ReportTable[Any], shape: Any
                 found.setdefault(key, []).append({name: row[name] for name in shown})
     for key in {**rows[0], **rows[1]}:
         mine, theirs = rows[1].get(key, []), rows[0].get(key, [])
-        if not mine and any(_covers(unknown, theirs[0], shape) for unknown in _unknown_rows(less)):
+        if not mine and states and _is_unknown(less, theirs[0], shape):
             continue
         if len(mine) != len(theirs):
             yield f"{whole.row_class.__name__} at {key}: {mine[:2]} of the part, {theirs[:2]} of the window"
@@ -489,22 +491,22 @@ def _spans_of_a_part(whole: ReportTable[Any], less: ReportTable[Any], shape: Any
                 yield f"{whole.row_class.__name__} at {key}: {odd}"
 
 
-def _unknown_rows(table: ReportTable[Any]) -> list[dict[str, Any]]:
-    """Those that say that nothing is known."""
-    return [row for row in _rows(table) if row.get("state") == "unknown"]
-
-
-def _covers(unknown: dict[str, Any], row: dict[str, Any], shape: Any) -> bool:
+def _is_unknown(table: ReportTable[Any], row: dict[str, Any], shape: Any) -> bool:
+    """Whether nothing is said of the thread at that time: it was not seen yet, or no more, or its state is unknown."""
     start, end = shape.span
-    same = all(unknown[name] == row[name] for name in shape.threads)
-    return bool(same and unknown[start] <= row[start] and row[end] <= unknown[end])
+    mine = [other for other in _rows(table) if all(other[name] == row[name] for name in shape.threads)]
+    meanwhile = [other for other in mine if other[start] < row[end] and other[end] > row[start]]
+    return all(other["state"] == "unknown" for other in meanwhile)
 
 
 def _sums_of_a_part(whole: ReportTable[Any], less: ReportTable[Any], period_ns: int) -> Iterator[str]:
     numbers = ("duration", "bytes", "count", "number", "ratio", "flag", "count_change", "bytes_change")
     # What events show of a wait in the whole, samples may show in a part.
     columns = [c for c in columns_of(whole.row_class) if c.name not in ("evidence", "waiting_in") and not c.many]
+    keys = [c.name for c in columns if c.cell.name in ("thread", "handle")]
+    # A lock or a thread is known by its number; the method that took most may be another one.
     names = [c.name for c in columns if c.cell.name not in (*numbers, "stack", "row")]
+    names = [c.name for c in columns if c.name in names and not (keys and c.cell.privacy == "code")]
     code = [c.name for c in columns if c.cell.privacy == "code"]
     added = [
         c.name

@@ -255,11 +255,16 @@ class Context:
         return np.where(starts.known & ends.known, self.window.overlap(starts.values, ends.values), 0)
 
     def begun(self, rows: ReportTable[Any]) -> NDArray[np.bool_]:
-        """Which rows count in the window: those that begin in it (or end in it, if they have no start)."""
+        """Which rows count in the window: those that begin in it (or end in it, if they have no start).
+
+        In a part of a trace, what has no start while others have one began before the part.
+        """
         shape = shape_of(rows.row_class)
         assert shape.span is not None or shape.at is not None, "rows without a time do not begin anywhere"
         starts, ends = _times(rows)
-        return self.window.holds(np.where(starts == ALWAYS, ends, starts))
+        known = starts != ALWAYS
+        found = self.window.holds(np.where(known, starts, ends))
+        return found if self.has_start or not known.any() else found & known
 
     def answer(
         self,
