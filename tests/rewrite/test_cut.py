@@ -573,7 +573,8 @@ def test_a_part_says_of_which_window_it_is(tmp_path: Path) -> None:
     assert jit.metrics["compilations"].value == window["jit"].metrics["compilations"].value == 0
     with clrevents.open(tmp_path / "smaller.nettrace") as trace:
         assert trace.report("gc").question.window == TimeWindow(775_000_000, 780_000_000)
-        assert trace.report("gc").metrics["count"].value == 4
+        # The first one that ends in it began before.
+        assert trace.report("gc").metrics["count"].value == 3
 
 
 def test_addresses_of_a_part_have_their_names_without_rundown(tmp_path: Path) -> None:
@@ -597,8 +598,8 @@ def test_addresses_of_a_part_have_their_names_without_rundown(tmp_path: Path) ->
         cut(trace, out, start="4ms", end="6ms")
     with clrevents.open(out) as trace:
         (sample,) = trace.events("ThreadSample")
-        assert [frame.label for frame in sample.frames] == ["N.Second()"]
-        assert trace.report("jit").metrics["lookups"].value == 0
+        assert [frame.label for frame in sample.frames] == ["N.Second"]
+        assert not trace.report("jit").metrics["lookups"].value
 
 
 def test_command_says_what_was_lost(run: Callable[..., Result], tmp_path: Path) -> None:

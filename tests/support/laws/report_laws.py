@@ -431,6 +431,10 @@ OTHER_ROWS_IN_PARTS: Final = {
     ("activities", "leaks"): "what has no end in the part",
     ("activities", "orphans"): "what has no begin in the part",
     ("alloc", "timeline"): "steps of a grid that depends on how much there is",
+    **{
+        ("jit", name): "a compilation without a begin in the part counts there, so that these are upper bounds"
+        for name in ("methods", "threads", "tiers")
+    },
     ("locks", "convoys"): "last from the first wait of the part to the last one",
     ("pool", "shortages"): "last from the first raise that the part has to the last one",
     ("pool", "sizes"): "blocked workers are counted by waits that samples may show",
@@ -440,9 +444,14 @@ OTHER_ROWS_IN_PARTS: Final = {
     ("threads", "threads"): "begin where a thread was first seen, and end where it was last seen",
 }
 """Tables whose rows are other ones in a part, or lie elsewhere, and why."""
-_LEFT_OPEN: Final = {"ambiguous", "before", "never", "never_stopped", "open", "orphans", "unfinished", "unknown_ns"}
-"""Columns that count what the events leave open: a part lacks begins and ends."""
+_LEFT_OPEN: Final = {
+    *("ambiguous", "before", "never", "never_stopped", "open", "orphans", "unfinished", "unknown_ns"),
+    "intervals",
+}
+"""Columns that count what the events leave open, or how often samples differ: a part lacks begins and ends."""
 _QUANTILE: Final = re.compile(r"p\d+_|median|_p\d+")
+_MORE_WAITS: Final = {("pool", "blockers"), ("waits", "kinds"), ("waits", "methods"), ("waits", "threads")}
+"""Tables that count more waits in a part: one inside another is one of its own where the other began before."""
 _ABOUT: Final = 0.02
 """How much more of a sampled time a part may have: it judges by its own samples where they have gaps."""
 
@@ -462,7 +471,8 @@ def rows_of_a_part(window: Answer[Any], part: Answer[Any]) -> Iterator[str]:
             continue
         if shape.span is None and shape.at is None:
             period = getattr(part.facts, "sampling_period_ns", None) or 0
-            yield from _sums_of_a_part(whole, less, period)
+            left_open = _LEFT_OPEN | ({"count", "threads"} if (window.name, table.name) in _MORE_WAITS else set())
+            yield from _sums_of_a_part(whole, less, period, left_open)
         else:
             yield from _spans_of_a_part(whole, less, shape, window.question.window)
 
@@ -499,7 +509,9 @@ def _is_unknown(table: ReportTable[Any], row: dict[str, Any], shape: Any) -> boo
     return all(other["state"] == "unknown" for other in meanwhile)
 
 
-def _sums_of_a_part(whole: ReportTable[Any], less: ReportTable[Any], period_ns: int) -> Iterator[str]:
+def _sums_of_a_part(
+    whole: ReportTable[Any], less: ReportTable[Any], period_ns: int, left_open: set[str]
+) -> Iterator[str]:
     numbers = ("duration", "bytes", "count", "number", "ratio", "flag", "count_change", "bytes_change")
     # What events show of a wait in the whole, samples may show in a part.
     columns = [c for c in columns_of(whole.row_class) if c.name not in ("evidence", "waiting_in") and not c.many]
@@ -511,7 +523,7 @@ def _sums_of_a_part(whole: ReportTable[Any], less: ReportTable[Any], period_ns: 
     added = [
         c.name
         for c in columns
-        if c.cell.name in ("duration", "bytes", "count") and c.name not in _LEFT_OPEN and not _QUANTILE.search(c.name)
+        if c.cell.name in ("duration", "bytes", "count") and c.name not in left_open and not _QUANTILE.search(c.name)
     ]
     durations = {c.name for c in columns if c.cell.name == "duration"}
     sums: list[dict[str, dict[str, Any]]] = [{}, {}]

@@ -255,16 +255,11 @@ class Context:
         return np.where(starts.known & ends.known, self.window.overlap(starts.values, ends.values), 0)
 
     def begun(self, rows: ReportTable[Any]) -> NDArray[np.bool_]:
-        """Which rows count in the window: those that begin in it (or end in it, if they have no start).
-
-        In a part of a trace, what has no start while others have one began before the part.
-        """
+        """Which rows count in the window: those that begin in it (or end in it, if they have no start)."""
         shape = shape_of(rows.row_class)
         assert shape.span is not None or shape.at is not None, "rows without a time do not begin anywhere"
         starts, ends = _times(rows)
-        known = starts != ALWAYS
-        found = self.window.holds(np.where(known, starts, ends))
-        return found if self.has_start or not known.any() else found & known
+        return self.window.holds(np.where(starts == ALWAYS, ends, starts))
 
     def answer(
         self,

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.gathering.optional_rows import nulled
@@ -71,8 +70,7 @@ class CompilationSums:
         }
         self._keys = _keys(listed)
         # One that began before the window, and is not known to have lasted into it, is in no group.
-        lasted = ~_known(listed, "start_ns") & context.window.holds(listed.numbers("end_ns", ALWAYS))
-        self._counted: list[int] = np.flatnonzero(begun | (took > 0) | lasted).tolist()
+        self._counted: list[int] = np.flatnonzero(begun | (took > 0)).tolist()
 
     def metrics(self) -> dict[str, int]:
         """The metrics that are made of compilations."""
