@@ -153,7 +153,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
         # These two are never null in rows: what they lack is in `unknown_ns`.
         null = [state for state in untold if state not in ("wait", "sleep")]
         times |= dict.fromkeys((f"{state}_ns" for state in null), [None] * len(found.lives))
-        threads = context.table(ThreadRow, {**times, "cpu_samples_ns": found.cpu_samples_ns})
+        times |= {"cpu_samples_ns": found.cpu_samples_ns, "unsampled_ns": found.unsampled_ns}
+        threads = context.table(ThreadRow, times)
         intervals = context.table(ThreadInterval, interval_columns(found.lives))
         states = state_table(context, intervals)
         totals = dict(zip(states.column("state").tolist(), states.column("total_ns").tolist(), strict=True))
@@ -189,7 +190,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
     ) -> ThreadsReport:
         listed = {thread: trail.listed for thread, trail in trails.items()}
         columns = thread_columns(lives, roles, listed, context.thread_names, context.window)
-        columns |= dict.fromkeys((*(f"{state}_ns" for state in BY_KERNEL), "cpu_samples_ns"), [None] * len(lives))
+        by_kernel = (*(f"{state}_ns" for state in BY_KERNEL), "cpu_samples_ns", "unsampled_ns")
+        columns |= dict.fromkeys(by_kernel, [None] * len(lives))
         if not running_told:
             columns |= dict.fromkeys((f"{state}_ns" for state in UNTELLABLE), [None] * len(lives))
         threads = context.table(ThreadRow, columns)
