@@ -161,7 +161,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
         }
         columns = thread_columns(found.lives, found.roles, {}, context.thread_names, context.window)
         columns |= untold_columns(metrics, totals, len(found.lives))
-        threads = context.table(ThreadRow, {**columns, "cpu_samples_ns": found.cpu_samples_ns})
+        columns |= {"cpu_samples_ns": found.cpu_samples_ns, "unsampled_ns": found.unsampled_ns}
+        threads = context.table(ThreadRow, columns)
         made: ThreadsReport = context.answer(
             ThreadsReport,
             facts=ThreadFacts(
@@ -205,7 +206,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
         for state in BY_KERNEL:
             reason = "only recordings by the Linux kernel tell"
             metrics[f"{state}_total"] = context.metric(f"{state}_total", None, reason=reason)
-        columns |= {**untold_columns(metrics, totals, len(lives)), "cpu_samples_ns": [None] * len(lives)}
+        columns |= untold_columns(metrics, totals, len(lives))
+        columns |= dict.fromkeys(("cpu_samples_ns", "unsampled_ns"), [None] * len(lives))
         threads = context.table(ThreadRow, columns)
         metrics["threads"] = None if _ANYTHING in context.unknown else len(threads)
         notes = []

@@ -112,7 +112,14 @@ class ThreadRow(SpanRow):
     task_wait_ns: DurationNs | None = _part("waited for a task")
     pool_idle_ns: DurationNs | None = _part("had no work, as a worker of the thread pool,")
     cpu_samples_ns: DurationNs | None = column(
-        "What its CPU samples weigh in the window, which miss short turns; null without any.", windowed=True
+        "What its CPU samples weigh in the window; null without any.", windowed=True
+    )
+    unsampled_ns: DurationNs | None = column(
+        "How much of its time on a processor was not sampled although a sample was due: what is beyond one period "
+        "where more than 2.5 passed without any. Either the processor itself stood still, as a virtual one does while "
+        "its host runs others, or samples were lost. Null without CPU samples.",
+        windowed=True,
+        importance=3,
     )
     managed_index: Ordinal | None = column(
         "The number that the program knows it by, `ManagedThreadId`; null if unknown.", hidden=True

@@ -89,15 +89,9 @@ SAMPLE_METRICS: Final = (
         lossy="as found",
     ),
 )
-SAMPLES_OF_PART: Final[Mapping[str, InPart]] = {
-    **dict.fromkeys(("samples", "total", "inclusive", "exclusive"), "at least"),
-    "unsampled_total": "unknown",
-}
-"""A part of a trace lacks the sample that its threads were seen with before, and those after it.
-
-Whether a gap is one is judged by the samples of the trace: more of a part, or less, may have been sampled. What other
-events weigh is the same in every part.
-"""
+SAMPLES_OF_PART: Final[Mapping[str, InPart]] = {"samples": "at least", "*": "unknown"}
+"""A part of a trace lacks the sample that its threads were seen with before, and those after it; and how far samples
+hold over a gap is judged by those that it has. What other events weigh is the same in every part."""
 WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {
     "nanoseconds": ("_ns", "ns"),
     "bytes": ("_bytes", "bytes"),
