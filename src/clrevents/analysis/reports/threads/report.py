@@ -15,7 +15,12 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    MANY_PROCESSES,
+    Metric,
+    MetricDeclaration,
+    Note,
+)
 from clrevents.analysis.reports.threads.kernel_threads import KERNEL_TELLS, KernelFeed, kernel_threads
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
 from clrevents.analysis.reports.threads.sampler_stops import SamplerStops
@@ -370,7 +375,8 @@ REPORT: Final = ReportDeclaration(
                 "ns",
                 f"How long all threads together {does}.",
                 evidence="sample",
-                lossy="as found" if state == "unknown" else "at least",
+                # Where an event is missing, a thread seems to do something else.
+                lossy="as found" if state == "unknown" else "unknown",
             )
             for state, does in _DOES.items()
         ),
