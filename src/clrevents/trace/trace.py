@@ -28,10 +28,9 @@ from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.sources import Openable, open_source
 from clrevents.symbols.feed import CodeEvents, Feed
 from clrevents.symbols.methods import Methods
-from clrevents.table.event_schema import header_fields
 from clrevents.table.listed import Listed
 from clrevents.table.query import ask
-from clrevents.table.read import Wanted, header_names, read_headers
+from clrevents.table.read import Wanted, header_names, header_table
 from clrevents.table.table import Table
 from clrevents.trace.batch import Batch, hand_out
 from clrevents.trace.batch_tables import BatchTables
@@ -149,7 +148,7 @@ class Trace:
     @property
     def lost(self) -> int:
         """The number of lost events, which is exact even if `losses` is incomplete."""
-        return self._passes.scan().lost
+        return self._passes.lost
 
     @property
     def redacted(self) -> bool:
@@ -323,8 +322,7 @@ class Trace:
         passes, wanted = self._passes, header_names(columns)
         selection = passes.selection((), Filters.of(filters))
         chunks = passes.chunks(passes.columns(selection, order, headers=wanted, payloads=False))
-        found = read_headers(chunks, wanted)
-        return Table(header_fields(wanted), tuple(part for table in found for part in table.parts), {})
+        return header_table(chunks, wanted)
 
     def query(self, sql: str, *, files: bool = False) -> Any:
         """Run the SQL query `sql` with duckdb and return its relation, which has `.df()`, `.pl()` and more.
@@ -477,12 +475,18 @@ def passes_of(trace: Trace) -> Passes:
 
 def tables_in_sql(trace: Trace) -> QueryTables:
     """The tables of a trace that SQL can name, for other parts of this package."""
+
+    def frames() -> Table:
+        # The pass for methods leaves out what the scan knows to be absent.
+        passes_of(trace).scan(raising=False)
+        return frames_table(trace.methods, *passes_of(trace).stacks_and_headers(OF_FRAMES))
+
     whole = {
         "headers": lambda: trace.headers(columns=HEADERS_IN_SQL),
         "threads": lambda: threads_table(trace.threads),
         "methods": lambda: methods_table(trace.methods),
         "stacks": lambda: stacks_table(trace.stacks.arrays),
-        "frames": lambda: frames_table(trace.methods, trace.stacks.arrays, trace.headers(columns=OF_FRAMES)),
+        "frames": frames,
     }
     return QueryTables(passes_of(trace), whole)
 
