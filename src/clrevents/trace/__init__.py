@@ -14,7 +14,8 @@ from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopp
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.order import Order
-from clrevents.trace.same_run import NamedBy
+from clrevents.trace.joined_rows import JoinedRows
+from clrevents.trace.same_run import SameRun, same_run
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stream_chunks import StreamChunks
 from clrevents.trace.stream_tally import StreamTally
@@ -30,13 +31,14 @@ __all__ = [
     "EventRows",
     "FilterOptions",
     "Filters",
+    "JoinedRows",
     "Loss",
     "Moment",
-    "NamedBy",
     "Order",
     "PayloadCounts",
     "PayloadDecoder",
     "RawPayload",
+    "SameRun",
     "Selector",
     "StreamChunks",
     "StreamTally",
@@ -50,6 +52,7 @@ __all__ = [
     "open",
     "passes_of",
     "rows_of",
+    "same_run",
     "stopped_so_far",
     "stream_moment",
     "stream_of",

@@ -32,6 +32,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Question,
     TimeWindow,
 )
+from clrevents.analysis.framework.vocabulary.join import Join
 from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
@@ -92,6 +93,8 @@ class Troubles:
     part: TimeWindow = _WHOLE
     """Which part of another trace this one is."""
     redacted: bool = False
+    join: Join | None = None
+    """How the clocks of two recordings were aligned, where it is both of a run."""
 
     @cached_property
     def marks(self) -> Marks:
@@ -119,6 +122,8 @@ class Troubles:
         if not self.complete and not self.damaged:
             text = "the end of the trace is missing: anything without an end may in fact have ended"
             found.append(Note("no-end", "warning", text))
+        if self.join is not None:
+            found.append(self.join.note())
         if self.redacted:
             text = "the trace is redacted: sensitive texts are replaced, different texts by different words"
             found.append(Note("redacted", "info", text))
@@ -152,7 +157,10 @@ class Context:
 
         Later events only name code.
         """
-        return min(near_ns(self.stopped()), self.troubles.part.high)
+        join = self.troubles.join
+        # The kernel was recorded on its own, usually for longer.
+        stopped = self.stopped() if join is None or join.process_id != self.process_id else join.stopped_ns
+        return min(near_ns(stopped), self.troubles.part.high)
 
     @property
     def window(self) -> TimeWindow:
