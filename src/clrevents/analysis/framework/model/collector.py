@@ -163,6 +163,11 @@ class Context:
         return min(near_ns(stopped), self.troubles.part.high)
 
     @property
+    def uncertainty_ns(self) -> int:
+        """By how much times of the runtime's events may be wrong on the clock of the kernel's, either way."""
+        return 0 if self.troubles.join is None else self.troubles.join.uncertainty_ns
+
+    @property
     def window(self) -> TimeWindow:
         """The requested window."""
         return self.question.window

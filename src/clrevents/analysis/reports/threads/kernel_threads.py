@@ -14,13 +14,14 @@ import numpy as np
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
-from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note
-from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.reports.threads.lives import ThreadLife
-from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece
-from clrevents.analysis.shared.blocking.off_processor import SWITCH, Switches, SwitchFeed, WhyAway, why_away
+from clrevents.analysis.reports.threads.runtime_reasons import RuntimeReasons, stops_by
+from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece, Stops
+from clrevents.analysis.shared.blocking.off_processor import Switches, SwitchFeed, WhyAway, why_away
+from clrevents.analysis.shared.events.gc_suspensions import RESTARTED, SUSPENDING
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, StackStates, ThreadState
 from clrevents.analysis.shared.weights.cpu_samples import CPU, CPU_COLUMNS, NO_THREAD, cpu_field, weigh_cpu
@@ -31,26 +32,34 @@ KERNEL_TELLS: Final[tuple[ThreadState, ...]] = ("running", "ready", "wait", "sle
 _RUNS: Final = Doing("running", "event")
 
 
+_KEPT: Final = {CPU: CPU_COLUMNS, SUSPENDING: ("time_ns", "thread_id", "Reason", "Count"), RESTARTED: ("time_ns", "thread_id")}
+_KERNEL: Final = "process_id"
+"""A column of recordings that may have the kernel's events."""
+
+
 class KernelFeed:
-    """Keeps the switches and the CPU samples of a process."""
+    """Keeps the switches and the CPU samples of a process, and when all of its threads were stopped."""
 
     def __init__(self) -> None:
         self.switches = SwitchFeed()
-        self._samples = Kept()
+        self._kept = Kept()
 
-    def take(self, switches: Gathered | None, samples: Gathered | None) -> None:
-        """The next of them."""
-        if switches is not None:
-            self.switches.take(ReportChunk({SWITCH: switches}))
-        if samples is not None:
-            columns = [name for name in CPU_COLUMNS if name in samples.table]
-            self._samples.take(ReportChunk({CPU: samples.only(np.arange(len(samples)), columns)}))
+    def take(self, chunk: ReportChunk) -> None:
+        """The next events; others are left alone."""
+        self.switches.take(chunk)
+        if any(_KERNEL in found.table for found in chunk.events.values()):
+            self._kept.take(narrowed(chunk, _KEPT))
 
     def samples(self, context: Context) -> SampleColumns:
         """The CPU samples of known threads, in order of time."""
-        table = self._samples.all((CPU,), context.nothing)[CPU].table
+        table = self._kept.all((CPU,), context.nothing)[CPU].table
         found = SampleColumns.of(table, cpu_field(table), -1)
         return found.take(np.flatnonzero((found.thread >= 0) & (found.thread != NO_THREAD)))
+
+    def stops(self, context: Context) -> tuple[dict[int, Stops], dict[int, Stops]]:
+        """When each thread stopped the others: for collections, and for samples."""
+        kept = self._kept.all((SUSPENDING, RESTARTED), context.nothing)
+        return stops_by(kept[SUSPENDING], kept[RESTARTED])
 
 
 @attrs.frozen(eq=False)
@@ -63,8 +72,8 @@ class KernelThreads:
     notes: Sequence[Note]
 
 
-def kernel_threads(context: Context, feed: KernelFeed) -> KernelThreads:
-    """All threads that were switched or sampled."""
+def kernel_threads(context: Context, feed: KernelFeed, reasons: RuntimeReasons) -> KernelThreads:
+    """All threads that were switched or sampled; `reasons` are why they waited, as far as the runtime tells."""
     away, samples = feed.switches.found(context), feed.samples(context)
     names = BlockingMethods(context, away.stack_id, away.start, False)
     states = names.states()
@@ -75,7 +84,7 @@ def kernel_threads(context: Context, feed: KernelFeed) -> KernelThreads:
     }
     switched = dict(away.by_thread())
     lives = [
-        _life(thread, away, switched.get(thread, _NO_ROWS), moments.get(thread), names.of, doings, whys)
+        _life(thread, away, switched.get(thread, _NO_ROWS), moments.get(thread), names, doings, whys, reasons)
         for thread in sorted({*switched, *moments})
     ]
     lives.sort(key=lambda life: (life.start, life.thread_id))
@@ -107,10 +116,12 @@ def _life(
     away: Switches,
     rows: Ints,
     sampled: tuple[int, int] | None,
-    of: Ints,
+    names: BlockingMethods,
     doings: Sequence[Doing],
     whys: Sequence[WhyAway],
+    reasons: RuntimeReasons,
 ) -> ThreadLife:
+    of = names.of
     pieces: list[Piece] = []
     first, last = sampled or (int(away.start[rows[0]]), 0)
     start = at = min(first, int(away.start[rows[0]])) if len(rows) else first
@@ -122,7 +133,8 @@ def _life(
         if ended and place == len(rows) - 1:
             return ThreadLife(thread, start, low, "event", None, pieces)
         if high > low:
-            pieces.append(Piece(low, high, attrs.evolve(doings[stack], stack_id=stack_id)))
+            doing = attrs.evolve(doings[stack], stack_id=stack_id)
+            pieces.append(Piece(low, high, reasons.told(thread, low, high, doing, bool(names.managed[stack]))))
         at = high
     if last > at:
         pieces.append(Piece(at, last, UNKNOWN))

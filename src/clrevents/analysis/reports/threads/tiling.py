@@ -79,14 +79,18 @@ class Stops:
                 self.starts.append(start)
                 self.ends.append(end)
 
-    def within(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Those between two moments, cut there."""
+    def around(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Those of which a part lies between two moments."""
         place = max(bisect_right(self.starts, start) - 1, 0)
         while place < len(self.starts) and self.starts[place] < end:
-            low, high = max(self.starts[place], start), min(self.ends[place], end)
-            if low < high:
-                yield low, high
+            if self.ends[place] > start:
+                yield self.starts[place], self.ends[place]
             place += 1
+
+    def within(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The same, cut there."""
+        for low, high in self.around(start, end):
+            yield max(low, start), min(high, end)
 
     def total(self, start: int, end: int) -> int:
         """How long threads were stopped between two moments."""
