@@ -7,10 +7,11 @@ So that everything that reads traces reads both at once. Which process it is, an
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from heapq import merge
-from typing import Final
+from typing import IO, BinaryIO, Final
 
 import attrs
 
@@ -18,7 +19,7 @@ from clrevents._util.outputs import whole_file
 from clrevents.encode.values import MetadataRecord
 from clrevents.rewrite.copy import Copied, Copier, Origin, Part
 from clrevents.schema.join_mark import FIELDS, ID, JOINED, mark_payload
-from clrevents.trace import DecodedRows, JoinedRows, SameRun, Trace, TraceInfo, passes_of, same_run
+from clrevents.trace import DecodedRows, JoinedRows, Loss, SameRun, Trace, TraceInfo, passes_of, same_run
 
 _DESCRIBED: Final = MetadataRecord((1 << 31) - 2, JOINED[0], ID, name=JOINED[1], fields=FIELDS)
 
@@ -31,16 +32,16 @@ class Joined(Copied):
     """How the other recording lies in the Linux recorder's."""
 
 
-def join(linux: Trace, other: Trace, out: str | os.PathLike[str]) -> Joined:
-    """Write `linux`, a recording of the Linux recorder, and `other`, EventPipe's of the same run, to the file `out`.
+def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> Joined:
+    """Write `linux`, a recording of the Linux recorder, and `other`, EventPipe's of the same run, to `out` as one.
 
     The trace is on the clock of `linux`, in time order, with all header fields and losses of both; an event
     `clrevents/Joined`, which is not counted, says how the clocks were aligned. All reports read it: what threads did
     and which code had processors is answered by the kernel, why they waited and what the runtime did by the runtime.
 
-    Reads both traces twice. `out` appears only when complete. Raises ValueError unless both are of one run, or if
-    `linux` is joined already or `out` is one of them; the exceptions of `Trace.events`; TraceError for what does not
-    fit into a block of the new trace; and OSError.
+    Reads both traces twice. `out` is a file, which appears only when complete, or an open binary file. Raises
+    ValueError unless both are of one run, or if `linux` is joined already or `out` is one of them; the exceptions of
+    `Trace.events`; TraceError for what does not fit into a block of the new trace; and OSError.
     """
     if any((key.provider, key.name) == JOINED for key in linux.event_counts()):
         raise ValueError("the trace is joined with another one already")
@@ -52,18 +53,8 @@ def join(linux: Trace, other: Trace, out: str | os.PathLike[str]) -> Joined:
     mark = mark_payload(
         *(found.process_id, found.shift_ns, found.uncertainty_ns, found.compared, found.contradicting, error, stopped)
     )
-    losses = [
-        *(attrs.evolve(loss, start_ns=loss.start_ns - moved, end_ns=loss.end_ns - moved) for loss in linux.losses),
-        *(
-            attrs.evolve(
-                loss,
-                start_ns=loss.start_ns + found.shift_ns - moved,
-                end_ns=loss.end_ns + found.shift_ns - moved,
-            )
-            for loss in other.losses
-        ),
-    ]
-    with whole_file(out, linux.info.path, other.info.path) as file:
+    losses = [*_later(linux.losses, -moved), *_later(other.losses, found.shift_ns - moved)]
+    with _written(out, linux.info.path, other.info.path) as file:
         copier = Copier(file, info, losses, (_DESCRIBED, mark))
         rows = JoinedRows(linux.info, found.process_id, found.shift_ns)
         mine = _placed(_rows(linux), copier.first)
@@ -72,6 +63,14 @@ def join(linux: Trace, other: Trace, out: str | os.PathLike[str]) -> Joined:
             copier.copy(part, row)
         copied = copier.finish()
     return Joined(copied.events, copied.lost, copied.undescribed, copied.bytes, found)
+
+
+def _written(out: str | os.PathLike[str] | BinaryIO, *inputs: str | None) -> AbstractContextManager[IO[bytes]]:
+    return whole_file(out, *inputs) if isinstance(out, str | os.PathLike) else nullcontext(out)
+
+
+def _later(losses: Iterable[Loss], ns: int) -> list[Loss]:
+    return [attrs.evolve(loss, start_ns=loss.start_ns + ns, end_ns=loss.end_ns + ns) for loss in losses]
 
 
 def _rows(trace: Trace) -> Iterator[DecodedRows]:

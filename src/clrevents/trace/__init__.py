@@ -13,8 +13,8 @@ from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopped_so_far, stream_moment, stream_of
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
-from clrevents.trace.order import Order
 from clrevents.trace.joined_rows import JoinedRows
+from clrevents.trace.order import Order
 from clrevents.trace.same_run import SameRun, same_run
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stream_chunks import StreamChunks

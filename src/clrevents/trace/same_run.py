@@ -168,8 +168,6 @@ def _away(linux: Trace, process_id: int) -> tuple[Ints, Ints, Ints]:
         return none, none, none
     filters: FilterOptions = {"process_id": process_id}
     table = linux.table(_SWITCH, columns=("time_ns", "thread_id", "Value"), **filters)
-    start, thread, took = (
-        table.column(name).filled(-1).astype(np.int64) for name in ("time_ns", "thread_id", "Value")
-    )
+    start, thread, took = (table.column(name).filled(-1).astype(np.int64) for name in ("time_ns", "thread_id", "Value"))
     sound = (took >= 0) & (thread >= 0)
     return thread[sound], start[sound], (start + took)[sound]

@@ -41,8 +41,8 @@ class Join:
             text += ", by the starts of both recordings"
         elif wrong:
             text += (
-                f", but {counted(self.contradicting, 'event')} of {self.compared:,} were written while their thread was "
-                f"off the processor, by the recorder, which misses some switches"
+                f", but by the recorder {counted(self.contradicting, 'event')} of {self.compared:,} were written while "
+                "their thread was off the processor: it misses some switches"
             )
         numbers = {
             "shift_ns": self.shift_ns,

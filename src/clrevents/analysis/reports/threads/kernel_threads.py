@@ -18,10 +18,10 @@ from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.reports.threads.lives import ThreadLife
-from clrevents.analysis.reports.threads.runtime_reasons import RuntimeReasons, stops_by
-from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece, Stops
+from clrevents.analysis.reports.threads.runtime_reasons import RuntimeReasons
+from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece
 from clrevents.analysis.shared.blocking.off_processor import Switches, SwitchFeed, WhyAway, why_away
-from clrevents.analysis.shared.events.gc_suspensions import RESTARTED, SUSPENDING
+from clrevents.analysis.shared.blocking.thread_stops import StopFeed
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, StackStates, ThreadState
 from clrevents.analysis.shared.weights.cpu_samples import CPU, CPU_COLUMNS, NO_THREAD, cpu_field, weigh_cpu
@@ -32,34 +32,25 @@ KERNEL_TELLS: Final[tuple[ThreadState, ...]] = ("running", "ready", "wait", "sle
 _RUNS: Final = Doing("running", "event")
 
 
-_KEPT: Final = {CPU: CPU_COLUMNS, SUSPENDING: ("time_ns", "thread_id", "Reason", "Count"), RESTARTED: ("time_ns", "thread_id")}
-_KERNEL: Final = "process_id"
-"""A column of recordings that may have the kernel's events."""
-
-
 class KernelFeed:
     """Keeps the switches and the CPU samples of a process, and when all of its threads were stopped."""
 
     def __init__(self) -> None:
         self.switches = SwitchFeed()
-        self._kept = Kept()
+        self.stops = StopFeed()
+        self._samples = Kept()
 
     def take(self, chunk: ReportChunk) -> None:
         """The next events; others are left alone."""
         self.switches.take(chunk)
-        if any(_KERNEL in found.table for found in chunk.events.values()):
-            self._kept.take(narrowed(chunk, _KEPT))
+        self.stops.take(chunk)
+        self._samples.take(narrowed(chunk, {CPU: CPU_COLUMNS}))
 
     def samples(self, context: Context) -> SampleColumns:
         """The CPU samples of known threads, in order of time."""
-        table = self._kept.all((CPU,), context.nothing)[CPU].table
+        table = self._samples.all((CPU,), context.nothing)[CPU].table
         found = SampleColumns.of(table, cpu_field(table), -1)
         return found.take(np.flatnonzero((found.thread >= 0) & (found.thread != NO_THREAD)))
-
-    def stops(self, context: Context) -> tuple[dict[int, Stops], dict[int, Stops]]:
-        """When each thread stopped the others: for collections, and for samples."""
-        kept = self._kept.all((SUSPENDING, RESTARTED), context.nothing)
-        return stops_by(kept[SUSPENDING], kept[RESTARTED])
 
 
 @attrs.frozen(eq=False)
@@ -122,6 +113,8 @@ def _life(
     reasons: RuntimeReasons,
 ) -> ThreadLife:
     of = names.of
+    # A signal stops managed code, and its stack does not reach below the handler.
+    managed = thread in reasons.managed or bool(names.managed[of[rows]].any())
     pieces: list[Piece] = []
     first, last = sampled or (int(away.start[rows[0]]), 0)
     start = at = min(first, int(away.start[rows[0]])) if len(rows) else first
@@ -134,7 +127,7 @@ def _life(
             return ThreadLife(thread, start, low, "event", None, pieces)
         if high > low:
             doing = attrs.evolve(doings[stack], stack_id=stack_id)
-            pieces.append(Piece(low, high, reasons.told(thread, low, high, doing, bool(names.managed[stack]))))
+            pieces.append(Piece(low, high, reasons.told(thread, low, high, doing, managed)))
         at = high
     if last > at:
         pieces.append(Piece(at, last, UNKNOWN))

@@ -16,9 +16,9 @@ from clrevents.analysis.framework.model.declaration import NoParameters, ReportD
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric, MetricDeclaration, Note
+from clrevents.analysis.reports.threads.disagreements import disagreements
 from clrevents.analysis.reports.threads.kernel_threads import KERNEL_TELLS, KernelFeed, kernel_threads
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
-from clrevents.analysis.reports.threads.disagreements import disagreements
 from clrevents.analysis.reports.threads.runtime_reasons import SAMPLER, RuntimeReasons, waits_of
 from clrevents.analysis.reports.threads.sampler_stops import SamplerStops
 from clrevents.analysis.reports.threads.suspensions import RESTARTED, SUSPENDING, StopMaker
@@ -48,8 +48,9 @@ from clrevents.analysis.reports.threads.thread_rows import (
     thread_columns,
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
-from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Stops, Tiler
+from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Tiler
 from clrevents.analysis.shared.blocking.off_processor import SWITCH, switches_recorded
+from clrevents.analysis.shared.blocking.thread_stops import Stops
 from clrevents.analysis.shared.events.gc_suspensions import stops_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, ThreadState
@@ -69,7 +70,7 @@ _HANDLES: Final = "both ends of waits for handles and monitors"
 _TASKS: Final = "both ends of waits for tasks"
 _CREATED: Final = "when threads began"
 _STOPPED: Final = "when threads were stopped for a garbage collection"
-_BY_EVENTS: Final[tuple[tuple[str, ThreadState], ...]] = ((_LOCKS, "lock"), (_TASKS, "task_wait"), (_STOPPED, "gc_suspended"))
+_BY_EVENTS: Final[dict[str, ThreadState]] = {_LOCKS: "lock", _TASKS: "task_wait", _STOPPED: "gc_suspended"}
 """What events tell of times that the kernel recorded."""
 
 
@@ -130,7 +131,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
         if switches_recorded(context):
             reasons = RuntimeReasons(
                 waits_of(waits, names.waits, context.stopped_ns if waits else 0),
-                *self._kernel.stops(context),
+                self._kernel.stops.found(context),
+                frozenset(runs.thread.tolist()),
                 context.uncertainty_ns,
             )
             return self._by_kernel(context, reasons, trails, runs)
@@ -166,7 +168,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         # no names, and nothing is known of any reason.
         always = {"running", "unknown"}
         reasoned = set(KERNEL_TELLS) if told & (set(KERNEL_TELLS) - always) else always
-        reasoned |= {state for need, state in _BY_EVENTS if need not in context.unknown}
+        reasoned |= {state for need, state in _BY_EVENTS.items() if need not in context.unknown}
         untold = [state for state in STATES if state not in told and state not in reasoned]
         # These two are never null in rows: what they lack is in `unknown_ns`.
         null = [state for state in untold if state not in ("wait", "sleep")]
