@@ -33,7 +33,7 @@ class Joined(Copied):
 
 
 def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> Joined:
-    """Write `linux`, a recording of the Linux recorder, and `other`, EventPipe's of the same run, to `out` as one.
+    """Write `linux`, a recording of the Linux recorder, and `other`, EventPipe's of the same run, as one trace.
 
     The trace is on the clock of `linux`, in time order, with all header fields and losses of both; an event
     `clrevents/Joined`, which is not counted, says how the clocks were aligned. All reports read it: what threads did
