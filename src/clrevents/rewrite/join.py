@@ -48,12 +48,13 @@ def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> 
     found = same_run(linux, other)
     info = _info(linux.info, found.shift_ns)
     moved = min(found.shift_ns, 0)
-    stopped = passes_of(other).stopped_ns() + found.shift_ns - moved
+    start = found.shift_ns - moved
+    times = (start, start + passes_of(other).stopped_ns(), start + other.duration_ns)
     error = -1 if found.error_ns is None else found.error_ns
     mark = mark_payload(
-        *(found.process_id, found.shift_ns, found.uncertainty_ns, found.compared, found.contradicting, error, stopped)
+        *(found.process_id, found.shift_ns, found.uncertainty_ns, found.compared, found.contradicting, error, *times)
     )
-    losses = [*_later(linux.losses, -moved), *_later(other.losses, found.shift_ns - moved)]
+    losses = [*_later(linux.losses, -moved), *_later(other.losses, start)]
     with _written(out, linux.info.path, other.info.path) as file:
         copier = Copier(file, info, losses, (_DESCRIBED, mark))
         rows = JoinedRows(linux.info, found.process_id, found.shift_ns)

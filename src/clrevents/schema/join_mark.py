@@ -14,10 +14,13 @@ from clrevents.schema.dynamic import FieldDescription
 JOINED: Final = ("clrevents", "Joined")
 """Its provider and name."""
 ID: Final = 3
-MARK_NAMES: Final = ("ProcessID", "ShiftNs", "UncertaintyNs", "Compared", "Contradicting", "ErrorNs", "StoppedNs")
+MARK_NAMES: Final = (
+    *("ProcessID", "ShiftNs", "UncertaintyNs", "Compared", "Contradicting", "ErrorNs"),
+    *("StartNs", "StoppedNs", "EndNs"),
+)
 """Of which process the other recording is; what was added to its times, and by how much that may be wrong either way;
 how many of its events were compared to find that, and how many contradict it; how deep the worst of those lies that
-were left out to try it, -1 if none were; when its tracing stopped."""
+were left out to try it, -1 if none were; when it began, when its tracing stopped, and when it ended."""
 FIELDS: Final = tuple(FieldDescription(name, TypeCode.INT64) for name in MARK_NAMES)
 SELECTOR: Final = "/".join(JOINED)
 

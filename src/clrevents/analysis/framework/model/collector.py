@@ -151,16 +151,27 @@ class Context:
     thread_names: Mapping[int, str]
     stopped: Callable[[], int]
 
+    @property
+    def _join(self) -> Join | None:
+        """How the runtime's recording was joined with the kernel's, which lasted for another time."""
+        join = self.troubles.join
+        return join if join is not None and join.process_id == self.process_id else None
+
     @cached_property
     def stopped_ns(self) -> int:
         """When tracing stopped, as far as known from events: anything open then lasted at least until then.
 
         Later events only name code.
         """
-        join = self.troubles.join
-        # The kernel was recorded on its own, usually for longer.
-        stopped = self.stopped() if join is None or join.process_id != self.process_id else join.stopped_ns
+        stopped = self.stopped() if self._join is None else self._join.stopped_ns
         return min(near_ns(stopped), self.troubles.part.high)
+
+    @property
+    def recorded(self) -> TimeWindow:
+        """From when to when the runtime's events were recorded."""
+        if self._join is None:
+            return TimeWindow(0, max(self.duration_ns, 0))
+        return TimeWindow(self._join.start_ns, max(self._join.end_ns, self._join.start_ns))
 
     @property
     def uncertainty_ns(self) -> int:

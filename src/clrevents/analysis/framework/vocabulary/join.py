@@ -21,7 +21,9 @@ class Join:
     compared: int
     contradicting: int
     error_ns: int
+    start_ns: int
     stopped_ns: int
+    end_ns: int
 
     @classmethod
     def of(cls, marks: Table | None) -> Join | None:
