@@ -52,12 +52,13 @@ IL_MAPS: Final = {
     (RUNDOWN, "MethodDCStartILToNativeMap"),
     (RUNDOWN, "MethodDCEndILToNativeMap"),
 }
+PROCESSES: Final = {(_UNIVERSAL, "ProcessExit"): False, (_UNIVERSAL, "ProcessCreate"): True}
 NATIVE: Final = {(_UNIVERSAL, n) for n in ("ProcessMapping", "ProcessSymbol", "ProcessMappingMetadata")}
 STARTED: Final = {(RUNTIME, "RuntimeInformationStart"), (RUNTIME, "AppDomainLoad")}
 """Written when a runtime starts: if one is present, every entry point look-up is in the trace."""
 COMPLETE: Final = {(RUNDOWN, "DCEndComplete"), (RUNTIME, "DCEndCompleteV2"), (RUNDOWN, "DCStartComplete")}
 
-_WANTED: Final = frozenset((*METHODS, *MODULES, *IL_MAPS, *NATIVE, *COMPLETE, *STARTED))
+_WANTED: Final = frozenset((*METHODS, *MODULES, *IL_MAPS, *NATIVE, *COMPLETE, *STARTED, *PROCESSES))
 
 
 class CodeEvents(Selection):
@@ -108,6 +109,8 @@ class Feed:
         self.modules: list[CodeRow] = []
         self.maps: list[CodeRow] = []
         self.native: list[CodeRow] = []
+        self.processes: list[tuple[int, int, bool]] = []
+        """Which processes began and ended: process, time, and whether it began."""
         self.complete = False
         self.started = False
         self.pointer_size = 8
@@ -133,6 +136,8 @@ class Feed:
                 self.complete = True
             elif what in STARTED:
                 self.started = True
+            elif what in PROCESSES:
+                self.processes += [(_process(given, r), int(times[r]), PROCESSES[what]) for r in rows]
             else:
                 kept = self._list(what)
                 if kept is None:
@@ -152,7 +157,7 @@ class Feed:
         self._parts = [MethodColumns(old.role[rows], old.time[rows], old.process[rows], numbers, kinds, data)]
         methods = set(numbers["MethodID"].tolist())
         self.maps = [row for row in self.maps if int.from_bytes(row.data[:8], "little") in methods]
-        self.held = len(chosen) + len(self.maps) + len(self.modules) + len(self.native)
+        self.held = len(chosen) + len(self.maps) + len(self.modules) + len(self.native) + len(self.processes)
 
     def columns(self) -> MethodColumns:
         """All method events taken so far."""

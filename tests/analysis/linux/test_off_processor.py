@@ -16,9 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.merged import StackFrame
-from clrevents.analysis.shared.samples.off_processor import SWITCH_EVENT, Switches, WhyAway, why_away
+from clrevents.analysis.shared.samples.off_processor import Switches, WhyAway, why_away
 from clrevents.table.build import TableField, number_column
 from clrevents.table.table import Table
 from project_files import SHARED, fixture, without_shared
@@ -156,12 +155,12 @@ def test_the_kernels_frames_say_why(frames: str, why: WhyAway) -> None:
     assert why_away(stack(frames)) == why
 
 
-def gathered(rows: list[tuple[int, int, int]]) -> Gathered:
+def gathered(rows: list[tuple[int, int, int]]) -> Table:
     columns = [np.array(values) for values in zip(*rows, strict=True)]
     named = {"thread_id": columns[0], "time_ns": columns[1], "stack_id": columns[0] * 0, "Value": columns[2]}
     made = {name: number_column("uint64" if name == "Value" else "int64", column) for name, column in named.items()}
     fields = tuple(TableField(name, column.type) for name, column in made.items())
-    return Gathered(SWITCH_EVENT, Table(fields, (tuple(made.values()),)), np.arange(len(rows)))
+    return Table(fields, (tuple(made.values()),))
 
 
 ROWS = st.lists(
