@@ -32,7 +32,6 @@ from clrevents.errors import (
     TraceError,
     TraceWarning,
 )
-from clrevents.rewrite import join
 
 F = TypeVar("F", bound=Callable[..., Any])
 FailOn = frozenset[str]
@@ -182,6 +181,8 @@ class Reading:
 
     def _joined(self, trace: clrevents.Trace, beside: str) -> clrevents.Trace:
         """The trace joined with another recording of the same run. UsageError where it is none."""
+        from clrevents.rewrite import join
+
         # The copy is removed with the trace, which reads it.
         file: Any = self._copies.enter_context(TemporaryFile())  # noqa: SIM115 - closed by the stack
         with trace, Reading(beside, self._errors) as other:

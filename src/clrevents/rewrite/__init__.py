@@ -3,7 +3,7 @@
 from clrevents.rewrite.copy import Copied
 from clrevents.rewrite.cut import CONTEXT, cut
 from clrevents.rewrite.field_rules import FieldRule
-from clrevents.rewrite.join import Joined, join
+from clrevents.rewrite.join import JoinResult, join
 from clrevents.rewrite.redact import Redacted, redact, redaction_rules
 from clrevents.rewrite.redaction_report import RedactionCounts
 from clrevents.rewrite.word_search import FoundWord
@@ -13,7 +13,7 @@ __all__ = [
     "Copied",
     "FieldRule",
     "FoundWord",
-    "Joined",
+    "JoinResult",
     "Redacted",
     "RedactionCounts",
     "cut",

@@ -19,20 +19,20 @@ from clrevents._util.outputs import whole_file
 from clrevents.encode.values import MetadataRecord
 from clrevents.rewrite.copy import Copied, Copier, Origin, Part
 from clrevents.schema.join_mark import FIELDS, ID, JOINED, mark_payload
-from clrevents.trace import DecodedRows, JoinedRows, Loss, SameRun, Trace, TraceInfo, passes_of, same_run
+from clrevents.trace import DecodedRows, Loss, SameRun, ShiftedRows, Trace, TraceInfo, passes_of, same_run
 
 _DESCRIBED: Final = MetadataRecord((1 << 31) - 2, JOINED[0], ID, name=JOINED[1], fields=FIELDS)
 
 
 @attrs.frozen
-class Joined(Copied):
+class JoinResult(Copied):
     """What was written to the joined trace, and how the clocks were aligned."""
 
     same_run: SameRun
     """How the other recording lies in the Linux recorder's."""
 
 
-def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> Joined:
+def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> JoinResult:
     """Write `linux`, a recording of the Linux recorder, and `other`, EventPipe's of the same run, as one trace.
 
     The trace is on the clock of `linux`, in time order, with all header fields and losses of both; an event
@@ -57,13 +57,13 @@ def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> 
     losses = [*_later(linux.losses, -moved), *_later(other.losses, start)]
     with _written(out, linux.info.path, other.info.path) as file:
         copier = Copier(file, info, losses, (_DESCRIBED, mark))
-        rows = JoinedRows(linux.info, found.process_id, found.shift_ns)
+        rows = ShiftedRows(linux.info, found.process_id, found.shift_ns)
         mine = _placed(_rows(linux), copier.first)
         theirs = _placed(map(rows.of, _rows(other)), copier.another())
         for _, part, row in merge(mine, theirs, key=lambda placed: placed[0]):
             copier.copy(part, row)
         copied = copier.finish()
-    return Joined(copied.events, copied.lost, copied.undescribed, copied.bytes, found)
+    return JoinResult(copied.events, copied.lost, copied.undescribed, copied.bytes, found)
 
 
 def _written(out: str | os.PathLike[str] | BinaryIO, *inputs: str | None) -> AbstractContextManager[IO[bytes]]:

@@ -7,16 +7,16 @@ from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import FilterOptions, Filters, Selector, ThreadIds
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
+from clrevents.trace.alignment import SameRun, same_run
 from clrevents.trace.batch import Batch, rows_of, tables_of
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
 from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopped_so_far, stream_moment, stream_of
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
-from clrevents.trace.joined_rows import JoinedRows
 from clrevents.trace.order import Order
-from clrevents.trace.same_run import SameRun, same_run
 from clrevents.trace.scan import ThreadInfo
+from clrevents.trace.shifted_rows import ShiftedRows
 from clrevents.trace.stream_chunks import StreamChunks
 from clrevents.trace.stream_tally import StreamTally
 from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
@@ -31,7 +31,6 @@ __all__ = [
     "EventRows",
     "FilterOptions",
     "Filters",
-    "JoinedRows",
     "Loss",
     "Moment",
     "Order",
@@ -40,6 +39,7 @@ __all__ = [
     "RawPayload",
     "SameRun",
     "Selector",
+    "ShiftedRows",
     "StreamChunks",
     "StreamTally",
     "ThreadIds",

@@ -20,7 +20,7 @@ import pytest
 import clrevents
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.shared.samples.samples import read_samples
-from clrevents.rewrite import Joined, cut, join
+from clrevents.rewrite import JoinResult, cut, join
 from clrevents.trace import SameRun
 from project_files import SHARED, without_shared
 
@@ -53,7 +53,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     opened = []
 
     @functools.cache
-    def made(name: str) -> tuple[clrevents.Trace, Joined]:
+    def made(name: str) -> tuple[clrevents.Trace, JoinResult]:
         out = folder / f"{name}.nettrace"
         with half(name, "linux") as linux, half(name, "eventpipe") as other:
             done = join(linux, other, out)
@@ -76,7 +76,7 @@ def test_clocks_are_aligned_within_microseconds(both: Any, name: str) -> None:
 @pytest.mark.parametrize(("name", "stops", "late_ns"), [("states", 7, 60_000), ("convoy", 12, 60_000)])
 def test_alignment_holds_on_edges_that_did_not_align(name: str, stops: int, late_ns: int) -> None:
     """The sampler's events align the clocks; then a thread that gets its lock says so just after it has a processor."""
-    inner = importlib.import_module("clrevents.trace.same_run")
+    inner = importlib.import_module("clrevents.trace.alignment")
     with half(name, "linux") as linux, half(name, "eventpipe") as other:
         process, shift = inner._by_starts(linux, other)
         times, threads = inner._written(other)

@@ -32,7 +32,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Question,
     TimeWindow,
 )
-from clrevents.analysis.framework.vocabulary.join import Join
+from clrevents.analysis.framework.vocabulary.joined_run import JoinedRun
 from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
@@ -93,7 +93,7 @@ class Troubles:
     part: TimeWindow = _WHOLE
     """Which part of another trace this one is."""
     redacted: bool = False
-    join: Join | None = None
+    join: JoinedRun | None = None
     """How the clocks of two recordings were aligned, where it is both of a run."""
 
     @cached_property
@@ -152,7 +152,7 @@ class Context:
     stopped: Callable[[], int]
 
     @property
-    def _join(self) -> Join | None:
+    def _join(self) -> JoinedRun | None:
         """How the runtime's recording was joined with the kernel's, which lasted for another time."""
         join = self.troubles.join
         return join if join is not None and join.process_id == self.process_id else None

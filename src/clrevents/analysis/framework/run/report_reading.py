@@ -28,7 +28,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     TimeWindow,
     TraceIdentity,
 )
-from clrevents.analysis.framework.vocabulary.join import Join
+from clrevents.analysis.framework.vocabulary.joined_run import JoinedRun
 from clrevents.analysis.framework.vocabulary.marks import Hole
 from clrevents.analysis.gathering.distant_times import near_ns, near_table
 from clrevents.analysis.gathering.gather import Gathered
@@ -97,7 +97,7 @@ class ReportReading:
         self._left_out: set[int | None] = set()
         self._distant = 0
         self._part = _WHOLE
-        self._join: Join | None = None
+        self._join: JoinedRun | None = None
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class ReportReading:
         """
         events = {}
         self._part = self._part.within(_parts(chunk.tables.get(CUT)))
-        self._join = self._join or Join.of(chunk.tables.get(JOINED))
+        self._join = self._join or JoinedRun.of(chunk.tables.get(JOINED))
         window = window.within(self._part)
         for event, table in chunk.tables.items():
             rows, distant = near_table(table)

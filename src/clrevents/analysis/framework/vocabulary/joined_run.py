@@ -12,7 +12,7 @@ from clrevents.table.table import Table
 
 
 @attrs.frozen
-class Join:
+class JoinedRun:
     """The values of the mark (see `schema.join_mark`)."""
 
     process_id: int
@@ -26,7 +26,7 @@ class Join:
     end_ns: int
 
     @classmethod
-    def of(cls, marks: Table | None) -> Join | None:
+    def of(cls, marks: Table | None) -> JoinedRun | None:
         """What the first of the marks says; None without one."""
         if marks is None or not len(marks):
             return None

@@ -15,7 +15,7 @@ from clrevents.decode.decoded import DecodedRows
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
-class JoinedRows:
+class ShiftedRows:
     """Turns rows of one process into rows of `info`'s clock, `shift_ns` later."""
 
     def __init__(self, info: TraceInfo, process_id: int, shift_ns: int) -> None:
