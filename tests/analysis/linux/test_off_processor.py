@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import clrevents
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.merged import StackFrame
-from clrevents.analysis.shared.blocking.off_processor import SWITCH_EVENT, Switches, WhyAway, why_away
+from clrevents.analysis.shared.samples.off_processor import SWITCH_EVENT, Switches, WhyAway, why_away
 from clrevents.table.build import TableField, number_column
 from clrevents.table.table import Table
 from project_files import SHARED, fixture, without_shared

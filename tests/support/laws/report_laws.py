@@ -108,7 +108,7 @@ def the_whole_window_changes_nothing(declaration: Declaration, parameters: Any, 
 
 def obey_together(declarations: Sequence[Declaration], data: bytes) -> None:
     """The laws that need no reading of a report's own, of many reports that are asked in one: the whole window changes
-    nothing, JSON reads back equal, answers show themselves safely and mark what holes touch."""
+    nothing, JSON reads back equal, numbers are possible, answers show themselves safely and mark what holes touch."""
     asked = [Asked(declaration, declaration.parameters()) for declaration in declarations]
     with opened(data) as trace:
         whole = ask(trace, asked, {}, iter)
@@ -124,6 +124,7 @@ def obey_together(declarations: Sequence[Declaration], data: bytes) -> None:
                 shows_safely(answer)
                 marks_holes(answer, trace)
                 tells_what_is_missing(by_name[name], answer, trace)
+                are_possible(answer)
             except BaseException as error:
                 error.add_note(f"this is about the report {name}")
                 raise
@@ -424,17 +425,21 @@ def of_a_part(window: Answer[Any], part: Answer[Any]) -> None:
         )
 
 
-def what_is_removed_is_never_zero(declaration: Declaration, parameters: Any, data: bytes) -> None:
-    """Without a provider, or a keyword of the runtime, a number may become null but never an exact 0."""
-    whole = whole_answer(declaration, parameters, data)
+def what_is_removed_is_never_zero(declarations: Sequence[Declaration], data: bytes) -> None:
+    """Without a provider, or a keyword of the runtime, a number may become null but never an exact 0; asks all these
+    reports in one."""
+    asked = [Asked(declaration, declaration.parameters()) for declaration in declarations]
+    with opened(data) as trace:
+        whole = ask(trace, asked, {}, iter)
     zeros = []
     for removed, kinds in removable(data).items():
         with opened(without(data, kinds)) as trace:
-            less = answered(declaration, parameters, trace)
-        for name, metric in less.metrics.items():
-            before, exact = whole.metrics[name].value, metric.low is None and metric.high is None
-            if before and metric.value == 0 and exact and (declaration.name, name) not in OF_WHAT_IS_THERE:
-                zeros.append(f"{name}: {before} became 0 without {removed}")
+            less = ask(trace, asked, {}, iter)
+        for report, answer in less.items():
+            for name, metric in answer.metrics.items():
+                before, exact = whole[report].metrics[name].value, metric.low is None and metric.high is None
+                if before and metric.value == 0 and exact and (report, name) not in OF_WHAT_IS_THERE:
+                    zeros.append(f"{report}: {name}: {before} became 0 without {removed}")
     assert not zeros, "\n".join(zeros)
 
 
@@ -446,7 +451,6 @@ OF_WHAT_IS_THERE: Final = {
 """They count what the recorded events leave open: with fewer events less is open."""
 
 
-@lru_cache(maxsize=6)
 def removable(data: bytes) -> dict[str, frozenset[EventKey]]:
     """What one might not have recorded: each provider, and of the runtime what a keyword, or those of code, bring."""
     with opened(data) as trace:
@@ -459,7 +463,6 @@ def removable(data: bytes) -> dict[str, frozenset[EventKey]]:
     return {name: keys for name, keys in sorted(kinds.items()) if keys and len(keys) < len(rows)}
 
 
-@lru_cache(maxsize=40)
 def without(data: bytes, kinds: frozenset[EventKey]) -> bytes:
     """The trace without some kinds of events."""
     with tempfile.TemporaryDirectory() as folder, opened(data) as trace:

@@ -12,7 +12,6 @@ from typing import Final
 import attrs
 import numpy as np
 
-from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.vocabulary.answer_values import Note
@@ -20,9 +19,9 @@ from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece
-from clrevents.analysis.shared.blocking.off_processor import SWITCH, Switches, SwitchFeed, WhyAway, why_away
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
-from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, StackStates, ThreadState
+from clrevents.analysis.shared.samples.leaf_states import STATES, StackStates, ThreadState
+from clrevents.analysis.shared.samples.off_processor import SWITCH, Switches, SwitchFeed, WhyAway, why_away
 from clrevents.analysis.shared.weights.cpu_samples import CPU, CPU_COLUMNS, NO_THREAD, cpu_field, weigh_cpu
 from clrevents.analysis.shared.weights.weighing import Ints, SampleColumns
 
@@ -86,7 +85,7 @@ def kernel_threads(context: Context, feed: KernelFeed) -> KernelThreads:
         lives,
         [_role(context, life.thread_id, names, states, switched.get(life.thread_id, _NO_ROWS)) for life in lives],
         [weights.get(life.thread_id, 0) if timed else None for life in lives],
-        _notes(away),
+        away.notes("intervals", "threads"),
     )
 
 
@@ -95,10 +94,9 @@ _NO_ROWS: Final[Ints] = np.zeros(0, dtype=np.int64)
 
 def _doing(why: WhyAway, states: StackStates, stack: int) -> Doing:
     """What a stack says: for what the kernel knows a futex or a wait of another kind, methods may tell more."""
-    state, reason = why.state, why.word.replace("_", " ")
     leaf = STATES[states.leaf_state[stack]] if states.leaf_state[stack] >= 0 else None
-    if leaf in WAITING and why.state in WAITING:
-        state, reason = leaf, states.reasons[states.reason[stack]]
+    state = why.state_with(leaf)
+    reason = states.reasons[states.reason[stack]] if state == leaf else why.word.replace("_", " ")
     return Doing(state, "event", reason, system_call=why.system_call, alike=stack)
 
 
@@ -139,14 +137,3 @@ def _role(context: Context, thread: int, names: BlockingMethods, states: StackSt
     if len(known):
         return states.roles[int(known[0])]
     return "other" if not len(stacks) or names.managed[stacks].any() else "native"
-
-
-def _notes(away: Switches) -> list[Note]:
-    found = []
-    if away.cut:
-        text = f"{counted(away.cut, 'time')} off a processor overlapped the next one, or ran past the end: they are cut"
-        found.append(Note("cut-switches", "warning", text, ("intervals",), {"switches": away.cut}))
-    if away.nobodys:
-        text = f"{counted(away.nobodys, 'switch', 'switches')} of threads that exited are of no thread, and left out"
-        found.append(Note("nobodys-switches", "info", text, ("threads",), {"switches": away.nobodys}))
-    return found

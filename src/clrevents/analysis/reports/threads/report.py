@@ -47,10 +47,10 @@ from clrevents.analysis.reports.threads.thread_rows import (
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
 from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Stops, Tiler
-from clrevents.analysis.shared.blocking.off_processor import SWITCH, switches_recorded
 from clrevents.analysis.shared.events.gc_suspensions import stops_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES
+from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
 from clrevents.analysis.shared.samples.sample_states import UNTELLABLE
 from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, VERSION_EVENTS, tells_running, versions_of

@@ -14,11 +14,11 @@ import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
-from clrevents.analysis.shared.blocking.off_processor import AwayWord, Switches, WhyAway, why_away
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans
 from clrevents.analysis.shared.events.wait_events import WaitSpans
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, ThreadState
+from clrevents.analysis.shared.samples.off_processor import AwayWord, Switches, WhyAway, why_away
 from clrevents.analysis.shared.samples.sample_runs import SampleRuns
 from clrevents.analysis.shared.samples.sampled_states import stretches
 

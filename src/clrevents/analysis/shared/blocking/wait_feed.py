@@ -12,10 +12,10 @@ import attrs
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.shared.blocking.known_waits import KnownWait, WaitFinder
-from clrevents.analysis.shared.blocking.off_processor import SwitchFeed
 from clrevents.analysis.shared.events.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.shared.events.task_waits import TASK_BEGIN, TASK_END, task_wait_spans
 from clrevents.analysis.shared.events.wait_events import wait_spans
+from clrevents.analysis.shared.samples.off_processor import SwitchFeed
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
 from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
 from clrevents.analysis.shared.samples.thread_ends import THREAD_COLUMNS, ThreadEnds
