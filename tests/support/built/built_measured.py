@@ -35,7 +35,9 @@ def recorded(
         number = value if held is None else float(held.sum())
         reason = "not recorded" if number is None else None
         evidence: Any = "event" if unit == "count" else "sample"
-        return Amount(family, name, unit, number, "less", not name.endswith("max"), evidence, reason=reason, blocks=held)
+        return Amount(
+            family, name, unit, number, "less", not name.endswith("max"), evidence, reason=reason, blocks=held
+        )
 
     made = [[amount(*item) for item in side.items()] for side in (metrics, rows or {})]
     return Measured(identity(), count, int(seconds * 1e9), more, tuple(made[0]), tuple(made[1]))

@@ -105,7 +105,7 @@ def headline(found: Judged) -> str:
     return f"{', '.join(parts)} {verb} between these recordings; {CHANCE_ALONE}"
 
 
-_SAID: Final = {"same": "the same", "stated": "untested"}
+_SAID: Final = {"same": "the same", "stated": "untested", "differs": "differ"}
 
 
 def _counts(changes: Sequence[Change], what: str) -> str:

@@ -68,7 +68,7 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
     sides = (tuple(base), tuple(new))
     metrics = _joined(sides, [_by_name(one.metrics) for one in held])
     tables = {name: _joined(sides, rows) for name, rows in _matched(held, len(base)).items()}
-    direct = [one for name in _DIRECT for one in tables[name]]
+    direct = [*tables[EXCLUSIVE], *_beyond(tables[INCLUSIVE], tables[EXCLUSIVE])]
     judge: Callable[[Sequence[_Pairing], Per, float], list[Change]]
     if len(base) > 1:
         # One family, so that everything together raises few false alarms.
@@ -138,6 +138,16 @@ class _Pairing:
         )
 
 
+def _beyond(inclusive: Sequence[_Pairing], exclusive: Sequence[_Pairing]) -> list[_Pairing]:
+    """Methods with what they called, without those that called nothing: these are the same row twice."""
+
+    def name(one: _Pairing) -> tuple[str, list[float]]:
+        return one.like.name, [float(amount.value or 0) if amount else 0.0 for amount in one.amounts]
+
+    alone = [name(one) for one in exclusive]
+    return [one for one in inclusive if name(one) not in alone]
+
+
 def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[Change]:
     """The verdicts on one recording against one, as one family."""
     found: dict[int, Change] = {}
@@ -151,8 +161,8 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
         elif not one.dated:
             found[place] = one.change("stated", values, reason=_ONCE)
         else:
-            sides = [spread(one.blocks(side), _per(one.held[side], per)) for side in (0, 1)]
-            contrast, worth = Contrast.of(*sides, RUNS), (sides[0].independent, sides[1].independent)
+            before, after = (spread(one.blocks(side), _per(one.held[side], per)) for side in (0, 1))
+            contrast, worth = Contrast.of(before, after, RUNS), (before.independent, after.independent)
             few = min(worth) < ENOUGH or too_sparse(one.blocks(0), one.blocks(1))
             if few and one.like.evidence == "event" and not one.like.bound:
                 found[place] = one.change("stated", values, reason=_ONCE, independent=worth)
