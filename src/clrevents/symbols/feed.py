@@ -53,12 +53,13 @@ IL_MAPS: Final = {
     (RUNDOWN, "MethodDCStartILToNativeMap"),
     (RUNDOWN, "MethodDCEndILToNativeMap"),
 }
+PROCESSES: Final = {(_UNIVERSAL, "ProcessExit"): False, (_UNIVERSAL, "ProcessCreate"): True}
 NATIVE: Final = {(_UNIVERSAL, n) for n in ("ProcessMapping", "ProcessSymbol", "ProcessMappingMetadata")}
 STARTED: Final = {(RUNTIME, "RuntimeInformationStart"), (RUNTIME, "AppDomainLoad")}
 """Written when a runtime starts: if one is present, every entry point look-up is in the trace."""
 COMPLETE: Final = {(RUNDOWN, "DCEndComplete"), (RUNTIME, "DCEndCompleteV2"), (RUNDOWN, "DCStartComplete")}
 
-_WANTED: Final = frozenset((*METHODS, *MODULES, *IL_MAPS, *NATIVE, *COMPLETE, *STARTED))
+_WANTED: Final = frozenset((*METHODS, *MODULES, *IL_MAPS, *NATIVE, *COMPLETE, *STARTED, *PROCESSES))
 
 
 class CodeEvents(Selection):
@@ -109,6 +110,8 @@ class Feed:
         self.modules: list[CodeRow] = []
         self.maps: list[CodeRow] = []
         self.native: list[CodeRow] = []
+        self.processes: list[tuple[int, int, bool]] = []
+        """Which processes began and ended: process, time, and whether it began."""
         self.complete = False
         self.started = False
         self.pointer_size = 8
@@ -134,6 +137,8 @@ class Feed:
                 self.complete = True
             elif what in STARTED:
                 self.started = True
+            elif what in PROCESSES:
+                self.processes += [(_process(given, r), int(times[r]), PROCESSES[what]) for r in rows]
             else:
                 kept = self._list(what)
                 if kept is None:
@@ -153,7 +158,7 @@ class Feed:
         self._parts = [MethodColumns(old.role[rows], old.time[rows], old.process[rows], numbers, kinds, data)]
         methods = set(numbers["MethodID"].tolist())
         self.maps = [row for row in self.maps if int.from_bytes(row.data[:8], "little") in methods]
-        self.held = len(chosen) + len(self.maps) + len(self.modules) + len(self.native)
+        self.held = len(chosen) + len(self.maps) + len(self.modules) + len(self.native) + len(self.processes)
 
     def join(self, other: Feed, process: int, shift_ns: int) -> None:
         """Add what another recording of one process says of its code; its times are so much earlier than these."""

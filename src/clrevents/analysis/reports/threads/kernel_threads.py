@@ -14,7 +14,7 @@ import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept
-from clrevents.analysis.framework.vocabulary.answer_values import Note
+from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.reports.threads.lives import ThreadLife
@@ -27,6 +27,8 @@ from clrevents.analysis.shared.weights.weighing import Ints, SampleColumns
 
 KERNEL_TELLS: Final[tuple[ThreadState, ...]] = ("running", "ready", "wait", "sleep", "io", "unknown")
 """The states that it tells of whatever is named; others only where managed methods have names."""
+_DUE: Final = 5
+"""After so many halves of a period without one, a sample was due."""
 _RUNS: Final = Doing("running", "event")
 
 
@@ -54,11 +56,15 @@ class KernelFeed:
 
 @attrs.frozen(eq=False)
 class KernelThreads:
-    """Threads in order of their beginning, with what each is for, and what its CPU samples weigh in the window."""
+    """Threads in order of their beginning, with what each is for.
+
+    What its CPU samples weigh in the window, and how long it ran there without one that was due.
+    """
 
     lives: Sequence[ThreadLife]
     roles: Sequence[str]
     cpu_samples_ns: Sequence[int | None]
+    unsampled_ns: Sequence[int | None]
     notes: Sequence[Note]
 
 
@@ -81,15 +87,35 @@ def kernel_threads(context: Context, feed: KernelFeed) -> KernelThreads:
     weighed = weigh_cpu(samples, context.info, context.window)
     weights = {thread: int(weighed.weight[rows].sum()) for thread, rows in groups(weighed.rows.thread)}
     timed = weighed.unit == "nanoseconds" and len(samples) > 0
+    sampled = {thread: samples.time[rows] for thread, rows in groups(samples.thread)}
+    period = context.info.sampling_interval_ns or 0
+
+    def unsampled(thread: int) -> int:
+        rows = switched.get(thread, _NO_ROWS)
+        turns = away.end[rows][:-1], away.start[rows][1:]
+        return _unsampled(*turns, sampled.get(thread, _NO_ROWS), period, context.window)
+
     return KernelThreads(
         lives,
         [_role(context, life.thread_id, names, states, switched.get(life.thread_id, _NO_ROWS)) for life in lives],
         [weights.get(life.thread_id, 0) if timed else None for life in lives],
+        [unsampled(life.thread_id) if timed else None for life in lives],
         away.notes("intervals", "threads"),
     )
 
 
 _NO_ROWS: Final[Ints] = np.zeros(0, dtype=np.int64)
+
+
+def _unsampled(begins: Ints, ends: Ints, samples: Ints, period: int, window: TimeWindow) -> int:
+    """How long a thread had a processor, in its turns, when a sample was due and none came."""
+    times = np.concatenate((begins, samples, ends))
+    runs = np.repeat((1, 0, -1), (len(begins), len(samples), len(ends)))
+    order = np.lexsort((runs, times))
+    times, on = times[order], np.cumsum(runs[order]) > 0
+    since, until = times[:-1], times[1:]
+    late = on[:-1] & ((until - since) * 2 > _DUE * period)
+    return int(window.overlap(since[late] + period, until[late]).sum())
 
 
 def _doing(why: WhyAway, states: StackStates, stack: int) -> Doing:
