@@ -456,9 +456,7 @@ TRACE: Final = {
         "check",
         "summary",
         "redacted",
-        "name_by",
         "processes",
-        "named_by",
     ),
 }
 
