@@ -47,11 +47,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path == Path(__file__).parent / "shared" else None
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist, which looks for groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What needs the shared material is of the full tier too, so that a mere checkout has the whole fast one."""
+    """What needs the shared material is of the full tier too, so that a mere checkout has the whole fast one. There,
+    tests of a module that share a fixture are a group: with `--dist loadgroup`, one process makes it, for all of them.
+    """
     full = [item for item in items if item.get_closest_marker("full") or _shared(item)]
     for item in full:
         item.add_marker(pytest.mark.full)
+        if any(fixture.scope == "module" for found in item._fixtureinfo.name2fixturedefs.values() for fixture in found):
+            item.add_marker(pytest.mark.xdist_group(item.location[0]))
     if not config.getoption("--full"):
         items[:] = [item for item in items if not item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=full)

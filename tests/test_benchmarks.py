@@ -103,7 +103,7 @@ def test_run_makes_its_own_traces(checkout: Path) -> None:
     """Every stage of every trace; counting gives as many events as the repeated trace has."""
     engine = clrevents.engine()
     more = [] if engine == "compiled" else ["--no-commands"]
-    out = run(checkout, "run", "--rounds", "1", "--engines", engine, "--size", "300K", *more)
+    out = run(checkout, "run", "--rounds", "1", "--engines", engine, "--size", "100K", *more)
     assert "The yardstick is yardstick.py." in out
     assert "fixtures, repeated" in out
     memory = loaded("benchmarks_memory_here", BENCHMARKS / "memory.py")
@@ -112,7 +112,7 @@ def test_run_makes_its_own_traces(checkout: Path) -> None:
     for table in tables:
         name = table.partition("-repeated")[0]
         repeated = memory.Repeated(unpacked(FIXTURES / f"{name}.nettrace.gz"))
-        with clrevents.open(b"".join(repeated.stream(300 << 10))) as trace:
+        with clrevents.open(b"".join(repeated.stream(100 << 10))) as trace:
             events = sum(trace.event_counts().values())
         assert events % repeated.events == 0
         rows = re.findall(r"^  (\S.*?) {2,}([\d,]+) +\d+\.\d{4} ", table, re.MULTILINE)

@@ -14,6 +14,7 @@ import pytest
 
 from house import dotted, imports, tree
 from project_files import ROOT, SOURCE
+from tiers import drawn
 
 MODULES: Final = sorted(SOURCE.rglob("*.py"))
 OPTIONAL: Final = ("altair", "vl_convert", "duckdb", "fsspec", "pandas", "polars", "pyarrow", "pytz", "dateutil")
@@ -34,9 +35,11 @@ def run(code: str, *arguments: str) -> str:
 
 @pytest.mark.full
 def test_every_module_can_be_imported_first() -> None:
-    """No circle needs a certain beginning: each module alone, in an interpreter that has none of ours."""
-    names = ["clrevents" if dotted(p) == "clrevents" else f"clrevents.{dotted(p)}" for p in MODULES]
-    names.remove("clrevents.__main__")
+    """No circle needs a certain beginning: modules alone, in an interpreter that has none of ours. A sample of them:
+    tests/test_architecture.py finds circles in the source of all."""
+    names = [f"clrevents.{dotted(p)}" for p in MODULES if dotted(p) not in ("clrevents", "__main__")]
+    names = [name for name in names if drawn(6, "imported first", name)]
+    assert names
     code = """
 import importlib, os, sys
 import attrs, numpy  # not ours, and slow

@@ -5,11 +5,13 @@ The sizes are those that take a moment when all is well; `benchmarks/cost.py` me
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -32,27 +34,39 @@ pytestmark = [
 ]
 
 
-def limited(path: Path, mode: str, *names: str, seconds: int = SECONDS, room: int = BYTES) -> list[str]:
-    """Those of these uses that a limited process came to the end of."""
+@pytest.fixture(scope="module")
+def uses() -> Iterator[subprocess.Popen[str]]:
+    """A process that has imported everything, and forks one for each request."""
     script = ROOT / "tests" / "support" / "costs" / "costly_uses.py"
-    command = [sys.executable, str(script), str(seconds), str(room), mode, str(path), *names]
-    search = os.pathsep.join((str(SOURCE.parent), str(script.parent)))
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": search}, capture_output=True, text=True)
-    return done.stdout.splitlines()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(SOURCE.parent), str(script.parent)))}
+    streams: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, str(script)], env=environment, text=True, **streams) as process:
+        yield process
+
+
+def limited(
+    uses: subprocess.Popen[str], path: Path, mode: str, *names: str, seconds: int = SECONDS, room: int = BYTES
+) -> list[str]:
+    """Those of these uses that a limited process came to the end of."""
+    assert uses.stdin
+    assert uses.stdout
+    print(json.dumps([seconds, room, mode, str(path), *names]), file=uses.stdin, flush=True)
+    found: list[str] = json.loads(uses.stdout.readline())
+    return found
 
 
 @pytest.mark.parametrize("mode", WORST)
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_within_limits(family: Family, mode: str, tmp_path: Path) -> None:
+def test_within_limits(uses: subprocess.Popen[str], family: Family, mode: str, tmp_path: Path) -> None:
     path = tmp_path / f"trace{family.suffix}"
     path.write_bytes(family.make(family.small))
-    assert limited(path, mode, *WORST[mode]) == [*WORST[mode]]
+    assert limited(uses, path, mode, *WORST[mode]) == [*WORST[mode]]
 
 
-def test_the_limits_are_limits(tmp_path: Path) -> None:
+def test_the_limits_are_limits(uses: subprocess.Popen[str], tmp_path: Path) -> None:
     path = tmp_path / "trace.nettrace"
     path.write_bytes(next(each for each in FAMILIES if each.name == "small-blocks").make(400_000))
-    assert limited(path, "report", "counts", seconds=10) == ["counts"]
-    assert limited(path, "report", "list", seconds=10, room=3_000_000) == []
-    assert limited(path, "report", *["list"] * 40, seconds=0) != ["list"] * 40
+    assert limited(uses, path, "report", "counts", seconds=10) == ["counts"]
+    assert limited(uses, path, "report", "list", seconds=10, room=3_000_000) == []
+    assert limited(uses, path, "report", *["list"] * 40, seconds=0) != ["list"] * 40
     assert {name for names in WORST.values() for name in names} <= set(USES)

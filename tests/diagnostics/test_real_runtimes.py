@@ -314,7 +314,7 @@ def test_collect_at_a_port_that_it_dials(tmp_path: Path) -> None:
 @BOTH
 def test_a_crash_leaves_a_file_that_can_be_read(runtime: Runtime, tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
-    with running(runtime, "12", "crash") as started:
+    with running(runtime, "6", "crash") as started:
         done = clrevents_run("collect", "-p", started.pid, "-o", path)
     assert done.returncode == 3
     assert "killed or crashed" in done.stderr
@@ -327,7 +327,7 @@ def test_a_crash_leaves_a_file_that_can_be_read(runtime: Runtime, tmp_path: Path
 @BOTH
 def test_an_exit_leaves_a_whole_file(runtime: Runtime, tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
-    with running(runtime, "12") as started:
+    with running(runtime, "6") as started:
         done = clrevents_run("collect", "-p", started.pid, "-o", path)
     assert done.returncode == 0, done.stderr
     assert state_of(path).end
@@ -377,8 +377,8 @@ def test_in_an_event_loop() -> None:
         assert asyncio.run(watch(started.pid)) > 20
 
 
-STOPS = int(os.environ.get("CLREVENTS_STOPS", "10"))
-"""Two of each way; fifty take three minutes more, and are for a change of how recordings end."""
+STOPS = int(os.environ.get("CLREVENTS_STOPS", "5"))
+"""One of each way; fifty take three minutes more, and are for a change of how recordings end."""
 _WAYS = ("SIGINT", "SIGTERM", "SIGINT twice", "target killed", "collector killed")
 
 

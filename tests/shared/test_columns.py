@@ -15,7 +15,7 @@ from tabular import same, values
 
 TRACES: Final = traces("traces/own", "traces/perfview", "scenarios", "scenarios/lines")
 # Of a kind with more events the rest is compared in the others' traces; each value compared is a Python object.
-_MOST: Final = 20_000
+_MOST: Final = 5_000
 _HEADERS: Final = (
     "time_ns",
     "thread_id",

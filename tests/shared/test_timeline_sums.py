@@ -13,11 +13,17 @@ from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
 from perfetto_reading import arrows_of_events, calls_of_events, counters_of_events, exported, sums_of_events
+from tiers import drawn
 from timeline_sums import sums_of_calls, sums_of_counters, sums_of_reports
 
 pytestmark = needs_shared
 
-TRACES = [trace for trace in traces("traces/own", "scenarios") if trace.path.stat().st_size < 2_500_000]
+_LARGEST = 2_500_000
+TRACES = [
+    trace
+    for trace in traces("traces/own", "scenarios")
+    if trace.path.stat().st_size < _LARGEST and drawn(3, "timelines", trace.name)
+]
 _MORE: int = 48 << 20
 """Bytes of memory that a timeline may take beside its reports."""
 

@@ -1,16 +1,27 @@
-"""Which of many like tests are of the fast tier: one or a few that show what all of them show.
+"""Which of many like tests are of the fast tier: one or a few that show what all of them show. And which cases of a
+large sweep are of the sample that the full tier has.
 
 CONTRIBUTING.md says what the tiers are.
 """
 
 from __future__ import annotations
 
+import os
+import random
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from project_files import fixtures
+
+WHOLE_SWEEPS: Final = bool(os.environ.get("CLREVENTS_WHOLE_SWEEPS"))
+
+
+def drawn(one_of: int, *case: str) -> bool:
+    """Whether a sweep's sample of one in so many cases has this one: always the same ones, and all of them with
+    CLREVENTS_WHOLE_SWEEPS=1. The names of the case begin with the sweep's, so that each sweep has its own sample."""
+    return WHOLE_SWEEPS or random.Random("\n".join(case)).randrange(one_of) == 0
 
 
 def few(cases: Iterable[Any], fast: Callable[..., bool]) -> list[Any]:

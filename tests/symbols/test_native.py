@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.events import ProcessMapping_V0, ProcessSymbol_V0
+from clrevents.events import ProcessCreate_V0, ProcessExit_V0, ProcessMapping_V0, ProcessSymbol_V0
 from clrevents.symbols.native import Symbol, parse_symbol
 from clrevents.testing.builder import TraceBuilder
 
@@ -39,13 +39,37 @@ def test_jitted_code_has_the_names_of_a_perf_map() -> None:
     assert frame.signature == "instance void  (!0)"
 
 
-@pytest.mark.parametrize(
-    ("start", "end"), [(0, (1 << 64) - 1), (0x10100, 0x10100), (0x10200, 0x10100)], ids=["all", "empty", "backward"]
-)
+@pytest.mark.parametrize(("start", "end"), [(0, (1 << 64) - 1), (0x10200, 0x10100)], ids=["all", "backward"])
 def test_symbols_that_cannot_be(start: int, end: int) -> None:
     trace = clrevents.open(mapped(ProcessSymbol_V0(1, 1, start, end, "startup_64")).build())
     (event,) = trace.events("ThreadSample")
     assert [f.reason for f in event.frames] == ["native", "native", "no rundown"]
+
+
+@pytest.mark.parametrize(("file", "beyond"), [("/lib/libc.so.6", 0x10901), ("/memfd:doublemapper", 0x10900)])
+def test_the_end_of_a_symbol_is_its_last_byte_but_for_jitted_code(file: str, beyond: int) -> None:
+    methods = clrevents.open(mapped(ProcessSymbol_V0(1, 1, 0x10100, 0x10900, "malloc"), file=file).build()).methods
+    assert methods[0].size == beyond - 0x10100
+    assert methods.at(beyond - 1, process_id=1234).name == "malloc"
+    assert methods.at(beyond, process_id=1234).reason == "native"
+
+
+def test_names_hold_from_their_own_time_on_and_until_the_id_is_another_ones() -> None:
+    ms = 1_000_000
+    trace = mapped(ProcessSymbol_V0(1, 1, 0x10100, 0x101FF, "old")).at(50 * ms)
+    trace.event(ProcessMapping_V0(2, 0x30000, 0x3FFFF, 0, "/lib/b.so", 0))
+    trace.event(ProcessSymbol_V0(2, 2, 0x30100, 0x301FF, "late"))
+    trace.at(60 * ms).event(ProcessCreate_V0(0, "other program", "")).at(70 * ms).event(ProcessExit_V0())
+    trace.at(80 * ms).event(ProcessCreate_V0(0, "reused", "")).at(90 * ms)
+    trace.event(ProcessMapping_V0(3, 0x10000, 0x1FFFF, 0, "/lib/c.so", 0)).sample(0x10100)
+    methods = clrevents.open(trace.build()).methods
+
+    def at(address: int, time: int) -> str:
+        frame = methods.at(address, time * ms, 1234)
+        return frame.name or frame.module or str(frame.reason)
+
+    assert [at(0x10100, time) for time in (0, 55, 65, 75, 85, 95)] == ["old"] * 4 + ["unloaded", "c.so"]
+    assert [at(0x30100, time) for time in (0, 55, 65, 75, 85)] == ["not loaded yet"] + ["late"] * 3 + ["unloaded"]
 
 
 def test_a_later_mapping_takes_the_place() -> None:

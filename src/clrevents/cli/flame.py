@@ -9,6 +9,7 @@ import click
 
 import clrevents
 from clrevents.analysis.shared.samples.samples import FlameFormat
+from clrevents.analysis.shared.weights.event_weights import OFF_CPU
 from clrevents.cli.output import safe, write_file
 from clrevents.cli.reading import (
     FailOn,
@@ -39,6 +40,7 @@ _OPENS: Final[dict[str, str]] = {
     "-f", "--format", "format", type=click.Choice(FLAME_FORMATS), help="Format of OUT. [default: by its suffix]"
 )
 @click.option("--merge-threads", is_flag=True, help="Merge all threads.")
+@click.option("--off-cpu", is_flag=True, help="Draw what threads were off a processor for; Linux recordings only.")
 @click.option("--logical", is_flag=True, help="Follow tasks and awaits to where they were created.")
 @with_option
 @click.option("--against", metavar="BEFORE", help="Another trace: show what changed since; html only.")
@@ -50,6 +52,7 @@ def command(
     out: str,
     format: FlameFormat | None,
     merge_threads: bool,
+    off_cpu: bool,
     logical: bool,
     beside: str | None,
     against: str | None,
@@ -68,6 +71,7 @@ def command(
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     fold: tuple[str, ...],
+    fold_kernel: bool,
     my_code: bool,
     artefacts: bool,
     errors: ErrorMode,
@@ -83,6 +87,8 @@ def command(
         clrevents flame app.nettrace --thread 4711 --start 10s --end 12s -o t4711.html
     Allocations, in bytes:
         clrevents flame app.nettrace --by alloc -o alloc.json.gz
+    What waits cost, in the recording of a Linux machine:
+        clrevents flame app.linux.nettrace --off-cpu -o waits.html
     Across awaits, down to what started each task:
         clrevents flame app.nettrace --logical --merge-threads -o async.html
     What takes more and what takes less than in another trace:
@@ -97,7 +103,13 @@ def command(
     if format is None:
         raise click.UsageError(f"cannot tell the format of {out} by its suffix; use -f {'|'.join(FLAME_FORMATS)}")
     refuse_overwriting(out, file)
-    chosen = Chosen(running, waiting, state, kind, group, include, exclude, fold, my_code, artefacts, logical, process)
+    if off_cpu and (event or weight):
+        raise click.UsageError("--off-cpu is a weight of its own; use it without --by and --event")
+    weight = OFF_CPU if off_cpu else weight
+    chosen = Chosen(
+        *(running, waiting, state, kind, group, include, exclude, fold, my_code, artefacts, logical, fold_kernel),
+        process=process,
+    )
     before, before_name, worst = None, "", 0
     if against is not None:
         if format != "html":
@@ -115,9 +127,8 @@ def command(
             except (click.UsageError, UnknownEventError, AmbiguousEventError) as error:
                 raise click.UsageError(safe(f"{before_name}: {error}")) from None
             worst = other.finish(fail_on)
-    with Reading(file, errors) as reading:
+    with Reading(file, errors, beside=beside) as reading:
         try:
-            reading.name_by(beside)
             samples = samples_of(reading, event, weight, threads, start, end, chosen)
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)

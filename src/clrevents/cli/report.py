@@ -16,6 +16,7 @@ from clrevents.cli.reading import (
     file_argument,
     refuse_overwriting,
     refuse_same_input,
+    with_option,
 )
 from clrevents.errors import ErrorMode
 from clrevents.export.page.page_sections import NO_CHARTS, charts_possible
@@ -26,9 +27,10 @@ from clrevents.export.page.report_page import PageAgainst, report_page
 @file_argument
 @click.option("-o", "--output", "out", required=True, metavar="OUT", help="The page to write; - for standard output.")
 @click.option("--against", metavar="BEFORE", help="Another trace: flame graphs show what changed since.")
+@with_option
 @errors_option
 @fail_on_option("damage")
-def command(file: str, out: str, against: str | None, errors: ErrorMode, fail_on: FailOn) -> int:
+def command(file: str, out: str, against: str | None, beside: str | None, errors: ErrorMode, fail_on: FailOn) -> int:
     """Write all reports, flame graphs and a timeline as one HTML page that needs no network.
 
     \b
@@ -49,7 +51,7 @@ def command(file: str, out: str, against: str | None, errors: ErrorMode, fail_on
         with Reading(against, errors) as other:
             before = PageAgainst.of(other.trace)
             worst = other.finish(fail_on)
-    with Reading(file, errors) as reading:
+    with Reading(file, errors, beside=beside) as reading:
         page = report_page(reading.trace, before)
         code = max(worst, reading.finish(fail_on))
         write_file(os.fspath(out), page, f"{counted(len(page), 'byte')}; open it in a browser")

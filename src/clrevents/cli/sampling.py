@@ -12,7 +12,7 @@ import click
 
 from clrevents._util.units import amount_text
 from clrevents._util.words import counted
-from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.framework.model.needs import BY_MACHINE, record_needs
 from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
 from clrevents.analysis.shared.samples.sample_parameters import KINDS
 from clrevents.analysis.shared.samples.sample_states import chosen_states
@@ -20,7 +20,7 @@ from clrevents.analysis.shared.samples.samples import Samples, read_samples, sta
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE, certainty
 from clrevents.analysis.shared.weights.cpu_samples import ON_PROCESSOR
-from clrevents.analysis.shared.weights.event_weights import ALONE, event_and_weight
+from clrevents.analysis.shared.weights.event_weights import ALONE, OFF_CPU, event_and_weight
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading, process_option
 from clrevents.export.look import summary
@@ -37,10 +37,16 @@ def _pattern(name: str, help: str) -> Callable[[F], F]:
 
 def sampling_options(command: F) -> F:
     """Which samples: `event`, `weight`, `process`, `threads`, `start`, `end`, `running`, `waiting`, `state`, `kind`,
-    `include`, `exclude`; and `raw`, `group`, `fold`, `my_code` and `artefacts`, how their stacks are shown."""
+    `include`, `exclude`; and `raw`, `group`, `fold`, `fold_kernel`, `my_code` and `artefacts`, how their stacks are
+    shown."""
     for option in (
         click.option("--artefacts", is_flag=True, help="Keep the runtime's suspension and exception-dispatch frames."),
         click.option("--my-code", is_flag=True, help="Leave out frames of the runtime and the framework."),
+        click.option(
+            "--fold-kernel",
+            is_flag=True,
+            help="Show the kernel's frames of a stack as one: the system call, page fault or interrupt.",
+        ),
         _pattern("fold", "Remove methods that match from stacks; their weight goes to their callers."),
         _pattern("exclude", "Only samples whose stacks have no method that matches."),
         _pattern("include", "Only samples whose stacks have a method that matches."),
@@ -65,8 +71,9 @@ def sampling_options(command: F) -> F:
             "--by",
             "--weight",
             "weight",
-            metavar="alloc|exceptions|FIELD",
-            help="Weight by bytes allocated, exceptions thrown (ExceptionType: by type), or a field of --event. "
+            metavar="alloc|exceptions|off-cpu|FIELD",
+            help="Weight by bytes allocated, exceptions thrown (ExceptionType: by type), time off a "
+            "processor, or a field of --event. "
             "[default: 1 per event]",
         ),
         process_option,
@@ -91,6 +98,7 @@ class Chosen(NamedTuple):
     my_code: bool
     artefacts: bool
     logical: bool = False
+    fold_kernel: bool = False
     process: str | None = None
 
     def shape(self) -> StackShape:
@@ -98,7 +106,7 @@ class Chosen(NamedTuple):
         group, include, exclude, fold = (
             SEPARATOR.join(texts) if texts else None for texts in (self.group, self.include, self.exclude, self.fold)
         )
-        return StackShape.of(group, include, exclude, fold, self.my_code)
+        return StackShape.of(group, include, exclude, fold, self.my_code, self.fold_kernel)
 
 
 def samples_of(
@@ -114,9 +122,10 @@ def samples_of(
     if weight not in (None, *ALONE) and event is None:
         raise click.UsageError("--by with a field requires --event: profiler samples are weighted by time")
     try:
-        states = chosen_states(chosen.running, chosen.waiting, chosen.state)
+        away = event is None and weight == OFF_CPU
+        states = chosen_states(chosen.running, chosen.waiting, chosen.state, away)
         shape = chosen.shape()
-        if states is not None and (event or weight):
+        if states is not None and (event or weight) and not away:
             raise click.UsageError("only profiler samples show whether a thread ran or waited")
         samples = read_samples(
             *(reading.trace, event, weight),
@@ -178,6 +187,8 @@ def _nothing(reading: Reading, event: str | None, weight: str | None) -> str:
     if event is None and weight == ALLOC:
         text = f"{reading.name} has no allocation event that matches these options"
         return f"{text}; to record some: dotnet-trace collect --providers {_RECORD}"
+    if event is None and weight == OFF_CPU:
+        return f"{reading.name} has no context switch that matches these options; {BY_MACHINE}"
     counts = trace.event_counts()
     if any(trace_event.name == name for trace_event in counts) or (event is None and not counts):
         return f"no {name} event in {reading.name} matches these options"

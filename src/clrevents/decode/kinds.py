@@ -23,6 +23,7 @@ from clrevents.decode.container.fields_of_names import FieldsOfNames
 from clrevents.errors import Limits, Problem, damage
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.registry import Entry, EventInfo, Registry
+from clrevents.schema.undeclared import with_undeclared
 
 # How many placeholders for missing descriptions a trace may have: damage invents ids.
 _MOST_UNDEFINED = 1000
@@ -141,6 +142,9 @@ class Kinds:
             text = f"an event description has the invalid id {row.metadata_id}"
             return damage("bad-metadata", text, row.offset, None, "the events it describes")
         problem = None
+        fields = with_undeclared(row.provider, row.name, row.fields)
+        if fields is not row.fields:
+            row = attrs.evolve(row, fields=fields)
         if len(row.provider) > _NAME or len(row.name) > _NAME:
             row, problem = _with_short_names(row)
         old = self._by_id.get(row.metadata_id)

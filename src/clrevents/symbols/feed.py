@@ -6,7 +6,6 @@ payloads of a kind at once; texts, modules and IL maps stay bytes until requeste
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Final
 
 import attrs
@@ -53,12 +52,13 @@ IL_MAPS: Final = {
     (RUNDOWN, "MethodDCStartILToNativeMap"),
     (RUNDOWN, "MethodDCEndILToNativeMap"),
 }
+PROCESSES: Final = {(_UNIVERSAL, "ProcessExit"): False, (_UNIVERSAL, "ProcessCreate"): True}
 NATIVE: Final = {(_UNIVERSAL, n) for n in ("ProcessMapping", "ProcessSymbol", "ProcessMappingMetadata")}
 STARTED: Final = {(RUNTIME, "RuntimeInformationStart"), (RUNTIME, "AppDomainLoad")}
 """Written when a runtime starts: if one is present, every entry point look-up is in the trace."""
 COMPLETE: Final = {(RUNDOWN, "DCEndComplete"), (RUNTIME, "DCEndCompleteV2"), (RUNDOWN, "DCStartComplete")}
 
-_WANTED: Final = frozenset((*METHODS, *MODULES, *IL_MAPS, *NATIVE, *COMPLETE, *STARTED))
+_WANTED: Final = frozenset((*METHODS, *MODULES, *IL_MAPS, *NATIVE, *COMPLETE, *STARTED, *PROCESSES))
 
 
 class CodeEvents(Selection):
@@ -109,6 +109,8 @@ class Feed:
         self.modules: list[CodeRow] = []
         self.maps: list[CodeRow] = []
         self.native: list[CodeRow] = []
+        self.processes: list[tuple[int, int, bool]] = []
+        """Which processes began and ended: process, time, and whether it began."""
         self.complete = False
         self.started = False
         self.pointer_size = 8
@@ -134,6 +136,8 @@ class Feed:
                 self.complete = True
             elif what in STARTED:
                 self.started = True
+            elif what in PROCESSES:
+                self.processes += [(_process(given, r), int(times[r]), PROCESSES[what]) for r in rows]
             else:
                 kept = self._list(what)
                 if kept is None:
@@ -153,26 +157,7 @@ class Feed:
         self._parts = [MethodColumns(old.role[rows], old.time[rows], old.process[rows], numbers, kinds, data)]
         methods = set(numbers["MethodID"].tolist())
         self.maps = [row for row in self.maps if int.from_bytes(row.data[:8], "little") in methods]
-        self.held = len(chosen) + len(self.maps) + len(self.modules) + len(self.native)
-
-    def join(self, other: Feed, process: int, shift_ns: int) -> None:
-        """Add what another recording of one process says of its code; its times are so much earlier than these."""
-
-        @cache
-        def known(kind: EventKind) -> EventKind:
-            # Payloads are read by a kind's number, which the kinds of both traces have from 0 on.
-            return attrs.evolve(kind, index=-1 - kind.index)
-
-        def moved(rows: list[CodeRow]) -> list[CodeRow]:
-            return [CodeRow(known(row.kind), row.time_ns + shift_ns, process, row.data) for row in rows]
-
-        theirs = other.columns()
-        whose = np.full(len(theirs.time), process, dtype=np.int64)
-        kinds = [known(kind) for kind in theirs.kinds]
-        time = bounded(theirs.time + shift_ns)
-        self._parts.append(attrs.evolve(theirs, time=time, process=whose, kinds=kinds))
-        self.modules += moved(other.modules)
-        self.maps += moved(other.maps)
+        self.held = len(chosen) + len(self.maps) + len(self.modules) + len(self.native) + len(self.processes)
 
     def columns(self) -> MethodColumns:
         """All method events taken so far."""

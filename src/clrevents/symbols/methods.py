@@ -47,7 +47,7 @@ from clrevents.symbols.method import (
 from clrevents.symbols.method_names import display_name
 from clrevents.symbols.modules import Modules
 from clrevents.symbols.native import Native
-from clrevents.symbols.ranges import EARLY, FOUND, GONE, UNDECIDED, Ranges
+from clrevents.symbols.ranges import EARLY, FOUND, GONE, NOTHING, UNDECIDED, Ranges
 
 _REASONS: Final = {FOUND: RESOLVED, GONE: UNLOADED, EARLY: NOT_YET, UNDECIDED: OVERLAPPING}
 _FEW: Final = 16
@@ -213,8 +213,10 @@ class Methods(Summary):
             index, how = native.names.find_one(address, time_ns, process_id)
             if how == FOUND:
                 return index + len(self._ranges), RESOLVED
-            if native.mappings.find_one(address, time_ns, process_id)[1] == FOUND:
+            mapped = native.mappings.find_one(address, time_ns, process_id)[1]
+            if mapped == FOUND:
                 return -1, NATIVE
+            outcome = mapped if outcome == NOTHING else outcome
         return index, _REASONS.get(outcome, NOT_MANAGED if self.complete else NO_RUNDOWN)
 
     def _unchanged(self, time_ns: int) -> tuple[int, int]:
@@ -259,6 +261,8 @@ class Methods(Summary):
             reason[open_[found]] = RESOLVED
             _, mapped = native.mappings.find(addresses[open_], when, process_id)
             reason[open_[(mapped == FOUND) & ~found]] = NATIVE
+            for how in (GONE, EARLY):
+                reason[open_[(mapped == how) & ~found & (outcome[open_] == NOTHING)]] = _REASONS[how]
         return index, reason
 
     def frame(

@@ -1,13 +1,15 @@
 """Mapped files and symbols of NetTrace 6 traces, which may describe any kind of process.
 
-A mapping or symbol exists from the start of the trace, or from the end of what preceded it; nothing reports an end.
-Symbols of jitted code are written as in perf maps (`void [Module] Type::Method(int32)[Optimized]`) and are parsed.
+A mapping or symbol exists from its event on, until something else is there or its process's id is another one's; what
+the recording begins with always existed. Symbols of jitted code are written as in perf maps (`void [Module]
+Type::Method(int32)[Optimized]`) and are parsed.
 Reads no ELF file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import attrs
@@ -17,7 +19,7 @@ from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
 from clrevents.schema.method_flags import OptimizationTier
 from clrevents.symbols.feed import Feed
-from clrevents.symbols.lifetimes import LISTED, Sightings, lifetimes
+from clrevents.symbols.lifetimes import FOREVER, LISTED, LOAD, Sightings, lifetimes
 from clrevents.symbols.modules import file_name
 from clrevents.symbols.ranges import Ranges
 
@@ -27,8 +29,19 @@ _COPIES_PER_EVENT: Final = 16
 """How often symbols may be repeated, all together, because their mapping is shared by processes: so often, and more
 for each mapping and symbol. Beyond, they belong to the first of these processes."""
 _JITTED: Final = "/memfd:doublemapper"
+_PAGE: Final = 1 << 12
 _KERNEL: Final = 1 << 63
 """Addresses from here on are the kernel's."""
+_MODULE: Final = re.compile(r" \[([^\[\]]*)\] ")
+"""Stands between the returned type and the method. Modules of types in signatures have no blank behind them."""
+_ASSEMBLY: Final = re.compile(r"\[[A-Za-z_][^\[\],]*\]")
+_PRIMITIVE_CLASS: Final = re.compile(r"(?<![\w.+/`\[!])(?:string|object)(?![\w.`+/])")
+_TIERS: Final = {
+    "InstrumentedTier": "QuickJittedInstrumented",
+    "InstrumentedTierOptimized": "OptimizedTier1Instrumented",
+}
+"""Names of the runtime's own code, where the events have others."""
+_LAST: Final = (1 << 64) - 1
 _MANAGED_FILES: Final = (".dll", ".exe")
 
 CodeKind: TypeAlias = Literal["kernel", "native", "managed"]
@@ -89,6 +102,7 @@ class Native(Summary):
         for row in feed.native:
             record = feed.record(row.kind, row.data)
             start, end = (_address(record, name) for name in ("StartAddress", "EndAddress"))
+            end = _limit(end, files.get(_address(record, "MappingId")))
             if end <= start:
                 continue
             if hasattr(record, "FileName"):
@@ -98,7 +112,8 @@ class Native(Summary):
             elif hasattr(record, "MappingId") and end - start <= _LARGEST_SYMBOL:
                 symbols.append(_Piece(row.process, row.time_ns, start, end, record))
         self.files: list[str] = [piece.value for piece in mappings]
-        self.mappings = _index(mappings, [(piece.process,) for piece in mappings])
+        others = _next_owners(feed)
+        self.mappings = _index(mappings, [(piece.process,) for piece in mappings], others)
         self.symbols: list[Symbol] = []
         places: list[Sequence[int]] = []
         shared = {identity: sorted(processes) for identity, processes in owners.items()}
@@ -111,7 +126,7 @@ class Native(Summary):
             symbol = parse_symbol(str(piece.value.Name), files.get(identity, ""))
             self.symbols += [symbol] * len(processes)
             places.append(processes)
-        self.names = _index(symbols, places)
+        self.names = _index(symbols, places, others)
 
     def symbol(self, index: int) -> Symbol:
         """The symbol of a range of `names`."""
@@ -124,30 +139,71 @@ class Native(Summary):
 
 def parse_symbol(text: str, file: str) -> Symbol:
     """A symbol's parts. Names other than those of jitted code stay whole, with the mapped file as module."""
-    module = file_name(file)
-    head, bracket, rest = text.partition(" [")
-    inside, closed, method = rest.partition("] ")
-    if not (bracket and closed and method.endswith("]")):
-        return Symbol("" if file.startswith(_JITTED) else module, "", text, "")
-    method, _, tier = method[:-1].rpartition("[")
+    found = _MODULE.search(text)
+    if found is None or not text.endswith("]"):
+        return Symbol("" if _of_perf_map(file) else file_name(file), "", text, "")
+    head, inside = text[: found.start()], found[1]
+    method, _, tier = text[found.end() : -1].rpartition("[")
     owner, colons, called = method.partition("::")
     if not colons:
         owner, called = "", method
     name, paren, arguments = called.partition("(")
-    known = OptimizationTier.__members__.get(tier, OptimizationTier.Unknown)
-    return Symbol(inside, owner, name, f"{head}  ({arguments}" if paren else "", known)
+    known = OptimizationTier.__members__.get(_TIERS.get(tier, tier), OptimizationTier.Unknown)
+    return Symbol(inside, owner, name, _signature(head, arguments) if paren else "", known)
 
 
-def _index(pieces: list[_Piece], places: list[Sequence[int]]) -> Ranges:
-    """The pieces, each in all the processes at its place in `places`."""
+def _signature(returned: str, arguments: str) -> str:
+    """As the runtime's events write it: without assemblies, classes in full, and marked where it is generic."""
+    text = _PRIMITIVE_CLASS.sub(lambda found: f"class System.{found[0].title()}", f"{returned}  ({arguments}")
+    text = _ASSEMBLY.sub("", text).replace("valuetype ", "value class ")
+    if "!!" not in text:
+        return text
+    rest = text.removeprefix("instance ")
+    return f"{text[: len(text) - len(rest)]}generic {rest}"
+
+
+def _next_owners(feed: Feed) -> dict[int, list[int]]:
+    """By id of a process, when it became another one's: a process began with it after one had ended.
+
+    A process that only runs another program keeps its id without an end, and its threads may outlive its own.
+    """
+    found: dict[int, list[int]] = {}
+    ended: set[int] = set()
+    for process, time, began in sorted(feed.processes, key=lambda each: each[1]):
+        if not began:
+            ended.add(process)
+        elif process in ended:
+            ended.discard(process)
+            found.setdefault(process, []).append(time)
+    return found
+
+
+def _limit(end: int, symbols_file: str | None) -> int:
+    """The first address behind a mapping, or behind a symbol in a file.
+
+    The recorder writes the last address of symbols in files and of mappings that it saw made, and the next one of
+    jitted code, by the perf map, and of mappings that it found, which end where a page does.
+    """
+    exclusive = end % _PAGE == 0 if symbols_file is None else _of_perf_map(symbols_file)
+    return end if exclusive or end == _LAST else end + 1
+
+
+def _of_perf_map(file: str) -> bool:
+    """Whether a mapping holds code that only a perf map names."""
+    return not file or file.startswith(("/memfd:", "//anon", "[anon"))
+
+
+def _index(pieces: list[_Piece], places: list[Sequence[int]], others: Mapping[int, list[int]]) -> Ranges:
+    """The pieces, each in all the processes at its place in `places`, until the ids of these are other ones'."""
     processes = tuple(sorted({process for each in places for process in each}))
     number = {process: n for n, process in enumerate(processes)}
     times = [len(each) for each in places]
     count = sum(times)
     nothing = np.zeros(count, dtype=np.bool_)
+    time = np.repeat(np.array([p.time for p in pieces], dtype=np.int64), times)
     seen = Sightings(
-        np.full(count, LISTED, dtype=np.int8),
-        np.repeat(np.array([p.time for p in pieces], dtype=np.int64), times),
+        np.where(time > 0, LOAD, LISTED).astype(np.int8),
+        time,
         np.array([number[process] for each in places for process in each], dtype=np.int64),
         np.repeat(np.array([p.start for p in pieces], dtype=np.uint64), times),
         np.repeat(np.array([p.end - p.start for p in pieces], dtype=np.uint64), times),
@@ -158,7 +214,13 @@ def _index(pieces: list[_Piece], places: list[Sequence[int]]) -> Ranges:
         nothing,
         nothing,
     )
-    return Ranges(lifetimes(seen, lambda _a, _b: True), processes)
+    made = lifetimes(seen, lambda _a, _b: True)
+    for process in others.keys() & number.keys():
+        low, high = np.searchsorted(made.space, (number[process], number[process] + 1))
+        ends = np.array([*others[process], FOREVER], dtype=np.int64)
+        end = made.end[low:high]
+        np.minimum(end, ends[np.searchsorted(ends[:-1], made.seen[low:high], "right")], out=end)
+    return Ranges(made, processes)
 
 
 def _address(record: Any, name: str) -> int:

@@ -20,7 +20,7 @@ from drawn_answers import answers
 from project_files import fixture, fixtures, unpacked
 from report_cases import every_report, made_for
 from report_slices import pauses
-from tiers import one_in
+from tiers import drawn, each_fixture, one_in
 from together import PROCESSES, together
 
 REPORTS = every_report()
@@ -60,33 +60,26 @@ def test_a_report_obeys(name: str) -> None:
     obeys(name, damaged(name), [law for law in report_laws.LAWS if law not in besides])
 
 
-REMOVED = [report_laws.what_is_removed_is_never_zero]
-
-
-# Each reads its fixture a dozen times: the fast tier tries those whose numbers need most kinds of events.
+# Fixtures by the reports that they are made for. Each is read a dozen times: the fast tier tries those whose reports
+# need most kinds of events.
 NEEDY = ("gc", "jit", "locks", "modules", "startup", "threads")
+FULLEST = {made_for(name) for name in NEEDY}
 
 
-@pytest.mark.parametrize("name", [n if n in NEEDY else pytest.param(n, marks=pytest.mark.full) for n in REPORTS])
-def test_what_is_removed_is_never_zero(name: str) -> None:
-    obeys(name, unpacked(fixture(made_for(name))), REMOVED)
+@each_fixture(*FULLEST)
+def test_what_is_removed_is_never_zero(path: Path) -> None:
+    report_laws.what_is_removed_is_never_zero([*REPORTS.values()], unpacked(path))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name.partition(".")[0])
-def test_what_is_removed_is_never_zero_on_any_fixture(path: Path) -> None:
+def test_reports_obey_on_every_fixture(path: Path) -> None:
+    """All of them the laws that hold for many at once, and a sample of them each of the others."""
+    data, fixture = unpacked(path), path.name.partition(".")[0]
+    report_laws.obey_together([*REPORTS.values()], data)
     for name in REPORTS:
-        if path.name.partition(".")[0] != made_for(name):
-            obeys(name, unpacked(path), REMOVED)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("names", [tuple(REPORTS)[n::4] for n in range(4)], ids=lambda names: names[0])
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name.partition(".")[0])
-def test_every_report_obeys_on_every_fixture(names: tuple[str, ...], path: Path) -> None:
-    for name in names:
-        if path.name.partition(".")[0] != made_for(name):
-            obeys(name, unpacked(path))
+        if fixture != made_for(name) and drawn(4, "laws", fixture, name):
+            obeys(name, data)
 
 
 @pytest.mark.parametrize("seed", one_in(4, range(4)))

@@ -1,13 +1,15 @@
 """What can be done with a trace: each way to read one in the library, and each command that reads.
 
-Runs them silently; measures and judges nothing. As a script: `costly_uses.py SECONDS BYTES MODE FILE USE…` does these
-one after the other under limits on the process, and prints each name once it is done.
+Runs them silently; measures and judges nothing. As a script it imports everything once, then reads lines of JSON,
+`[SECONDS, BYTES, MODE, FILE, USE, …]`: a process that is forked for each line does these uses one after the other under
+limits, and those that it came to the end of are printed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import resource
 import sys
@@ -17,6 +19,8 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
+
+from clrevents.analysis.framework.run.listing import report_names
 
 Use = Callable[[Path, str], object]
 
@@ -55,7 +59,6 @@ def _tables(trace: Any) -> None:
 
 
 def _reports(trace: Any) -> None:
-
     trace.reports()
 
 
@@ -141,16 +144,7 @@ USES: Final[dict[str, Use]] = {
     "$ callers *": _command("callers", "FILE", "--depth", "1000", "--json"),
     "$ top": _command("top", "FILE"),
     "$ top E": _command("top", "--event", "E", "FILE"),
-    "$ activities": _command("activities", "FILE", "--json"),
-    "$ alloc": _command("alloc", "FILE", "--json"),
-    "$ counters": _command("counters", "FILE", "--json"),
-    "$ pool": _command("pool", "FILE", "--json"),
-    "$ requests": _command("requests", "FILE", "--json"),
-    "$ tasks": _command("tasks", "FILE", "--json"),
-    "$ jit": _command("jit", "FILE"),
-    "$ modules": _command("modules", "FILE"),
-    "$ startup": _command("startup", "FILE"),
-    "$ stubs": _command("stubs", "FILE"),
+    **{f"$ {name}": _command(name, "FILE", "--json") for name in report_names() if name not in ("callers", "top")},
     "$ spans": _command("spans", "FILE", "E", "E"),
 }
 
@@ -189,18 +183,31 @@ def silently(use: Use, path: Path, mode: str) -> str:
     return ""
 
 
-def main(seconds: str, room: str, mode: str, path: str, *names: str) -> None:
+def limited(seconds: int, room: int, mode: str, path: str, *names: str) -> list[str]:
+    """Those of the uses that a limited process came to the end of."""
+    told, tell = os.pipe()
+    if not (child := os.fork()):
+        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
+        try:
+            for number, name in enumerate(names, 1):
+                resource.setrlimit(resource.RLIMIT_CPU, (number * seconds, resource.RLIM_INFINITY))
+                silently(USES[name], Path(path), mode)
+                os.write(tell, f"{name}\n".encode())
+        finally:
+            os._exit(0)
+    os.close(tell)
+    with open(told) as pipe:
+        done = pipe.read().splitlines()
+    os.waitpid(child, 0)
+    return done
+
+
+def main() -> None:
     loaded()
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size + int(room), size + int(room)))
-    before = int(used.ru_utime + used.ru_stime) + 1
-    for number, name in enumerate(names, 1):
-        most = before + number * int(seconds)
-        resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
-        silently(USES[name], Path(path), mode)
-        print(name, flush=True)
+    for line in sys.stdin:
+        print(json.dumps(limited(*json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

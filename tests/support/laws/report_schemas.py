@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.table.display import LINES, WIDTH
 
 
+@cache
 def validator(name: str) -> Any:
     """Of the published schema, with every key that it does not name forbidden."""
     published = json.loads(json.dumps(report_schema(find_report(name))))

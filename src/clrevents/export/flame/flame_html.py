@@ -20,6 +20,7 @@ from clrevents._util.words import counted, safe
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.samples.calltree import CallTree, Ints, call_tree
 from clrevents.analysis.shared.samples.compared_stacks import compare_stacks
+from clrevents.analysis.shared.samples.off_processor import OFF_CPU_CAVEAT
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.cpu_samples import CPU_CAVEAT
 from clrevents.analysis.shared.weights.weighing import CAVEAT, Weights
@@ -79,7 +80,8 @@ def flame_data(samples: Samples, look: Look, tree: CallTree) -> dict[str, Any]:
     """What the script draws: a tree of these samples, with the names of its frames."""
     modules = list(dict.fromkeys(frame.module for frame in samples.frames))
     place = {module: number for number, module in enumerate(modules)}
-    notes = [CAVEAT] if samples.timed else [CPU_CAVEAT] if samples.on_processor else []
+    how = ((samples.timed, CAVEAT), (samples.on_processor, CPU_CAVEAT), (samples.off_processor, OFF_CPU_CAVEAT))
+    notes = [caveat for applies, caveat in how if applies]
     if samples.advice is not None:
         notes.append(f"many names are missing: {samples.advice}")
     return {

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.shared.samples.calltree import StackSums, stack_sums
 from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.weights.event_weights import OFF_CPU
 from clrevents.export.look import Look, frame_names, thread_labels
 from clrevents.export.protobuf_wire import message, number, text, varint
 
@@ -40,7 +41,7 @@ def render(samples: Samples, look: Look) -> bytes:
     """The message. Each sample has two values, its number of samples and its weight; threads are labels."""
     strings: _Strings = Interned({"": 0})
     sums = stack_sums(samples, look.merge_threads)
-    what = "wall" if samples.timed else samples.event
+    what = "wall" if samples.timed else OFF_CPU if samples.off_processor else samples.event
     parts = [
         message(
             _SAMPLE_TYPE,

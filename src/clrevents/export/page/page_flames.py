@@ -18,6 +18,7 @@ from clrevents.analysis.shared.samples.calltree import call_tree
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, certainty
+from clrevents.analysis.shared.weights.event_weights import OFF_CPU
 from clrevents.errors import TraceError
 from clrevents.export.flame.flame_html import FlameCut, compared_data
 from clrevents.export.look import Look
@@ -26,7 +27,7 @@ from clrevents.trace import Trace
 
 _BOXES: Final = 10_000
 _COMPARED_BOXES: Final = 5_000
-_WEIGHTS: Final = {"time": None, "allocations": ALLOC, "exceptions": "exceptions"}
+_WEIGHTS: Final = {"time": None, "allocations": ALLOC, "exceptions": "exceptions", "off a processor": OFF_CPU}
 """A picture's name on the page, and its name in `read_samples`."""
 
 

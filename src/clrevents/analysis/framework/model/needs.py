@@ -18,6 +18,8 @@ from clrevents.schema.registry import RUNTIME, provider_name
 
 _MACHINE: Final = "Universal."
 """Providers of the Linux recorder, which records all processes alike."""
+BY_MACHINE: Final = "record with the Linux recorder: sudo dotnet-trace collect-linux --profile thread-time"
+"""What gets events that no session of a runtime has."""
 
 Met: TypeAlias = Literal["seen", "quiet", "unknown"]
 
@@ -42,6 +44,11 @@ class Need:
     essential: bool = False
     proof: int | None = None
     argument: str = ""
+
+    @property
+    def by_machine(self) -> bool:
+        """Whether only the recorder of a machine writes its events."""
+        return self.provider.startswith(_MACHINE)
 
 
 @attrs.frozen
@@ -143,8 +150,8 @@ def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[N
             "warning" if need.essential else "info",
             f"not recorded: {need.what} (no {need.events[0]} events)",
             touches=(need.what,),
-            remedy="record the trace again with these providers",
-            record=record_needs([need]),
+            remedy=BY_MACHINE if need.by_machine else "record the trace again with these providers",
+            record=None if need.by_machine else record_needs([need]),
         )
         for need in needs
         if met(need, kinds) == "unknown"
@@ -153,4 +160,5 @@ def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[N
 
 def record_needs(needs: Iterable[Need]) -> str:
     """What `dotnet-trace collect --providers` takes to record all of these."""
-    return str(record_line(ProviderNeed(need.provider, need.keywords, need.level, need.argument) for need in needs))
+    wanted = (need for need in needs if not need.by_machine)
+    return str(record_line(ProviderNeed(need.provider, need.keywords, need.level, need.argument) for need in wanted))

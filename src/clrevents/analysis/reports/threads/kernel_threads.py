@@ -12,39 +12,40 @@ from typing import Final
 import attrs
 import numpy as np
 
-from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
-from clrevents.analysis.framework.model.kept import Kept
-from clrevents.analysis.framework.vocabulary.answer_values import Note
-from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.framework.model.kept import Kept, narrowed
+from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.reports.threads.lives import ThreadLife
+from clrevents.analysis.reports.threads.runtime_reasons import RuntimeReasons
 from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece
-from clrevents.analysis.shared.blocking.off_processor import SWITCH, Switches, SwitchFeed, WhyAway, why_away
+from clrevents.analysis.shared.blocking.thread_stops import StopFeed
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
-from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, StackStates, ThreadState
+from clrevents.analysis.shared.samples.leaf_states import STATES, StackStates, ThreadState
+from clrevents.analysis.shared.samples.off_processor import Switches, SwitchFeed, WhyAway, why_away
 from clrevents.analysis.shared.weights.cpu_samples import CPU, CPU_COLUMNS, NO_THREAD, cpu_field, weigh_cpu
 from clrevents.analysis.shared.weights.weighing import Ints, SampleColumns
 
 KERNEL_TELLS: Final[tuple[ThreadState, ...]] = ("running", "ready", "wait", "sleep", "io", "unknown")
 """The states that it tells of whatever is named; others only where managed methods have names."""
+_DUE: Final = 5
+"""After so many halves of a period without one, a sample was due."""
 _RUNS: Final = Doing("running", "event")
 
 
 class KernelFeed:
-    """Keeps the switches and the CPU samples of a process."""
+    """Keeps the switches and the CPU samples of a process, and when all of its threads were stopped."""
 
     def __init__(self) -> None:
         self.switches = SwitchFeed()
+        self.stops = StopFeed()
         self._samples = Kept()
 
-    def take(self, switches: Gathered | None, samples: Gathered | None) -> None:
-        """The next of them."""
-        if switches is not None:
-            self.switches.take(ReportChunk({SWITCH: switches}))
-        if samples is not None:
-            columns = [name for name in CPU_COLUMNS if name in samples.table]
-            self._samples.take(ReportChunk({CPU: samples.only(np.arange(len(samples)), columns)}))
+    def take(self, chunk: ReportChunk) -> None:
+        """The next events; others are left alone."""
+        self.switches.take(chunk)
+        self.stops.take(chunk)
+        self._samples.take(narrowed(chunk, {CPU: CPU_COLUMNS}))
 
     def samples(self, context: Context) -> SampleColumns:
         """The CPU samples of known threads, in order of time."""
@@ -55,16 +56,20 @@ class KernelFeed:
 
 @attrs.frozen(eq=False)
 class KernelThreads:
-    """Threads in order of their beginning, with what each is for, and what its CPU samples weigh in the window."""
+    """Threads in order of their beginning, with what each is for.
+
+    What its CPU samples weigh in the window, and how long it ran there without one that was due.
+    """
 
     lives: Sequence[ThreadLife]
     roles: Sequence[str]
     cpu_samples_ns: Sequence[int | None]
+    unsampled_ns: Sequence[int | None]
     notes: Sequence[Note]
 
 
-def kernel_threads(context: Context, feed: KernelFeed) -> KernelThreads:
-    """All threads that were switched or sampled."""
+def kernel_threads(context: Context, feed: KernelFeed, reasons: RuntimeReasons) -> KernelThreads:
+    """All threads that were switched or sampled; `reasons` are why they waited, as far as the runtime tells."""
     away, samples = feed.switches.found(context), feed.samples(context)
     names = BlockingMethods(context, away.stack_id, away.start, False)
     states = names.states()
@@ -75,30 +80,49 @@ def kernel_threads(context: Context, feed: KernelFeed) -> KernelThreads:
     }
     switched = dict(away.by_thread())
     lives = [
-        _life(thread, away, switched.get(thread, _NO_ROWS), moments.get(thread), names.of, doings, whys)
+        _life(thread, away, switched.get(thread, _NO_ROWS), moments.get(thread), names, doings, whys, reasons)
         for thread in sorted({*switched, *moments})
     ]
     lives.sort(key=lambda life: (life.start, life.thread_id))
     weighed = weigh_cpu(samples, context.info, context.window)
     weights = {thread: int(weighed.weight[rows].sum()) for thread, rows in groups(weighed.rows.thread)}
     timed = weighed.unit == "nanoseconds" and len(samples) > 0
+    sampled = {thread: samples.time[rows] for thread, rows in groups(samples.thread)}
+    period = context.info.sampling_interval_ns or 0
+
+    def unsampled(thread: int) -> int:
+        rows = switched.get(thread, _NO_ROWS)
+        turns = away.end[rows][:-1], away.start[rows][1:]
+        return _unsampled(*turns, sampled.get(thread, _NO_ROWS), period, context.window)
+
     return KernelThreads(
         lives,
         [_role(context, life.thread_id, names, states, switched.get(life.thread_id, _NO_ROWS)) for life in lives],
         [weights.get(life.thread_id, 0) if timed else None for life in lives],
-        _notes(away),
+        [unsampled(life.thread_id) if timed else None for life in lives],
+        away.notes("intervals", "threads"),
     )
 
 
 _NO_ROWS: Final[Ints] = np.zeros(0, dtype=np.int64)
 
 
+def _unsampled(begins: Ints, ends: Ints, samples: Ints, period: int, window: TimeWindow) -> int:
+    """How long a thread had a processor, in its turns, when a sample was due and none came."""
+    times = np.concatenate((begins, samples, ends))
+    runs = np.repeat((1, 0, -1), (len(begins), len(samples), len(ends)))
+    order = np.lexsort((runs, times))
+    times, on = times[order], np.cumsum(runs[order]) > 0
+    since, until = times[:-1], times[1:]
+    late = on[:-1] & ((until - since) * 2 > _DUE * period)
+    return int(window.overlap(since[late] + period, until[late]).sum())
+
+
 def _doing(why: WhyAway, states: StackStates, stack: int) -> Doing:
     """What a stack says: for what the kernel knows a futex or a wait of another kind, methods may tell more."""
-    state, reason = why.state, why.word.replace("_", " ")
     leaf = STATES[states.leaf_state[stack]] if states.leaf_state[stack] >= 0 else None
-    if leaf in WAITING and why.state in WAITING:
-        state, reason = leaf, states.reasons[states.reason[stack]]
+    state = why.state_with(leaf)
+    reason = states.reasons[states.reason[stack]] if state == leaf else why.word.replace("_", " ")
     return Doing(state, "event", reason, system_call=why.system_call, alike=stack)
 
 
@@ -107,10 +131,14 @@ def _life(
     away: Switches,
     rows: Ints,
     sampled: tuple[int, int] | None,
-    of: Ints,
+    names: BlockingMethods,
     doings: Sequence[Doing],
     whys: Sequence[WhyAway],
+    reasons: RuntimeReasons,
 ) -> ThreadLife:
+    of = names.of
+    # A signal stops managed code, and its stack does not reach below the handler.
+    managed = thread in reasons.managed or bool(names.managed[of[rows]].any())
     pieces: list[Piece] = []
     first, last = sampled or (int(away.start[rows[0]]), 0)
     start = at = min(first, int(away.start[rows[0]])) if len(rows) else first
@@ -122,7 +150,8 @@ def _life(
         if ended and place == len(rows) - 1:
             return ThreadLife(thread, start, low, "event", None, pieces)
         if high > low:
-            pieces.append(Piece(low, high, attrs.evolve(doings[stack], stack_id=stack_id)))
+            doing = attrs.evolve(doings[stack], stack_id=stack_id)
+            pieces.append(Piece(low, high, reasons.told(thread, low, high, doing, managed)))
         at = high
     if last > at:
         pieces.append(Piece(at, last, UNKNOWN))
@@ -139,14 +168,3 @@ def _role(context: Context, thread: int, names: BlockingMethods, states: StackSt
     if len(known):
         return states.roles[int(known[0])]
     return "other" if not len(stacks) or names.managed[stacks].any() else "native"
-
-
-def _notes(away: Switches) -> list[Note]:
-    found = []
-    if away.cut:
-        text = f"{counted(away.cut, 'time')} off a processor overlapped the next one, or ran past the end: they are cut"
-        found.append(Note("cut-switches", "warning", text, ("intervals",), {"switches": away.cut}))
-    if away.nobodys:
-        text = f"{counted(away.nobodys, 'switch', 'switches')} of threads that exited are of no thread, and left out"
-        found.append(Note("nobodys-switches", "info", text, ("threads",), {"switches": away.nobodys}))
-    return found

@@ -10,6 +10,7 @@ import numpy as np
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.cells import (
     Address,
     CodeName,
@@ -28,7 +29,7 @@ from clrevents.analysis.framework.vocabulary.cells import (
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 from clrevents.analysis.reports.threads.lives import ThreadLife
-from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING
+from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, WAITING
 
 
 def _time(what: str, importance: int = 2) -> Any:
@@ -95,21 +96,30 @@ class ThreadRow(SpanRow):
     )
     ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
-    waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work", importance=1)
+    waiting_ns: DurationNs | None = _time("waited: for a lock, a handle, time, a thread, a task, or work", importance=1)
     main_wait: Word | None = column(
         "The waiting state that took longest; null if there was none.", windowed=True, importance=1
     )
     unknown_ns: DurationNs = _time("did something unknown", importance=3)
     gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
     lock_ns: DurationNs | None = _part("waited for a lock")
-    wait_ns: DurationNs = _part("waited for a handle or a monitor; by the kernel, for anything that has no state here")
-    sleep_ns: DurationNs = _part("slept")
+    wait_ns: DurationNs | None = _part(
+        "waited for a handle or a monitor; by the kernel, for anything that has no state here"
+    )
+    sleep_ns: DurationNs | None = _part("slept")
     io_ns: DurationNs | None = _by_kernel("waited for input, output, a disk or a page", True)
     join_ns: DurationNs | None = _part("waited for a thread to end")
     task_wait_ns: DurationNs | None = _part("waited for a task")
     pool_idle_ns: DurationNs | None = _part("had no work, as a worker of the thread pool,")
     cpu_samples_ns: DurationNs | None = column(
-        "What its CPU samples weigh in the window, which miss short turns; null without any.", windowed=True
+        "What its CPU samples weigh in the window; null without any.", windowed=True
+    )
+    unsampled_ns: DurationNs | None = column(
+        "How much of its time on a processor was not sampled although a sample was due: what is beyond one period "
+        "where more than 2.5 passed without any. Either the processor itself stood still, as a virtual one does while "
+        "its host runs others, or samples were lost. Null without CPU samples.",
+        windowed=True,
+        importance=3,
     )
     managed_index: Ordinal | None = column(
         "The number that the program knows it by, `ManagedThreadId`; null if unknown.", hidden=True
@@ -134,13 +144,15 @@ class RoleRow(Row):
     running_ns: DurationNs | None = _told("ran managed code; where the kernel recorded it, had a processor")
     ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
-    waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work")
+    waiting_ns: DurationNs | None = _time("waited: for a lock, a handle, time, a thread, a task, or work")
     main_wait: Word | None = column("The waiting state that took longest; null if there was none.", windowed=True)
     unknown_ns: DurationNs = _time("did something unknown")
     gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
     lock_ns: DurationNs | None = _part("waited for a lock")
-    wait_ns: DurationNs = _part("waited for a handle or a monitor; by the kernel, for anything that has no state here")
-    sleep_ns: DurationNs = _part("slept")
+    wait_ns: DurationNs | None = _part(
+        "waited for a handle or a monitor; by the kernel, for anything that has no state here"
+    )
+    sleep_ns: DurationNs | None = _part("slept")
     io_ns: DurationNs | None = _by_kernel("waited for input, output, a disk or a page", True)
     join_ns: DurationNs | None = _part("waited for a thread to end")
     task_wait_ns: DurationNs | None = _part("waited for a task")
@@ -172,6 +184,14 @@ class ThreadFacts:
     sampler_share: Ratio | None = column(
         "The same as a share of the trace: the most of the time for which it held a thread; null if unknown."
     )
+    sampler_running_ns: DurationNs | None = column(
+        "How long the sample profiler's own thread had a processor in the whole trace; null unless the kernel recorded "
+        "it."
+    )
+    sampler_stopped_ns: DurationNs | None = column(
+        "How long threads together were off their processors in the whole trace because the sample profiler had "
+        "stopped them; null unless the kernel recorded it."
+    )
     unmatched: Count | None = column("Starts and ends of waits whose counterpart is missing.")
 
 
@@ -198,6 +218,10 @@ class ThreadsReport(Answer[ThreadFacts]):
     `running` is managed code, on a processor or ready for one. `native` is a call out of managed code in which no known
     method waits: it may compute or wait. `gc_suspended` only replaces `running`, because a waiting thread is not
     stopped; the thread that collects counts as stopped, too.
+
+    Where the kernel recorded context switches, these tell when a thread had a processor (`running`), wanted one
+    (`ready`) and waited; events of the runtime in the same trace tell why: which lock, which task, a collection
+    (`gc_suspended`) or the sample profiler, whose stops are waits with that reason.
 
     Threads are those with samples or with an event that this report reads. The end of a thread is rarely in a trace: it
     is assumed to be where it was last seen. Times of several threads are added up, so they may exceed the length of the
@@ -279,6 +303,16 @@ def _waits(times: Any) -> dict[str, Any]:
     return {"waiting_ns": total, "main_wait": named}
 
 
+def untold_columns(metrics: Mapping[str, int | Metric | None], totals: Mapping[str, int], count: int) -> dict[str, Any]:
+    """Nulls for the times of which nothing is known, by the metrics: no thread's 0 is one then."""
+    known = {name: metric.value if isinstance(metric, Metric) else metric for name, metric in metrics.items()}
+    untold = {state for state in STATES if known[f"{state}_total"] is None and not totals.get(state)}
+    names = [f"{state}_ns" for state in untold]
+    if untold & (set(WAITING) - set(BY_KERNEL)) and not any(totals.get(state) for state in WAITING):
+        names.append("waiting_ns")
+    return {name: [None] * count for name in names}
+
+
 def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable[RoleRow]:
     """The threads of the window by their role, longest lifetimes first."""
     roles = np.array(threads.column("role").tolist(), dtype=object)
@@ -290,15 +324,15 @@ def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable
         "threads": [int((roles == name).sum()) for name in names],
         "lossy": [bool(threads.numbers("lossy")[roles == name].any()) for name in names],
     }
-    for column_name in ("life_ns", *TIMES):
+    times = np.zeros((len(TIMES), len(names)), dtype=np.int64)
+    for n, column_name in enumerate(TIMES):
+        values = threads.numbers(column_name)
+        times[n] = [int(values[roles == name].sum()) for name in names]
+    columns |= {"life_ns": [life[name] for name in names], **_waits(times), **dict(zip(TIMES, times, strict=True))}
+    for column_name in ("waiting_ns", *TIMES):
         if not threads.column(column_name).known.all():
             columns[column_name] = [None] * len(names)
-            continue
-        values = threads.numbers(column_name)
-        columns[column_name] = np.array([int(values[roles == name].sum()) for name in names], dtype=np.int64)
-    none = np.zeros(len(names), dtype=np.int64)
-    times = np.array([none if None in columns[name] else columns[name] for name in TIMES], dtype=np.int64)
-    return context.table(RoleRow, {**columns, **_waits(times)})
+    return context.table(RoleRow, columns)
 
 
 def state_table(context: Context, intervals: ReportTable[ThreadInterval]) -> ReportTable[StateRow]:

@@ -27,6 +27,8 @@ WAITING: Final[tuple[ThreadState, ...]] = ("lock", "wait", "sleep", "io", "join"
 """The states in which a thread waits for something."""
 BY_KERNEL: Final[tuple[ThreadState, ...]] = ("ready", "io")
 """Those that only a recording by the kernel tells: a thread wants a processor, or waits for a device."""
+OFF_PROCESSOR: Final[tuple[ThreadState, ...]] = ("ready", *WAITING, "unknown")
+"""Those of a thread off its processor."""
 SAMPLED: Final = tuple(state for state in STATES if state not in BY_KERNEL)
 """Those that samples of the profiler may be in."""
 

@@ -21,6 +21,7 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import (
     MANY_PROCESSES,
     Evidence,
+    InPart,
     Metric,
     MetricDeclaration,
     Note,
@@ -30,6 +31,13 @@ from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
 from clrevents.analysis.shared.samples.name_patterns import NamePattern
+from clrevents.analysis.shared.samples.off_processor import (
+    OFF_CPU_CAVEAT,
+    SWITCH,
+    SWITCH_EVENT,
+    Switches,
+    SwitchFeed,
+)
 from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
 from clrevents.analysis.shared.samples.sample_runs import MANAGED
 from clrevents.analysis.shared.samples.sample_states import chosen_states, tellable
@@ -48,7 +56,7 @@ from clrevents.analysis.shared.weights.cpu_samples import (
     cpu_field,
     weigh_cpu,
 )
-from clrevents.analysis.shared.weights.event_weights import THROWN, event_and_weight, left_out
+from clrevents.analysis.shared.weights.event_weights import OFF_CPU, THROWN, event_and_weight, left_out
 from clrevents.analysis.shared.weights.weighing import (
     CAVEAT,
     SAMPLE_HEADERS,
@@ -68,6 +76,7 @@ from clrevents.table.read import Wanted
 A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
 
 SAMPLE_NEEDS: Final = (Need("where threads spend their time", ("ThreadSample", CPU), 0, 4, SAMPLE, essential=True),)
+OFF_CPU_NEED: Final = Need("time off a processor", (SWITCH_EVENT[1],), 0, 4, SWITCH_EVENT[0], essential=True)
 SAMPLE_METRICS: Final = (
     # A sample that reaches into the next window is in both.
     MetricDeclaration("samples", "count", "The number of samples or events.", windows=False, evidence="sample"),
@@ -80,6 +89,9 @@ SAMPLE_METRICS: Final = (
         lossy="as found",
     ),
 )
+SAMPLES_OF_PART: Final[Mapping[str, InPart]] = {"samples": "at least", "*": "unknown"}
+"""A part of a trace lacks the sample that its threads were seen with before, and those after it; and how far samples
+hold over a gap is judged by those that it has. What other events weigh is the same in every part."""
 WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {
     "nanoseconds": ("_ns", "ns"),
     "bytes": ("_bytes", "bytes"),
@@ -195,19 +207,24 @@ class SampleCollector(Collector[A_co]):
             event, weight = event_and_weight(asked.weight)
             asked = attrs.evolve(asked, event=event, weight=weight)  # type: ignore[misc]
         self._asked = asked
-        self._states = chosen_states(asked.running, asked.waiting, asked.state)
-        shape = StackShape.of(asked.group, asked.include, asked.exclude, asked.fold, asked.my_code)
+        self._away = SwitchFeed() if asked.event is None and asked.weight == OFF_CPU else None
+        self._states = chosen_states(asked.running, asked.waiting, asked.state, self._away is not None)
+        patterns = (asked.group, asked.include, asked.exclude, asked.fold)
+        shape = StackShape.of(*patterns, asked.my_code, asked.fold_kernel)
         self._shape = attrs.evolve(shape, keep=keep) if shape else shape
         self._allocations = AllocationRows() if asked.event is None and asked.weight == ALLOC else None
-        self._timed = asked.event is None and self._allocations is None
+        self._timed = asked.event is None and self._allocations is None and self._away is None
         self._selector = SAMPLES if asked.event is None else asked.event
-        self._field = SAMPLE_TYPE if self._timed else asked.weight if self._allocations is None else None
+        weighed = asked.event is not None
+        self._field = SAMPLE_TYPE if self._timed else asked.weight if weighed else None
         field = () if self._field is None else (self._field,)
         more = () if self._left_out is None else self._left_out[:1]
         self._columns = tuple(dict.fromkeys((*SAMPLE_HEADERS, *field, *more)))
         self.selectors = (self._selector, CPU, SUSPENDING, *VERSION_EVENTS) if self._timed else (self._selector,)
         if self._allocations is not None:
             self.selectors = ALLOCATIONS
+        if self._away is not None:
+            self.selectors = (SWITCH,)
         # A weight may be a header column, too.
         self.headers = tuple(dict.fromkeys((*SAMPLE_HEADERS, *Wanted.of(field).headers)))
         self._event: tuple[str, str] | None = None
@@ -222,6 +239,9 @@ class SampleCollector(Collector[A_co]):
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
+        if self._away is not None:
+            self._away.take(chunk)
+            return
         for selector, found in chunk.events.items():
             if self._allocations is not None:
                 self._allocations.take(selector, found.table, _NOBODY)
@@ -256,7 +276,10 @@ class SampleCollector(Collector[A_co]):
             caveat = certainty(name)
             notes = () if caveat is None else (Note("estimated", "info", caveat, (*self.tables, "total")),)
             context = attrs.evolve(context, needs=(NEEDED,))
-            return self.answer(self._collected(context, name, rows, NEEDED.what not in context.unknown, notes))
+            weighed = self._weighed(rows, context)
+            return self.answer(self._collected(context, name, weighed, NEEDED.what not in context.unknown, notes))
+        if self._away is not None:
+            return self.answer(self._off_processor(context, self._away.found(context)))
         if self._timed and _occurs(CPU_EVENT, context):
             events = self._cpu.all((CPU,), context.nothing)[CPU]
             rows = SampleColumns.of(events.table, cpu_field(events.table), process)
@@ -265,7 +288,8 @@ class SampleCollector(Collector[A_co]):
                 # Nothing is shown rather than all of them.
                 rows = rows.take(_NO_ROWS)
                 cannot = Note("on-processor", "warning", ON_PROCESSOR, (*self.tables, "total"))
-            return self.answer(self._collected(context, CPU_EVENT[1], rows, cannot is None, (), cannot, True))
+            weighed = weigh_cpu(rows, context.info, context.window)
+            return self.answer(self._collected(context, CPU_EVENT[1], weighed, cannot is None, (), cannot))
         events = context.nothing(self._selector)
         self._check(events)
         if (self._event or events.event) is not None:
@@ -276,32 +300,45 @@ class SampleCollector(Collector[A_co]):
         text = f"the trace has no event that matches {self._selector!r}"
         none = None if events.event is not None else Note("no-events", "warning", text, self.tables)
         context = attrs.evolve(context, needs=self._needs(events.event or _MEANT.get(self._selector)))
-        return self.answer(self._collected(context, name, rows, _occurs(events.event, context), (), none))
+        told = (
+            not self._timed
+            or rows.field is None
+            or tells_running(self._versions, int((rows.field == MANAGED).sum()), len(rows))
+        )
+        weighed = self._weighed(rows, context)
+        return self.answer(
+            self._collected(context, name, weighed, _occurs(events.event, context), (), none, running_told=told)
+        )
+
+    def _off_processor(self, context: Context, away: Switches) -> CollectedSamples:
+        known = _occurs(SWITCH_EVENT, context)
+        if self._asked.thread_id is not None:
+            away = away.of_thread(self._asked.thread_id)
+        caveat = Note("off-cpu", "info", OFF_CPU_CAVEAT, (*self.tables, "total"))
+        notes = (*([caveat] if len(away) else []), *away.notes("total", "total"))
+        context = attrs.evolve(context, needs=(OFF_CPU_NEED,))
+        return self._collected(context, SWITCH_EVENT[1], away.weighed(context.window), known, notes)
 
     def _collected(
         self,
         context: Context,
         name: str,
-        rows: SampleColumns,
+        weighed: WeighedColumns,
         known: bool,
         notes: tuple[Note, ...],
         cannot: Note | None = None,
-        of_processors: bool = False,
+        running_told: bool = True,
     ) -> CollectedSamples:
-        weighed = weigh_cpu(rows, context.info, context.window) if of_processors else self._weighed(rows, context)
-        told = (
-            not self._timed
-            or of_processors
-            or rows.field is None
-            or tells_running(self._versions, int((rows.field == MANAGED).sum()), len(rows))
-        )
+        of_processors = self._timed and name == CPU_EVENT[1]
+        if self._away is None and (not self._timed or of_processors):
+            context = attrs.evolve(context, in_part={})
         unknown = None if known else ON_PROCESSOR if of_processors else "the trace has no such event"
         apart = context.info.version >= MANY_PROCESSES
         samples = name_samples(
             *(name, weighed, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts),
-            running_told=told,
+            running_told=running_told,
         )
-        if self._states is not None and not told and not tellable(self._states):
+        if self._states is not None and not running_told and not tellable(self._states):
             # Nothing is shown rather than what samples happen to say.
             samples, unknown = samples.in_states(), UNTOLD
             cannot = cannot or Note("running-unknown", "warning", UNTOLD, (*self.tables, "total"))
@@ -317,7 +354,7 @@ class SampleCollector(Collector[A_co]):
             samples=samples,
             lossy=context.touched(self._asked.thread_id, first),
             unknown=unknown,
-            evidence="sample" if samples.timed or notes or of_processors else "event",
+            evidence="sample" if not weighed.away and (samples.timed or notes or of_processors) else "event",
             period_ns=context.info.sampling_interval_ns if of_processors else _period(weighed),
             notes=(*notes, *_notes(samples, self.tables, of_processors)),
             cannot=cannot,

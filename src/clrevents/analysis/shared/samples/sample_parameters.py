@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from clrevents.analysis.framework.model.declaration import parameter, parameters
 from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
-from clrevents.analysis.shared.weights.event_weights import ALONE
+from clrevents.analysis.shared.weights.event_weights import ALONE, OFF_CPU
 from clrevents.symbols.native import KINDS as KINDS
 from clrevents.symbols.native import check_kind
 
@@ -30,7 +30,7 @@ class SampleParameters:
         None,
         "The field of `event` to use as its weight (by default, each event has a weight of 1); for a text, each "
         "event has a weight of 1 below it. Without `event`: `alloc` for bytes allocated, `exceptions` or "
-        "`ExceptionType` for exceptions thrown.",
+        "`ExceptionType` for exceptions thrown, `off-cpu` for time off a processor.",
     )
     thread_id: int | None = parameter(None, "Only samples of this thread.")
     running: bool = parameter(False, "Only samples of threads that were running managed code.")
@@ -51,13 +51,17 @@ class SampleParameters:
     fold: str | None = parameter(
         None, "Remove methods that match from stacks; their weight goes to their callers.", joined=SEPARATOR
     )
+    fold_kernel: bool = parameter(
+        False, "Show the kernel's frames of a stack as one: the system call, page fault or interrupt."
+    )
     my_code: bool = MY_CODE
     artefacts: bool = parameter(False, "Keep the runtime's suspension and exception-dispatch frames.")
     raw: bool = parameter(False, "Show names as the runtime writes them.")
 
     def check(self) -> None:
         """ValueError for contradictory parameters."""
-        if (self.running or self.waiting or self.state is not None) and (self.event or self.weight):
+        stated = self.running or self.waiting or self.state is not None
+        if stated and (self.event or self.weight not in (None, OFF_CPU)):
             raise ValueError("only profiler samples show whether a thread ran or waited")
         check_kind(self.kind)
         if self.event is None and self.weight not in (None, *ALONE):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks
 from clrevents.analysis.shared.samples.leaf_states import (
+    OFF_PROCESSOR,
     SAMPLED,
     STATES,
     WAITING,
@@ -48,19 +49,27 @@ def sampled_states(merged: MergedStacks, types: Ints, running_told: bool = True)
     return found.astype(np.int8)
 
 
-def chosen_states(running: bool, waiting: bool, state: str | None) -> tuple[ThreadState, ...] | None:
-    """The requested states; None for all. Raises ValueError for an unknown one, or for several at once."""
+def chosen_states(
+    running: bool, waiting: bool, state: str | None, away: bool = False
+) -> tuple[ThreadState, ...] | None:
+    """The requested states; None for all. Raises ValueError for an unknown one, or for several at once.
+
+    Times off a processor are in other states than samples of the profiler: those are for `away`.
+    """
     if running + waiting + (state is not None) > 1:
         raise ValueError("give only one of running, waiting and state")
+    known = OFF_PROCESSOR if away else SAMPLED
+    if running and away:
+        raise ValueError("threads off a processor do not run")
     if running:
         return ("running",)
     if waiting:
-        return tuple(name for name in WAITING if name in SAMPLED)
+        return tuple(name for name in WAITING if name in known)
     if state is None:
         return None
-    found = tuple(name for name in SAMPLED if name == state)
+    found = tuple(name for name in known if name == state)
     if not found:
-        raise ValueError(f"no state {state!r}; there are {', '.join(SAMPLED)}")
+        raise ValueError(f"no state {state!r}; there are {', '.join(known)}")
     return found
 
 

@@ -26,6 +26,13 @@ from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.merged import NO_STACK, NOT_SAMPLED, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
 from clrevents.analysis.shared.samples.leaf_states import STATES, ThreadState
+from clrevents.analysis.shared.samples.off_processor import (
+    SWITCH,
+    SWITCH_COLUMNS,
+    SWITCH_EVENT,
+    Switches,
+    away_states,
+)
 from clrevents.analysis.shared.samples.sample_display import samples_html, samples_text
 from clrevents.analysis.shared.samples.sample_runs import MANAGED
 from clrevents.analysis.shared.samples.sample_states import (
@@ -48,7 +55,7 @@ from clrevents.analysis.shared.weights.allocation_events import (
     best_source,
 )
 from clrevents.analysis.shared.weights.cpu_samples import CPU, CPU_COLUMNS, CPU_EVENT, cpu_field, weigh_cpu
-from clrevents.analysis.shared.weights.event_weights import event_and_weight, left_out, under_texts
+from clrevents.analysis.shared.weights.event_weights import OFF_CPU, event_and_weight, left_out, under_texts
 from clrevents.analysis.shared.weights.weighing import (
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
@@ -135,9 +142,12 @@ class Samples:
     running_told: bool = True
     """Whether these samples show if a thread ran managed code."""
     state: StateCodes | None = None
-    """What the thread did at each sample of the profiler, a place in `leaf_states.STATES`; None for other events."""
+    """What the thread did at each sample of the profiler, or off its processor: a place in `leaf_states.STATES`; None
+    for other events."""
     info: TraceInfo | None = None
     """The header of the trace that they are from."""
+    off_processor: bool = False
+    """Whether these are times of threads off a processor, by context switches."""
 
     def __len__(self) -> int:
         return len(self.time_ns)
@@ -181,12 +191,12 @@ class Samples:
         """Those whose thread was in one of these states; weights are unchanged.
 
         Raises ValueError for an unknown state, for one that these samples do not show, and unless these are samples of
-        the profiler.
+        the profiler or times off a processor.
         """
         if self.state is None:
             raise ValueError(f"samples of {self.event or 'no event'} have no states; only profiler samples do")
         for name in states:
-            chosen_states(False, False, name)
+            chosen_states(False, False, name, self.off_processor)
         if not self.running_told and not tellable(states):
             raise ValueError(UNTOLD)
         stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
@@ -217,14 +227,16 @@ class Samples:
         exclude: str | None = None,
         fold: str | None = None,
         my_code: bool = False,
+        fold_kernel: bool = False,
     ) -> Samples:
         """The same with grouped frames, with only some samples, and without some frames, in this order.
 
-        `group` renames frames, `include` keeps only samples with matching frames on their stacks, `exclude` leaves
-        those out, `my_code` removes frames of the runtime and the framework from stacks, and `fold` those that match.
+        `fold_kernel` shows the kernel's frames of a stack as one, named after what the kernel was entered for. `group`
+        renames frames, `include` keeps only samples with matching frames on their stacks, `exclude` leaves those out,
+        `my_code` removes frames of the runtime and the framework from stacks, and `fold` those that match.
         Weights are unchanged. Patterns are as in docs/top.md. Raises ValueError for an invalid pattern.
         """
-        return self.in_shape(StackShape.of(group, include, exclude, fold, my_code))
+        return self.in_shape(StackShape.of(group, include, exclude, fold, my_code, fold_kernel))
 
     def seen(self) -> Samples:
         """Only the samples, without unsampled time."""
@@ -353,10 +365,11 @@ def read_samples(
     Each event has a weight of 1, or the value of its field `weight`; if that is a text, the weight is 1, and the text
     is the outermost frame of the stack. Without an event, the weight `alloc` reads allocations from the best source in
     the trace, each weighted by the bytes that it represents; `exceptions` reads thrown exceptions, each once however
-    often `throw;` rethrows it; and `ExceptionType` the same by type. The window from `start` to before `end` clips a
-    sample's time, so windows add up to the whole. The runtime's suspension and exception-dispatch frames are left out,
-    unless `artefacts` is true. With `logical`, stacks in tasks and in resumed awaits continue where these were created,
-    instead of in the thread pool.
+    often `throw;` rethrows it; and `ExceptionType` the same by type; `off-cpu` reads context switches of the Linux
+    recorder, each weighted by the ns that its thread was off a processor. The window from `start` to before `end` clips
+    a sample's time, so windows add up to the whole. The runtime's suspension and exception-dispatch frames are left
+    out, unless `artefacts` is true. With `logical`, stacks in tasks and in resumed awaits continue where these were
+    created, instead of in the thread pool.
 
     Raises KeyError for a field that the event lacks, ValueError for weights that are negative or meaningless, such as
     ids, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
@@ -371,6 +384,8 @@ def read_samples(
     if event is None and weight == ALLOC:
         options: FilterOptions = {"thread_id": thread_id, "start": start, "end": end}
         return _allocations(trace, options, window, artefacts, trails)
+    if event is None and weight == OFF_CPU:
+        return _off_processor(trace, thread_id, window, artefacts, trails)
     if trace.info.version >= MANY_PROCESSES:
         passes_of(trace).scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
     if timed and has_cpu_samples(trace):
@@ -400,6 +415,22 @@ def has_cpu_samples(trace: Trace) -> bool:
     if trace.info.version < MANY_PROCESSES:
         return False
     return any((event.provider, event.name) == CPU_EVENT for event in trace.event_counts())
+
+
+def _off_processor(
+    trace: Trace, thread_id: ThreadIds, window: TimeWindow, artefacts: bool, trails: TaskTrails | None
+) -> Samples:
+    """All switches are read: a time off a processor may reach into the window from before it."""
+    passes = passes_of(trace)
+    passes.scan(raising=False)
+    recorded = any((event.provider, event.name) == SWITCH_EVENT for event in trace.event_counts())
+    table, stacks = Table((), ()), stacks_of([])
+    if recorded:
+        told = {*SAMPLE_HEADERS, *(field.name for field in passes.fields(SWITCH_EVENT))}
+        wanted = Wanted.of(["process_id", *(name for name in SWITCH_COLUMNS if name in told)])
+        table, stacks = passes.table(SWITCH, wanted, Filters.of({"thread_id": thread_id}), "time", stacks=True)
+    away = Switches.of(table, trace.duration_ns).weighed(window)
+    return _named(trace, SWITCH_EVENT[1], away, stacks, artefacts, trails)
 
 
 def _profiled(
@@ -514,8 +545,13 @@ def name_samples(
     threads, of = _sampled_threads(rows, names)
     processes = rows.process if apart else None
     merged = merged_stacks(methods, resolve_stacks(methods, stacks.arrays, rows.stack_id, rows.time, processes))
-    timed = weighed.gap is not None
+    timed, weight = weighed.gap is not None, weighed.weight
     state = None if not timed or rows.field is None else sampled_states(merged, rows.field, running_told)
+    if weighed.away:
+        states, ended = away_states(merged)
+        # What a stack weighs whose thread has ended is no time off a processor.
+        weight = np.where(ended[merged.of], 0, weighed.weight)
+        state = states[merged.of].astype(np.int8)
     merged = merged if artefacts else folded(merged)
     if trails is not None:
         merged = used(trails.joined(merged, rows.time, rows.thread, rows.process))
@@ -530,7 +566,7 @@ def name_samples(
         timed=timed,
         time_ns=weighed.shown,
         thread=of,
-        weight=weighed.weight,
+        weight=weight,
         stack=merged.of,
         offsets=merged.offsets,
         values=merged.values,
@@ -540,6 +576,7 @@ def name_samples(
         advice=methods.advice if lacking else None,
         running_told=running_told,
         state=state,
+        off_processor=weighed.away,
     )
 
 

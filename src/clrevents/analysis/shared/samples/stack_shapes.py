@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks, StackFrame, is_own
 from clrevents.analysis.shared.samples.name_patterns import GroupRule, NamePattern, group_rules, matched, name_patterns
+from clrevents.analysis.shared.samples.off_processor import kernel_entry
 from clrevents.symbols.native import CodeKind
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -36,6 +37,7 @@ class StackShape:
     my_code: bool = False
     keep: tuple[NamePattern, ...] = ()
     """What neither `fold` nor `my_code` removes from stacks."""
+    fold_kernel: bool = False
 
     @classmethod
     def of(
@@ -45,6 +47,7 @@ class StackShape:
         exclude: str | None = None,
         fold: str | None = None,
         my_code: bool = False,
+        fold_kernel: bool = False,
     ) -> StackShape:
         """Made from what users write. Raises ValueError, naming the option, for an invalid pattern."""
         return cls(
@@ -53,6 +56,7 @@ class StackShape:
             name_patterns("exclude", exclude),
             name_patterns("fold", fold),
             my_code,
+            fold_kernel=fold_kernel,
         )
 
     def __bool__(self) -> bool:
@@ -60,6 +64,7 @@ class StackShape:
 
     def apply(self, merged: MergedStacks) -> tuple[MergedStacks, Mask]:
         """The stacks in their new shape, and which of them are kept; the others are still there, by their number."""
+        merged = with_kernel_entries(merged) if self.fold_kernel else merged
         merged = _grouped(merged, self.group) if self.group else merged
         kept = np.ones(len(merged.offsets) - 1, dtype=np.bool_)
         for pattern in self.include:
@@ -72,6 +77,27 @@ class StackShape:
         if self.fold:
             merged = _folded(merged, _matching(merged.frames, self.fold) & ~_matching(merged.frames, self.keep))
         return merged, kept
+
+
+def with_kernel_entries(merged: MergedStacks) -> MergedStacks:
+    """Stacks whose frames of the kernel, which are the innermost ones, are one: what the kernel was entered for."""
+    kernel = np.array([frame.kind == "kernel" for frame in merged.frames], dtype=np.bool_)[merged.values]
+    first = merged.offsets[:-1]
+    # How many frames at the beginning of each stack are the kernel's: up to the first other one.
+    others = np.flatnonzero(np.append(~kernel, True))
+    sizes = np.minimum(others[np.searchsorted(others, first)], merged.offsets[1:]) - first
+    frames: Interned[StackFrame] = Interned({frame: place for place, frame in enumerate(merged.frames)})
+    entries: dict[bytes, int] = {}
+    values, dropped = merged.values.copy(), np.zeros(len(merged.values), dtype=np.bool_)
+    for start, size in zip(first[sizes > 0].tolist(), sizes[sizes > 0].tolist(), strict=True):
+        part = merged.values[start : start + size]
+        key = part.tobytes()
+        if key not in entries:
+            name = kernel_entry([merged.frames[frame].name for frame in part.tolist()])
+            entries[key] = frames[StackFrame(name, name, merged.frames[int(part[-1])].module, kind="kernel")]
+        values[start] = entries[key]
+        dropped[start + 1 : start + size] = True
+    return without_frames(MergedStacks(merged.of, merged.offsets, values, tuple(frames)), dropped)
 
 
 def without_frames(merged: MergedStacks, dropped: Mask) -> MergedStacks:

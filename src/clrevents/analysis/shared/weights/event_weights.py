@@ -24,9 +24,11 @@ LEFT_OUT: Final = ("ExceptionFlags", int(ExceptionThrownFlags.ReThrown))
 """A field, and its bit that the events of `WORDS` must not have."""
 QUANTITIES: Final = {ALLOC: "allocated.bytes", "exceptions": "exceptions.thrown"}
 """What all weights together are, by word: the quantity that other reports' metrics declare."""
-AMOUNTS: Final = (ALLOC, *(word for word, (_, field) in WORDS.items() if field is None))
+OFF_CPU: Final = "off-cpu"
+"""The word for time off a processor as a weight."""
+AMOUNTS: Final = (ALLOC, OFF_CPU, *(word for word, (_, field) in WORDS.items() if field is None))
 """The weights that need no event and are amounts."""
-ALONE: Final = (ALLOC, *WORDS)
+ALONE: Final = (ALLOC, OFF_CPU, *WORDS)
 """All that need no event."""
 
 

@@ -138,6 +138,8 @@ class WeighedColumns:
     external: NDArray[np.bool_] | None = None
     unsampled: NDArray[np.bool_] | None = None
     gap: Ints | None = None
+    away: bool = False
+    """Whether weights are times of threads off a processor."""
 
 
 def weigh_times(
