@@ -73,9 +73,9 @@ _SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_section.js", "page_t
 def write_report(
     trace: Trace, path: str | os.PathLike[str], *, against: Trace | None = None, process_id: int | None = None
 ) -> None:
-    """Write all reports on a `trace`, or on one of its processes, as one HTML page, which loads nothing from elsewhere.
+    """Write all reports on a `trace` as one HTML page, which loads nothing from elsewhere.
 
-    Where there is another trace `against` which to compare it, the page has flame graphs of both. The file at `path`
+    With `process_id`, it is about one of its processes. Where there is another trace `against` which to compare it, the page has flame graphs of both. The file at `path`
     appears whole or not at all. Of a damaged trace it has what could be read, and says so. Charts
     need the extra `plot`. Raises OSError where it cannot be written, ValueError if it is
     one of the traces, and SourceError where the trace cannot be read
