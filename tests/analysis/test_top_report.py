@@ -258,7 +258,7 @@ def test_processes_have_rows_of_their_own() -> None:
         (
             {"by": "thread"},
             ValueError,
-            "by must be .*'module', 'alloc', 'exceptions' or a field of event, not 'thread'",
+            "by must be .*'module', 'alloc', 'off-cpu', 'exceptions' or a field of event, not 'thread'",
         ),
         ({"by": "thread", "weight": "alloc"}, ValueError, "by must be 'method' or 'module', not 'thread'"),
     ],
@@ -332,6 +332,7 @@ def test_parameters_are_those_of_the_function() -> None:
         ("include", str, None),
         ("exclude", str, None),
         ("fold", str, None),
+        ("fold_kernel", bool, False),
         ("my_code", bool, False),
         ("artefacts", bool, False),
         ("raw", bool, False),

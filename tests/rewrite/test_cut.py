@@ -25,6 +25,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.events import R2RGetEntryPoint_V0
 from clrevents.rewrite import cut
 from clrevents.testing.builder import TraceBuilder
 from clrevents.testing.strategies import MadeTrace, traces
@@ -38,7 +39,7 @@ RUNTIME = "Microsoft-Windows-DotNETRuntime"
 RUNDOWN = "Microsoft-Windows-DotNETRuntimeRundown"
 METHODS = {141, 142, 143, 144, 190}
 MODULES = set(range(151, 158))
-RUNTIME_INFORMATION = 187
+RUNTIME_INFORMATION, LOOK_UP = 187, 159
 
 AnyEvent = clrevents.Event[Any]
 
@@ -46,7 +47,7 @@ AnyEvent = clrevents.Event[Any]
 def is_context(event: AnyEvent) -> bool:
     """What names code and modules: it comes along wherever it stands."""
     if event.provider == RUNTIME:
-        return event.id in METHODS | MODULES | {RUNTIME_INFORMATION}
+        return event.id in METHODS | MODULES | {RUNTIME_INFORMATION, LOOK_UP}
     return event.provider in (RUNDOWN, "Universal.System") or event.name == "ProcessInfo"
 
 
@@ -572,7 +573,33 @@ def test_a_part_says_of_which_window_it_is(tmp_path: Path) -> None:
     assert jit.metrics["compilations"].value == window["jit"].metrics["compilations"].value == 0
     with clrevents.open(tmp_path / "smaller.nettrace") as trace:
         assert trace.report("gc").question.window == TimeWindow(775_000_000, 780_000_000)
-        assert trace.report("gc").metrics["count"].value == 4
+        # The first one that ends in it began before.
+        assert trace.report("gc").metrics["count"].value == 3
+
+
+def test_addresses_of_a_part_have_their_names_without_rundown(tmp_path: Path) -> None:
+    """Code that was only looked up before the part reaches to the next one: without it, another would seem to."""
+    builder = TraceBuilder().raw(RUNTIME, 187, name="RuntimeInformationStart")
+    for time, address, name in ((1, 0x1000, "First"), (2, 0x1100, "Second"), (9, 0x1200, "Third")):
+        builder.at(time * 1_000_000).event(
+            R2RGetEntryPoint_V0(
+                MethodID=address,
+                MethodNamespace="N",
+                MethodName=name,
+                MethodSignature="void ()",
+                EntryPoint=address,
+                ClrInstanceID=0,
+            )
+        )
+        if time == 2:
+            builder.at(5_000_000).sample(0x1110)
+    out = tmp_path / "part.nettrace"
+    with clrevents.open(builder.build()) as trace:
+        cut(trace, out, start="4ms", end="6ms")
+    with clrevents.open(out) as trace:
+        (sample,) = trace.events("ThreadSample")
+        assert [frame.label for frame in sample.frames] == ["N.Second"]
+        assert not trace.report("jit").metrics["lookups"].value
 
 
 def test_command_says_what_was_lost(run: Callable[..., Result], tmp_path: Path) -> None:

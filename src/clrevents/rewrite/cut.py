@@ -19,7 +19,7 @@ from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 _ALWAYS: Final = -(1 << 63)
 _FOREVER: Final = (1 << 63) - 1
 _MARK: Final = "/".join(CUT)
-CONTEXT: Final = (*NAMING_EVENTS, "*/ProcessInfo")
+CONTEXT: Final = (*NAMING_EVENTS, "runtime/R2RGetEntryPoint", "*/ProcessInfo")
 """Selectors of the events needed to resolve addresses, whenever they were written."""
 
 

@@ -359,6 +359,16 @@ def test_windows_cut_totals_and_not_intervals() -> None:
     assert report.metrics["running_total"].value == 2_500_000
 
 
+def test_no_wait_is_known_without_samples_and_names() -> None:
+    """A thread that was created, and nothing else: its row says 0 of nothing that was not recorded."""
+    report = reported(created(begun(), 1, 7))
+    (row,) = report.threads
+    assert {getattr(row, f"{state}_ns") for state in ("lock", "wait", "sleep", "join", "task_wait", "pool_idle")} == {
+        None
+    }
+    assert (row.waiting_ns, row.main_wait) == (None, None)
+
+
 @pytest.mark.parametrize(("index", "flags", "role"), [(1, 0, "main"), (9, 2, "finalizer"), (9, 4, "pool_worker")])
 def test_roles_from_what_the_runtime_says(index: int, flags: int, role: str) -> None:
     builder = created(begun(), 1, 7, index=index, flags=flags)
@@ -373,7 +383,10 @@ def test_main_is_known_by_its_method() -> None:
 
 
 def test_no_lock_seen_is_no_proof_without_events() -> None:
-    assert reported(sampled(begun(), 7, 1, 2)).metrics["lock_total"].value is None
+    report = reported(sampled(begun(), 7, 1, 2))
+    assert report.metrics["lock_total"].value is None
+    for row in (*report.threads, *report.roles):
+        assert (row.running_ns, row.lock_ns, row.waiting_ns, row.main_wait) == (MS, None, None, None)
     entering = asleep(begun(), 7, 1, 2, leaf=ENTER)
     data = entering.build()
     for window, lock in (({}, MS), ({"start": 5 * MS}, 0)):

@@ -387,7 +387,7 @@ def are_possible(report: Answer[Any]) -> None:
 
 
 def a_part_says_what_its_window_says(declaration: Declaration, parameters: Any, data: bytes, seed: int = 1) -> None:
-    """A cut at two moments answers as the whole does about that window, or with null, or with bounds."""
+    """A cut at two moments answers as the whole does about that window, or with null, or with bounds, also in rows."""
     rng = random.Random(seed)
     with opened(data) as trace:
         duration = passes_of(trace).scan(raising=False).duration_ns
@@ -408,6 +408,8 @@ def part_of(data: bytes, start: int | None, end: int | None) -> bytes:
 def of_a_part(window: Answer[Any], part: Answer[Any]) -> None:
     """The same of answers that are there already."""
     assert part.question.window == window.question.window
+    odd = next(rows_of_a_part(window, part), None)
+    assert odd is None, odd
     for name, metric in part.metrics.items():
         whole = window.metrics[name].value
         if metric.value is None or metric.value == whole or window.metrics[name].reason == MISSING:
@@ -417,12 +419,131 @@ def of_a_part(window: Answer[Any], part: Answer[Any]) -> None:
         assert metric.low is not None or metric.high is not None, f"{name}: {metric} of the part, {whole} of the window"
         # What is a bound itself contradicts no other on the same side.
         most, least = window.metrics[name].low is None, window.metrics[name].high is None
-        assert metric.low is None or not most or metric.low <= whole, (
+        about = 1 + _ABOUT if metric.evidence == "sample" else 1
+        assert metric.low is None or not most or metric.low <= whole * about, (
             f"{name}: {metric} of the part, {whole} of the window"
         )
         assert metric.high is None or not least or metric.high >= whole, (
             f"{name}: {metric} of the part, {whole} of the window"
         )
+
+
+OTHER_ROWS_IN_PARTS: Final = {
+    ("activities", "leaks"): "what has no end in the part",
+    ("activities", "orphans"): "what has no begin in the part",
+    ("alloc", "timeline"): "steps of a grid that depends on how much there is",
+    **{
+        ("jit", name): "a compilation without a begin in the part counts there, so that these are upper bounds"
+        for name in ("methods", "threads", "tiers")
+    },
+    ("locks", "convoys"): "last from the first wait of the part to the last one",
+    ("pool", "shortages"): "last from the first raise that the part has to the last one",
+    ("pool", "sizes"): "blocked workers are counted by waits that samples may show",
+    ("sample-states", "intervals"): "begin and end between two samples",
+    ("startup", "moments"): "without the beginning, nothing is known of the start",
+    ("threads", "roles"): "what a thread is for may be told before the part: it is `other` then",
+    ("threads", "threads"): "begin where a thread was first seen, and end where it was last seen",
+}
+"""Tables whose rows are other ones in a part, or lie elsewhere, and why."""
+_LEFT_OPEN: Final = {
+    *("ambiguous", "before", "never", "never_stopped", "open", "orphans", "unfinished", "unknown_ns"),
+    "intervals",
+}
+"""Columns that count what the events leave open, or how often samples differ: a part lacks begins and ends."""
+_QUANTILE: Final = re.compile(r"p\d+_|median|_p\d+")
+_MORE_WAITS: Final = {("pool", "blockers"), ("waits", "kinds"), ("waits", "methods"), ("waits", "threads")}
+"""Tables that count more waits in a part: one inside another is one of its own where the other began before."""
+_ABOUT: Final = 0.02
+"""How much more of a sampled time a part may have: it judges by its own samples where they have gaps."""
+
+
+def rows_of_a_part(window: Answer[Any], part: Answer[Any]) -> Iterator[str]:
+    """How rows of a part contradict those of the window: what lies inside is there, with the same values or null, and
+    what adds up is not more."""
+    if part.coverage == "none" or any(note.id == "damage" for note in window.notes):
+        # A copy of a damaged trace is sound, so that nothing tells what it lacks.
+        return
+    for table in window.tables():
+        whole, less = (answer.table(table.name) for answer in (window, part))
+        if max(len(whole), len(less)) > _MANY_ROWS * 10:
+            continue
+        shape = shape_of(table.row_class)
+        if (window.name, table.name) in OTHER_ROWS_IN_PARTS:
+            continue
+        if shape.span is None and shape.at is None:
+            period = getattr(part.facts, "sampling_period_ns", None) or 0
+            left_open = _LEFT_OPEN | ({"count", "threads"} if (window.name, table.name) in _MORE_WAITS else set())
+            yield from _sums_of_a_part(whole, less, period, left_open)
+        else:
+            yield from _spans_of_a_part(whole, less, shape, window.question.window)
+
+
+def _spans_of_a_part(whole: ReportTable[Any], less: ReportTable[Any], shape: Any, window: TimeWindow) -> Iterator[str]:
+    times = [shape.at] if shape.at is not None else list(shape.span)
+    shown = [c.name for c in columns_of(whole.row_class) if c.cell.name not in ("stack", "row") and not c.many]
+    states = any(c.name == "state" for c in columns_of(whole.row_class))
+    rows: list[dict[str, list[dict[str, Any]]]] = [{}, {}]
+    for table, found in zip((whole, less), rows, strict=True):
+        for row in _rows(table):
+            inside = all(row[name] is not None and window.low < row[name] < window.high for name in times)
+            if inside and row.get("evidence", "event") == "event":
+                key = repr([row[name] for name in (*times, *shape.threads)])
+                found.setdefault(key, []).append({name: row[name] for name in shown})
+    for key in {**rows[0], **rows[1]}:
+        mine, theirs = rows[1].get(key, []), rows[0].get(key, [])
+        if not mine and states and _is_unknown(less, theirs[0], shape):
+            continue
+        if len(mine) != len(theirs):
+            yield f"{whole.row_class.__name__} at {key}: {mine[:2]} of the part, {theirs[:2]} of the window"
+            continue
+        for one, other in zip(mine, theirs, strict=True):
+            odd = {name: (one[name], other[name]) for name in shown if one[name] not in (None, other[name])}
+            if odd:
+                yield f"{whole.row_class.__name__} at {key}: {odd}"
+
+
+def _is_unknown(table: ReportTable[Any], row: dict[str, Any], shape: Any) -> bool:
+    """Whether nothing is said of the thread at that time: it was not seen yet, or no more, or its state is unknown."""
+    start, end = shape.span
+    mine = [other for other in _rows(table) if all(other[name] == row[name] for name in shape.threads)]
+    meanwhile = [other for other in mine if other[start] < row[end] and other[end] > row[start]]
+    return all(other["state"] == "unknown" for other in meanwhile)
+
+
+def _sums_of_a_part(
+    whole: ReportTable[Any], less: ReportTable[Any], period_ns: int, left_open: set[str]
+) -> Iterator[str]:
+    numbers = ("duration", "bytes", "count", "number", "ratio", "flag", "count_change", "bytes_change")
+    # What events show of a wait in the whole, samples may show in a part.
+    columns = [c for c in columns_of(whole.row_class) if c.name not in ("evidence", "waiting_in") and not c.many]
+    keys = [c.name for c in columns if c.cell.name in ("thread", "handle")]
+    # A lock or a thread is known by its number; the method that took most may be another one.
+    names = [c.name for c in columns if c.cell.name not in (*numbers, "stack", "row")]
+    names = [c.name for c in columns if c.name in names and not (keys and c.cell.privacy == "code")]
+    code = [c.name for c in columns if c.cell.privacy == "code"]
+    added = [
+        c.name
+        for c in columns
+        if c.cell.name in ("duration", "bytes", "count") and c.name not in left_open and not _QUANTILE.search(c.name)
+    ]
+    durations = {c.name for c in columns if c.cell.name == "duration"}
+    sums: list[dict[str, dict[str, Any]]] = [{}, {}]
+    for table, found in zip((whole, less), sums, strict=True):
+        for row in _rows(table):
+            if table is less and (row.get("state") in ("unknown", "native") or None in (row[name] for name in code)):
+                # What tells more lies before the part or after it.
+                continue
+            mine = found.setdefault(repr([row[name] for name in names]), dict.fromkeys(added, 0))
+            for name in added:
+                mine[name] = None if row[name] is None or mine[name] is None else mine[name] + row[name]
+    for key, mine in sums[1].items():
+        # The first and the last sample of each thread hold for less than a next one, but that one may say otherwise.
+        edges = 3 * period_ns * (mine.get("threads") or 1)
+        for name, value in mine.items():
+            most = sums[0].get(key, {}).get(name, 0)
+            slack = edges if name in durations else 0
+            if value is not None and most is not None and value > most * (1 + _ABOUT) + slack:
+                yield f"{whole.row_class.__name__} of {key}: {name} is {value} in the part, {most} in the window"
 
 
 def what_is_removed_is_never_zero(declarations: Sequence[Declaration], data: bytes) -> None:

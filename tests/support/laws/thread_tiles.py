@@ -29,6 +29,10 @@ def tiles(report: ThreadsReport) -> None:
                 joined.append((interval.start_ns, interval.end_ns))
         assert joined == sorted(lives[number])
     for name in TIMES:
+        if report.metrics[f"{name.removesuffix('_ns')}_total"].value is None:
+            # Where nothing is known, no row says 0.
+            values = [getattr(row, name) for row in (*report.threads, *report.roles)]
+            assert sum(value or 0 for value in values) > 0 or set(values) <= {None}, name
         total = sum(getattr(thread, name) or 0 for thread in report.threads)
         assert total == sum(getattr(role, name) or 0 for role in report.roles)
         assert total == sum(s.total_ns for s in report.states if f"{s.state}_ns" == name)

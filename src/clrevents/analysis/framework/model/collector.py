@@ -190,6 +190,11 @@ class Context:
         return self.troubles.complete
 
     @property
+    def has_start(self) -> bool:
+        """Whether this is not a part of a trace that was cut off before it."""
+        return self.troubles.part.low <= 0
+
+    @property
     def marks(self) -> Marks:
         """The holes, to be asked about spans."""
         return self.troubles.marks
@@ -377,8 +382,7 @@ class Context:
     def _of_part(self, metric: Metric, name: str) -> Metric:
         """What is known about a metric if whatever came before or after the part is missing."""
         known = self.in_part.get(name, self.in_part.get("*"))
-        part = self.troubles.part
-        if known is None or metric.value is None or (known == "from the start" and part.low <= 0):
+        if known is None or metric.value is None or (known == "from the start" and self.has_start):
             return metric
         if known != "unknown" and known != "from the start":
             return _bound(metric, least=known == "at least")

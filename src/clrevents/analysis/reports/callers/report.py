@@ -22,6 +22,7 @@ from clrevents.analysis.shared.samples.name_patterns import matched, name_patter
 from clrevents.analysis.shared.samples.sample_collector import (
     SAMPLE_METRICS,
     SAMPLE_NEEDS,
+    SAMPLES_OF_PART,
     CollectedSamples,
     SampleCollector,
     SampleFacts,
@@ -255,8 +256,7 @@ REPORT: Final = ReportDeclaration(
     needs=SAMPLE_NEEDS,
     metrics=_METRICS,
     collector=CallersCollector,
-    # Whether a late sampler covered a gap is judged by the samples around it, of which a part has fewer.
-    in_part={"samples": "at least", "*": "unknown"},
+    in_part=SAMPLES_OF_PART,
     beside=("callees",),
     parameters=CallersParameters,
     shown=(

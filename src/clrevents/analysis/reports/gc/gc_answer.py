@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context
@@ -35,6 +36,7 @@ _ADDED_UP: Final = frozenset(
     )
 )
 """What can only grow with collections that are not in the trace."""
+_COUNTS: Final = ("count", "full_blocking", "background", "induced")
 _PERCENTILES: Final = {"pause_p50": 50, "pause_p95": 95, "pause_p99": 99}
 
 
@@ -57,8 +59,13 @@ class WindowedCollections:
     @property
     def begun(self) -> list[bool]:
         """Which of them count here."""
-        found: list[bool] = self.context.begun(self.collections).tolist()
+        found: list[bool] = (self.context.begun(self.collections) & ~self.before()).tolist()
         return found
+
+    def before(self) -> NDArray[np.bool_]:
+        """Those of a part of a trace that have no begin in it: before it, as a rule."""
+        known: NDArray[np.bool_] = self.collections.column("start_ns").known
+        return ~known & (not self.context.has_start)
 
     def paused(self) -> list[int | None]:
         """How long each stopped the program within the window; None if unknown."""
@@ -173,6 +180,12 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
         "promoted_total": any(promoted[row] is None for row in rows),
         "allocated_total": any(allocated[row] is None for row in rows) or not {None, "background"}.isdisjoint(kind),
     }
+    # One without a begin may yet have begun in the part, if the trace has lost that.
+    more = int((context.begun(listed.collections) & listed.before()).sum())
+    for name in _COUNTS if more else ():
+        count = numbers[name]
+        assert isinstance(count, int)
+        numbers[name] = attrs.evolve(context.metric(name, count), low=count, high=None if lost else count + more)
     for name, value in numbers.items():
         if not isinstance(value, Metric) and (at_least.get(name) or (lost and name in _ADDED_UP)):
             numbers[name] = context.metric(name, value, least=True)

@@ -305,7 +305,6 @@ REPORT: Final = ReportDeclaration(
     metrics=_METRICS,
     collector=GcCollector,
     in_part={
-        **dict.fromkeys(("count", "full_blocking", "background", "induced"), "at most"),
         **dict.fromkeys(("pause_max", "heap_peak", "committed_peak", "promoted_total", "allocated_total"), "at least"),
         **dict.fromkeys(
             ("pause_p50", "pause_p95", "pause_p99", "large_share", "pinned_share", "allocation_rate"), "unknown"

@@ -68,7 +68,8 @@ class LockTables:
         first = np.where(spans.begun, starts, ALWAYS)
         last = np.where(spans.ended | spans.unended, ends, FOREVER)
         self.inside = np.asarray(window.meets(first, last))
-        self.begun = np.asarray(window.holds(starts))
+        # In a part of a trace, what has no begin began before it.
+        self.begun = np.asarray(window.holds(starts) & (spans.begun | context.has_start))
         self.waited = found.waited(window)
 
     # Rows. ----------------------------------------------------------------------------------------------------------

@@ -111,7 +111,9 @@ class QueueLength(Row):
 
     time_ns: Ns = column("When.")
     source: Word = column("Which events recorded the items.")
-    items: Count = column("How many waited from then on, including those that were never taken.")
+    items: Count | None = column(
+        "How many waited from then on, including those that were never taken; null in a part without the beginning."
+    )
 
 
 @row

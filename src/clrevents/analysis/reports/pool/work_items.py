@@ -153,7 +153,8 @@ def length_table(context: Context, found: Sequence[Items]) -> ReportTable[QueueL
         waiting = np.searchsorted(np.sort(queued), times, "right") - np.searchsorted(np.sort(taken), times, "right")
         rows["time_ns"] += times.tolist()
         rows["source"] += [items.source] * len(times)
-        rows["items"] += waiting.tolist()
+        # What was queued before a part and not taken in it, waits too.
+        rows["items"] += waiting.tolist() if context.has_start else [None] * len(times)
     return context.table(QueueLength, rows)
 
 

@@ -62,6 +62,8 @@ class Start:
     @cached_property
     def verdict(self) -> tuple[str, Evidence | None]:
         """Whether the trace was begun before the runtime, and how that is known."""
+        if not self.context.has_start:
+            return "unknown", None
         if len(self.rows[STARTED]):
             return "launched", "event"
         names = self.rows["runtime/AssemblyLoad"].column("FullyQualifiedAssemblyName").tolist()
@@ -191,7 +193,10 @@ class Start:
     def moments(self) -> list[Moment]:
         """All moments that are known, in order of time."""
         # No window reaches to before the session.
-        found = [mark for mark in self.checkpoints if mark.time_ns >= 0]
+        found = sorted((mark for mark in self.checkpoints if mark.time_ns >= 0), key=lambda mark: mark.time_ns)
+        if not self.context.has_start:
+            # The first that a part of a trace has is not the first that happened.
+            return found
         if self.started_ns is not None:
             found.append(Moment("runtime_started", self.started_ns, "event", "RuntimeInformationStart"))
         jit, main = self.spans[0], self.main

@@ -183,6 +183,8 @@ def _events(start: Start) -> tuple[int | None, float | None]:
 
 def _not_launched(start: Start) -> Note:
     """Why there is no start to report."""
+    if not start.context.has_start:
+        return Note("start-unknown", "warning", "the trace is a part of another, without its beginning", ("moments",))
     record = str(record_needs(start.context.needs))
     attached = start.verdict[0] == "attached"
     text = "the runtime was already running when the trace began; what it did before was not recorded"

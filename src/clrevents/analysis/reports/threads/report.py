@@ -44,6 +44,7 @@ from clrevents.analysis.reports.threads.thread_rows import (
     role_table,
     state_table,
     thread_columns,
+    untold_columns,
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
 from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Stops, Tiler
@@ -143,18 +144,12 @@ class ThreadsCollector(Collector[ThreadsReport]):
     def _by_kernel(self, context: Context) -> ThreadsReport:
         """The answer where the kernel recorded when threads had a processor: samples of the profiler tell less."""
         found = kernel_threads(context, self._kernel)
-        times = thread_columns(found.lives, found.roles, {}, context.thread_names, context.window)
         told = {piece.doing.state for life in found.lives for piece in life.pieces}
         # Why a thread was off the processor is known by the kernel's methods: where no switch has a reason, they have
         # no names, and nothing is known of any reason.
         always = {"running", "unknown"}
         reasons = set(KERNEL_TELLS) if told & (set(KERNEL_TELLS) - always) else always
         untold = [state for state in STATES if state not in told and state not in reasons]
-        # These two are never null in rows: what they lack is in `unknown_ns`.
-        null = [state for state in untold if state not in ("wait", "sleep")]
-        times |= dict.fromkeys((f"{state}_ns" for state in null), [None] * len(found.lives))
-        times |= {"cpu_samples_ns": found.cpu_samples_ns, "unsampled_ns": found.unsampled_ns}
-        threads = context.table(ThreadRow, times)
         intervals = context.table(ThreadInterval, interval_columns(found.lives))
         states = state_table(context, intervals)
         totals = dict(zip(states.column("state").tolist(), states.column("total_ns").tolist(), strict=True))
@@ -164,6 +159,10 @@ class ThreadsCollector(Collector[ThreadsReport]):
             else context.metric(f"{state}_total", totals.get(state, 0), evidence="event")
             for state in STATES
         }
+        columns = thread_columns(found.lives, found.roles, {}, context.thread_names, context.window)
+        columns |= untold_columns(metrics, totals, len(found.lives))
+        columns |= {"cpu_samples_ns": found.cpu_samples_ns, "unsampled_ns": found.unsampled_ns}
+        threads = context.table(ThreadRow, columns)
         made: ThreadsReport = context.answer(
             ThreadsReport,
             facts=ThreadFacts(
@@ -190,11 +189,6 @@ class ThreadsCollector(Collector[ThreadsReport]):
     ) -> ThreadsReport:
         listed = {thread: trail.listed for thread, trail in trails.items()}
         columns = thread_columns(lives, roles, listed, context.thread_names, context.window)
-        by_kernel = (*(f"{state}_ns" for state in BY_KERNEL), "cpu_samples_ns", "unsampled_ns")
-        columns |= dict.fromkeys(by_kernel, [None] * len(lives))
-        if not running_told:
-            columns |= dict.fromkeys((f"{state}_ns" for state in UNTELLABLE), [None] * len(lives))
-        threads = context.table(ThreadRow, columns)
         intervals = context.table(ThreadInterval, interval_columns(lives))
         states = state_table(context, intervals)
         totals = dict(zip(states.column("state").tolist(), states.column("total_ns").tolist(), strict=True))
@@ -212,6 +206,9 @@ class ThreadsCollector(Collector[ThreadsReport]):
         for state in BY_KERNEL:
             reason = "only recordings by the Linux kernel tell"
             metrics[f"{state}_total"] = context.metric(f"{state}_total", None, reason=reason)
+        columns |= untold_columns(metrics, totals, len(lives))
+        columns |= dict.fromkeys(("cpu_samples_ns", "unsampled_ns"), [None] * len(lives))
+        threads = context.table(ThreadRow, columns)
         metrics["threads"] = None if _ANYTHING in context.unknown else len(threads)
         notes = []
         if not running_told:

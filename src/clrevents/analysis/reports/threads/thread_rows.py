@@ -10,6 +10,7 @@ import numpy as np
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.cells import (
     Address,
     CodeName,
@@ -28,7 +29,7 @@ from clrevents.analysis.framework.vocabulary.cells import (
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 from clrevents.analysis.reports.threads.lives import ThreadLife
-from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING
+from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, WAITING
 
 
 def _time(what: str, importance: int = 2) -> Any:
@@ -95,15 +96,17 @@ class ThreadRow(SpanRow):
     )
     ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
-    waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work", importance=1)
+    waiting_ns: DurationNs | None = _time("waited: for a lock, a handle, time, a thread, a task, or work", importance=1)
     main_wait: Word | None = column(
         "The waiting state that took longest; null if there was none.", windowed=True, importance=1
     )
     unknown_ns: DurationNs = _time("did something unknown", importance=3)
     gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
     lock_ns: DurationNs | None = _part("waited for a lock")
-    wait_ns: DurationNs = _part("waited for a handle or a monitor; by the kernel, for anything that has no state here")
-    sleep_ns: DurationNs = _part("slept")
+    wait_ns: DurationNs | None = _part(
+        "waited for a handle or a monitor; by the kernel, for anything that has no state here"
+    )
+    sleep_ns: DurationNs | None = _part("slept")
     io_ns: DurationNs | None = _by_kernel("waited for input, output, a disk or a page", True)
     join_ns: DurationNs | None = _part("waited for a thread to end")
     task_wait_ns: DurationNs | None = _part("waited for a task")
@@ -141,13 +144,15 @@ class RoleRow(Row):
     running_ns: DurationNs | None = _told("ran managed code; where the kernel recorded it, had a processor")
     ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
-    waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work")
+    waiting_ns: DurationNs | None = _time("waited: for a lock, a handle, time, a thread, a task, or work")
     main_wait: Word | None = column("The waiting state that took longest; null if there was none.", windowed=True)
     unknown_ns: DurationNs = _time("did something unknown")
     gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
     lock_ns: DurationNs | None = _part("waited for a lock")
-    wait_ns: DurationNs = _part("waited for a handle or a monitor; by the kernel, for anything that has no state here")
-    sleep_ns: DurationNs = _part("slept")
+    wait_ns: DurationNs | None = _part(
+        "waited for a handle or a monitor; by the kernel, for anything that has no state here"
+    )
+    sleep_ns: DurationNs | None = _part("slept")
     io_ns: DurationNs | None = _by_kernel("waited for input, output, a disk or a page", True)
     join_ns: DurationNs | None = _part("waited for a thread to end")
     task_wait_ns: DurationNs | None = _part("waited for a task")
@@ -286,6 +291,16 @@ def _waits(times: Any) -> dict[str, Any]:
     return {"waiting_ns": total, "main_wait": named}
 
 
+def untold_columns(metrics: Mapping[str, int | Metric | None], totals: Mapping[str, int], count: int) -> dict[str, Any]:
+    """Nulls for the times of which nothing is known, by the metrics: no thread's 0 is one then."""
+    known = {name: metric.value if isinstance(metric, Metric) else metric for name, metric in metrics.items()}
+    untold = {state for state in STATES if known[f"{state}_total"] is None and not totals.get(state)}
+    names = [f"{state}_ns" for state in untold]
+    if untold & (set(WAITING) - set(BY_KERNEL)) and not any(totals.get(state) for state in WAITING):
+        names.append("waiting_ns")
+    return {name: [None] * count for name in names}
+
+
 def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable[RoleRow]:
     """The threads of the window by their role, longest lifetimes first."""
     roles = np.array(threads.column("role").tolist(), dtype=object)
@@ -297,15 +312,15 @@ def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable
         "threads": [int((roles == name).sum()) for name in names],
         "lossy": [bool(threads.numbers("lossy")[roles == name].any()) for name in names],
     }
-    for column_name in ("life_ns", *TIMES):
+    times = np.zeros((len(TIMES), len(names)), dtype=np.int64)
+    for n, column_name in enumerate(TIMES):
+        values = threads.numbers(column_name)
+        times[n] = [int(values[roles == name].sum()) for name in names]
+    columns |= {"life_ns": [life[name] for name in names], **_waits(times), **dict(zip(TIMES, times, strict=True))}
+    for column_name in ("waiting_ns", *TIMES):
         if not threads.column(column_name).known.all():
             columns[column_name] = [None] * len(names)
-            continue
-        values = threads.numbers(column_name)
-        columns[column_name] = np.array([int(values[roles == name].sum()) for name in names], dtype=np.int64)
-    none = np.zeros(len(names), dtype=np.int64)
-    times = np.array([none if None in columns[name] else columns[name] for name in TIMES], dtype=np.int64)
-    return context.table(RoleRow, {**columns, **_waits(times)})
+    return context.table(RoleRow, columns)
 
 
 def state_table(context: Context, intervals: ReportTable[ThreadInterval]) -> ReportTable[StateRow]:

@@ -18,6 +18,7 @@ from clrevents.analysis.shared.samples.hot import BY, By, hottest, telling_names
 from clrevents.analysis.shared.samples.sample_collector import (
     SAMPLE_METRICS,
     SAMPLE_NEEDS,
+    SAMPLES_OF_PART,
     CollectedSamples,
     SampleCollector,
 )
@@ -103,6 +104,5 @@ REPORT: Final = ReportDeclaration(
         ("Which methods allocate, in bytes?", "clrevents top app.nettrace --by alloc"),
         ("And which modules?", "clrevents top app.nettrace --by module --weight alloc"),
     ),
-    # Whether a late sampler covered a gap is judged by the samples around it, of which a part has fewer.
-    in_part={"samples": "at least", "*": "unknown"},
+    in_part=SAMPLES_OF_PART,
 )

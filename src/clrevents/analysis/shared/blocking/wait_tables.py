@@ -118,8 +118,10 @@ class WaitTables:
         return max(sums, key=lambda name: sums[name]) if sums else None
 
     def count(self, waits: Iterable[KnownWait]) -> int:
-        """How many count in the window: those that begin in it."""
-        return sum(self._low <= wait.place < self._high for wait in waits)
+        """How many count in the window: those that begin in it. In a part of a trace, what has no begin began before
+        it."""
+        known = [wait for wait in waits if wait.start is not None or self._context.has_start]
+        return sum(self._low <= wait.place < self._high for wait in known)
 
     def waited(self, waits: Iterable[KnownWait]) -> int:
         """How long they lasted in the window."""

@@ -21,6 +21,7 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import (
     MANY_PROCESSES,
     Evidence,
+    InPart,
     Metric,
     MetricDeclaration,
     Note,
@@ -88,6 +89,9 @@ SAMPLE_METRICS: Final = (
         lossy="as found",
     ),
 )
+SAMPLES_OF_PART: Final[Mapping[str, InPart]] = {"samples": "at least", "*": "unknown"}
+"""A part of a trace lacks the sample that its threads were seen with before, and those after it; and how far samples
+hold over a gap is judged by those that it has. What other events weigh is the same in every part."""
 WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {
     "nanoseconds": ("_ns", "ns"),
     "bytes": ("_bytes", "bytes"),
@@ -326,6 +330,8 @@ class SampleCollector(Collector[A_co]):
         running_told: bool = True,
     ) -> CollectedSamples:
         of_processors = self._timed and name == CPU_EVENT[1]
+        if self._away is None and (not self._timed or of_processors):
+            context = attrs.evolve(context, in_part={})
         unknown = None if known else ON_PROCESSOR if of_processors else "the trace has no such event"
         apart = context.info.version >= MANY_PROCESSES
         samples = name_samples(
