@@ -75,11 +75,10 @@ def write_report(
 ) -> None:
     """Write all reports on a `trace` as one HTML page, which loads nothing from elsewhere.
 
-    With `process_id`, it is about one of its processes. Where there is another trace `against` which to compare it, the page has flame graphs of both. The file at `path`
-    appears whole or not at all. Of a damaged trace it has what could be read, and says so. Charts
-    need the extra `plot`. Raises OSError where it cannot be written, ValueError if it is
-    one of the traces, and SourceError where the trace cannot be read
-    again.
+    With `process_id`, it is about one of its processes. Where there is another trace `against` which to compare it,
+    the page has flame graphs of both. The file at `path` appears whole or not at all. Of a damaged trace it has
+    what could be read, and says so. Charts need the extra `plot`. Raises OSError where it cannot be written,
+    ValueError if it is one of the traces, and SourceError where the trace cannot be read again.
     """
     inputs = [one.info.path for one in (trace, against) if one is not None]
     refuse_replacing(path, *inputs)
