@@ -455,9 +455,7 @@ TRACE: Final = {
         "check",
         "summary",
         "redacted",
-        "name_by",
         "processes",
-        "named_by",
     ),
 }
 

@@ -158,7 +158,7 @@ SECTIONS: Final = (
         "[reports](reports.md) lists the tables, columns, metrics and facts of each.",
     ),
     Section(
-        "Writing smaller traces",
+        "Writing traces",
         "clrevents.rewrite",
         (
             "cut",
@@ -170,7 +170,10 @@ SECTIONS: Final = (
             "FoundWord",
             "redaction_rules",
             "FieldRule",
+            "join",
+            "JoinResult",
         ),
+        ("trace.alignment.SameRun",),
     ),
     Section("Traces for tests", "clrevents.testing.builder", ("TraceBuilder",)),
     Section(

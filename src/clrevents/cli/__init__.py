@@ -32,6 +32,7 @@ _COMMANDS: Final = {
     "schema": "List the known events, or describe one, or a report.",
     "check": "Decode everything and report whether the trace is intact.",
     "cut": "Write a smaller trace with only some of the events.",
+    "join": "Write two recordings of one run as one trace.",
     "redact": "Write the same trace without sensitive strings.",
     "ps": "List the running .NET processes.",
     "collect": "Record a running process, or a program that is started.",

@@ -41,7 +41,6 @@ from clrevents.trace.event import Event
 from clrevents.trace.passes import Order, Passes
 from clrevents.trace.process_lives import PROCESS_EVENTS, ProcessLife, process_lives
 from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
-from clrevents.trace.same_run import NamedBy, named_by
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stacks import LateNames, Stacks
 from clrevents.trace.told_windows import Progress
@@ -91,8 +90,6 @@ class Trace:
         self._tables = BatchTables(registry, limits)
         self._stacks: Stacks | None = None
         self._databases: list[Any] = []
-        self.named_by: NamedBy | None = None
-        """The other recording that `name_by` took names from; None without one."""
         again = functools.partial(_methods_of, source, errors, limits, registry) if _reopens(source) else None
         self._names = LateNames(_asking(weakref.ref(self)), again)
         opened = open_source(source, limits)
@@ -178,31 +175,13 @@ class Trace:
         For a damaged trace, it covers the events before the damage.
         """
         if self._names.known is None:
-            self._names.known = Methods(self._code())
+            passes = self._passes
+            feed = Feed(passes.limits)
+            with passes.before_damage():
+                for rows in passes.selected_rows(passes.stream(), CodeEvents(passes.registry), decode=False):
+                    feed.take(rows)
+            self._names.known = Methods(feed)
         return self._names.known
-
-    def _code(self) -> Feed:
-        passes = self._passes
-        feed = Feed(passes.limits)
-        with passes.before_damage():
-            for rows in passes.selected_rows(passes.stream(), CodeEvents(passes.registry), decode=False):
-                feed.take(rows)
-        return feed
-
-    def name_by(self, other: Trace) -> NamedBy:
-        """Name code also by another recording of the same run: EventPipe's, beside that of the Linux recorder.
-
-        The recorder has no names for precompiled methods; the rundown of the other trace has. Reads the code of both
-        now; only names are taken, no events, and `other` is not needed afterwards. Raises ValueError unless it is of
-        one process that is in this trace, and began while this one was recorded.
-        """
-        processes = {thread.process_id for thread in self.threads}
-        self.named_by = named_by(self.info, processes, self.duration_ns, other.info)
-        feed = self._code()
-        feed.join(other._code(), self.named_by.process_id, self.named_by.shift_ns)
-        self._names.known = Methods(feed)
-        self._stacks = None
-        return self.named_by
 
     @property
     def stacks(self) -> Stacks:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
-from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.gathering.merged import MergedStacks, StackFrame
@@ -228,10 +228,7 @@ class SwitchFeed:
 
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
-        found = chunk.events.get(SWITCH)
-        if found is not None:
-            columns = [name for name in SWITCH_COLUMNS if name in found.table]
-            self._kept.take(ReportChunk({SWITCH: found.only(np.arange(len(found)), columns)}))
+        self._kept.take(narrowed(chunk, {SWITCH: SWITCH_COLUMNS}))
 
     def found(self, context: Context) -> Switches:
         """All times off a processor."""
