@@ -281,9 +281,8 @@ def test_a_thread_stopped_for_a_collection_sits_in_a_futex(tmp_path: Path) -> No
             for rows in passes_of(other).event_rows(decode=False):
                 kinds = EventRows(rows).kinds
                 payloads = zip(kinds, rows.payload_bytes, strict=True)
-                copier.add(
-                    rows, [_for_gc(data) if kind.key.name == "GCSuspendEEBegin" else data for kind, data in told]
-                )
+                stops = {"GCSuspendEEBegin"}
+                copier.add(rows, [_for_gc(data) if kind.key.name in stops else data for kind, data in payloads])
             copier.finish()
         with clrevents.open(for_gc) as changed:
             join(linux, changed, tmp_path / "for-gc.both.nettrace")
