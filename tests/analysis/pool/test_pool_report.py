@@ -247,6 +247,16 @@ def test_an_id_used_twice_is_first_in_first_out() -> None:
     assert [(row.time_ns // MS, row.items) for row in found.length] == [(10, 1), (20, 2), (25, 3), (40, 2), (90, 1)]
 
 
+def test_percentiles_are_by_nearest_rank() -> None:
+    builder = TraceBuilder()
+    for id in range(1, 101):
+        enqueued(builder.thread(1).at(0), id)
+    for id in range(1, 101):
+        dequeued(builder.thread(2).at(id * MS), id)
+    found = told(builder.rundown())
+    assert numbers_of(found, "latency_p50", "latency_p99", "latency_max") == (50 * MS, 99 * MS, 100 * MS)
+
+
 def test_what_was_queued_before_the_trace_is_apart() -> None:
     builder = TraceBuilder()
     started(builder.thread(2).at(10 * MS), 5)
