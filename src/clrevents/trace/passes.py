@@ -367,9 +367,10 @@ class Passes:
                 parts.append(chunk.stacks)
         return AddressStacks(join(parts))
 
-    def stacks_and_headers(self, columns: tuple[str, ...]) -> tuple[StackArrays, Table]:
-        """The call stacks of all events, and the header columns of all events in order of time, in one pass."""
-        chunks = list(self.chunks(self.columns(self.selection(()), "time", columns, payloads=False, stacks=True)))
+    def stacks_and_headers(self, columns: tuple[str, ...], filters: FilterOptions) -> tuple[StackArrays, Table]:
+        """The call stacks of the selected events, and their header columns in order of time, in one pass."""
+        selection = self.selection((), Filters.of(filters))
+        chunks = list(self.chunks(self.columns(selection, "time", columns, payloads=False, stacks=True)))
         return join([chunk.stacks for chunk in chunks]), header_table(chunks, columns)
 
     @contextmanager
