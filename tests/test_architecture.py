@@ -256,6 +256,7 @@ LAYERS: Final = {
         ("shared.samples", "shared.forest"),
         ("shared.blocking", "pairing"),
         ("reports",),
+        ("compare",),
     ),
     "export": (
         ("look", "sampled_calls", "protobuf_wire", "files"),
@@ -455,9 +456,7 @@ TRACE: Final = {
         "check",
         "summary",
         "redacted",
-        "name_by",
         "processes",
-        "named_by",
     ),
 }
 

@@ -138,6 +138,11 @@ def test_cut_gzip_gives_what_is_there(tmp_path: Path) -> None:
 def test_spool_limit() -> None:
     with pytest.raises(LimitError, match="spool_bytes"):
         clrevents.open(SAMPLE, limits=Limits(spool_bytes=1000))
+    size = len(unpacked(SAMPLE))
+    with clrevents.open(SAMPLE, limits=Limits(spool_bytes=size)) as trace:
+        assert trace.info
+    with pytest.raises(LimitError, match="spool_bytes"):
+        clrevents.open(SAMPLE, limits=Limits(spool_bytes=size - 1))
     with pytest.raises(ValueError, match=r"Limits\.problems must be a positive integer"):
         Limits(problems=0)
 

@@ -37,7 +37,7 @@ KERNELS: Final = ("decode/kernels/scan", "decode/kernels/walk", "decode/kernels/
 LEFT_OUT: Final = ("schema/_index.py", "schema/events/", "events.py", "__init__.py", "__main__.py")
 """Generated, declarations that are compared with the manifest, and lists of names."""
 ROOMS: Final = {
-    "_util": ["tests/test_outputs.py", "tests/test_meter.py", "tests/cli"],
+    "_util": ["tests/util", "tests/test_outputs.py", "tests/test_meter.py", "tests/cli"],
     "errors": ["tests/trace", "tests/cli"],
     "schema": ["tests/schema", "tests/reference"],
     "sources": ["tests/test_sources.py", "tests/test_remote_sources.py", "tests/trace"],

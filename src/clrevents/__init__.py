@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from clrevents import types as types
     from clrevents._util.process import tune_process as tune_process
     from clrevents._util.sample import sample_trace as sample_trace
+    from clrevents.analysis.compare.compare import compare as compare
+    from clrevents.analysis.compare.compare import measure as measure
+    from clrevents.analysis.compare.compare import save_measured as save_measured
     from clrevents.decode.container.blocks import TraceInfo as TraceInfo
     from clrevents.decode.kernels.engine import engine as engine
     from clrevents.decode.kinds import EventKey as EventKey
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "analysis.compare.compare": ("compare", "measure", "save_measured"),
     "decode.container.blocks": ("TraceInfo",),
     "trace.batch": ("Batch",),
     "trace.event": ("Event",),

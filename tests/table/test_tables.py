@@ -14,6 +14,8 @@ import pytest
 import clrevents
 import hostile
 from clrevents.events import GCStart_V0, GCStart_V1, GCStart_V2, MethodLoadVerbose_V1
+from clrevents.export.files.directory import Options
+from clrevents.export.files.onefile import export_table
 from clrevents.schema.registry import DEFAULT
 from clrevents.table.event_schema import TableField
 from clrevents.testing.builder import Format, TraceBuilder
@@ -315,6 +317,14 @@ def test_a_payload_that_does_not_fit_is_left_out_and_said() -> None:
         assert len(trace.headers()) == 3
     with clrevents.open(data, errors="strict") as trace, pytest.raises(clrevents.PayloadError):
         trace.table("GCStart")
+
+
+def test_what_a_file_of_one_event_lacks_is_counted(tmp_path: Path) -> None:
+    info = GCStart_V1.__event__
+    data = TraceBuilder().event(MIDDLE).raw(info.provider, info.id, 1, b"\1\2").event(MIDDLE).build()
+    with clrevents.open(data) as trace:
+        written = export_table(trace, "GCStart", tmp_path / "out.csv", Options("csv"))
+    assert (written.rows, written.left_out) == (2, {(info.provider, "GCStart"): 1})
 
 
 def test_a_table_outlives_its_trace(tmp_path: Path) -> None:

@@ -116,6 +116,18 @@ SECTIONS: Final = (
     ),
     Section("Many traces", "clrevents", ("open_many", "Traces"), ("fleet.fleet_answer.FleetAnswer",)),
     Section(
+        "Before and after",
+        "clrevents",
+        ("compare", "measure", "save_measured"),
+        (
+            "analysis.compare.comparison.Comparison",
+            "analysis.compare.change.Change",
+            "analysis.compare.measured.Measured",
+            "analysis.compare.measured.Amount",
+        ),
+        "[What changed?](compare.md) says what verdicts mean.",
+    ),
+    Section(
         "Durations and weighted stacks",
         "clrevents.analysis",
         ("spans", "read_samples", "Samples", "hottest", "add_leaf", "add_artefact"),
@@ -158,7 +170,7 @@ SECTIONS: Final = (
         "[reports](reports.md) lists the tables, columns, metrics and facts of each.",
     ),
     Section(
-        "Writing smaller traces",
+        "Writing traces",
         "clrevents.rewrite",
         (
             "cut",
@@ -170,7 +182,10 @@ SECTIONS: Final = (
             "FoundWord",
             "redaction_rules",
             "FieldRule",
+            "join",
+            "JoinResult",
         ),
+        ("trace.alignment.SameRun",),
     ),
     Section("Traces for tests", "clrevents.testing.builder", ("TraceBuilder",)),
     Section(

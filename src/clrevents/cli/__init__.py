@@ -27,11 +27,13 @@ _COMMANDS: Final = {
     "report": "Write all reports, flame graphs and a timeline as one page.",
     "flame": "Write a flame graph as HTML or for a viewer.",
     "spans": "Measure the time from one event to another.",
+    "compare": "Say what changed between recordings, and how sure that is.",
     "query": "Query a trace in SQL, with a table per event.",
     "export": "Export events to Parquet, Arrow, CSV or JSON lines.",
     "schema": "List the known events, or describe one, or a report.",
     "check": "Decode everything and report whether the trace is intact.",
     "cut": "Write a smaller trace with only some of the events.",
+    "join": "Write two recordings of one run as one trace.",
     "redact": "Write the same trace without sensitive strings.",
     "ps": "List the running .NET processes.",
     "collect": "Record a running process, or a program that is started.",
@@ -154,7 +156,8 @@ def root() -> None:
         clrevents schema MethodLoadVerbose
 
     Exit status: 0 for success, 1 for a usage error or an unknown event, 2 if the file cannot be read, 3 if it is
-    damaged (--fail-on selects what counts), 4 if a condition of --assert does not hold.
+    damaged (--fail-on selects what counts), 4 if a condition of --assert does not hold or a
+    change is one that `compare --fail-on` names.
     """
 
 

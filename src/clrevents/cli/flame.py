@@ -127,9 +127,8 @@ def command(
             except (click.UsageError, UnknownEventError, AmbiguousEventError) as error:
                 raise click.UsageError(safe(f"{before_name}: {error}")) from None
             worst = other.finish(fail_on)
-    with Reading(file, errors) as reading:
+    with Reading(file, errors, beside=beside) as reading:
         try:
-            reading.name_by(beside)
             samples = samples_of(reading, event, weight, threads, start, end, chosen)
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)

@@ -10,7 +10,8 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from tempfile import TemporaryFile
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
@@ -73,7 +74,7 @@ def with_option(command: F) -> F:
         "--with",
         "beside",
         metavar="FILE",
-        help="Take names of code from this other recording of the same run: EventPipe's, beside the Linux recorder's.",
+        help="Join this other recording of the same run: EventPipe's, with the Linux recorder's FILE.",
     )(command)
 
 
@@ -124,13 +125,17 @@ class Reading:
     `busy_output`: lines are printed during reading; on a terminal, a progress bar would get between them.
     """
 
-    def __init__(self, file: str, errors: ErrorMode = "salvage", *, busy_output: bool = False) -> None:
+    def __init__(
+        self, file: str, errors: ErrorMode = "salvage", *, busy_output: bool = False, beside: str | None = None
+    ) -> None:
         self._file = file
+        self._beside = beside
         self._errors = errors
         self._meter = Meter(sys.stderr, busy_output and sys.stdout is not None and sys.stdout.isatty())
         self._filters = warnings.catch_warnings()
         self._warned: list[str] = []
         self._trace: clrevents.Trace | None = None
+        self._copies = ExitStack()
 
     def __enter__(self) -> Reading:
         self._filters.__enter__()
@@ -149,6 +154,8 @@ class Reading:
                 what = "directory" if os.path.isdir(self._file) else "pattern"
                 raise SourceError(f"is a {what}, and {_OF_MANY}", path=self._file)
             self._trace = clrevents.open(trace_source(self._file), errors=self._errors, progress=self._meter.hook)
+            if self._beside is not None:
+                self._trace = self._joined(self._trace, self._beside)
         except ImportError as error:
             # A URL, and nothing that reads it.
             self.__exit__(None, None, None)
@@ -165,21 +172,29 @@ class Reading:
         self._filters.__exit__(kind, value, traceback)
         if self._trace is not None:
             self._trace.close()
+        self._copies.close()
 
     @property
     def trace(self) -> clrevents.Trace:
         assert self._trace is not None
         return self._trace
 
-    def name_by(self, file: str | None) -> None:
-        """Take names from another recording of the same run, if one is given. UsageError where it is of none."""
-        if file is None:
-            return
-        with Reading(file, self._errors) as other:
+    def _joined(self, trace: clrevents.Trace, beside: str) -> clrevents.Trace:
+        """The trace joined with another recording of the same run. UsageError where it is none."""
+        from clrevents.rewrite import join
+
+        # The copy is removed with the trace, which reads it.
+        file: Any = self._copies.enter_context(TemporaryFile())  # noqa: SIM115 - closed by the stack
+        with trace, Reading(beside, self._errors) as other:
             try:
-                self.trace.name_by(other.trace)
+                join(trace, other.trace, file)
             except ValueError as error:
                 raise click.UsageError(safe(f"--with {other.name}: {error}")) from None
+        # Messages and answers name the file that was asked for.
+        with suppress(AttributeError):
+            file.raw.name = trace.info.path
+        file.seek(0)
+        return clrevents.open(file, errors=self._errors, progress=self._meter.hook)
 
     def process_id(self, process: str | None) -> int | None:
         """The number of a process that is given by number or name. UsageError for a name of none or of several."""

@@ -342,10 +342,9 @@ def _run(
         except (KeyError, TypeError, ValueError) as error:
             raise usage_error(error) from None
         return code
-    with Reading(source, errors) as reading:
+    with Reading(source, errors, beside=beside) as reading:
         stopped: DamageError | PayloadError | None = None
         try:
-            reading.name_by(beside)
             window["process_id"] = reading.process_id(process)
             found = ask_one(reading.trace, declared, parameters, window)
         except (DamageError, PayloadError) as error:

@@ -1,8 +1,9 @@
-"""A trace in, another trace out: a part of it, or all of it without its secrets."""
+"""Traces in, another trace out: a part of it, all of it without its secrets, or two recordings of one run as one."""
 
 from clrevents.rewrite.copy import Copied
 from clrevents.rewrite.cut import CONTEXT, cut
 from clrevents.rewrite.field_rules import FieldRule
+from clrevents.rewrite.join import JoinResult, join
 from clrevents.rewrite.redact import Redacted, redact, redaction_rules
 from clrevents.rewrite.redaction_report import RedactionCounts
 from clrevents.rewrite.word_search import FoundWord
@@ -12,9 +13,11 @@ __all__ = [
     "Copied",
     "FieldRule",
     "FoundWord",
+    "JoinResult",
     "Redacted",
     "RedactionCounts",
     "cut",
+    "join",
     "redact",
     "redaction_rules",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -36,7 +36,9 @@ _MARK_FIELDS: Final = tuple(FieldDescription(name, TypeCode.INT64) for name in (
 _M32: Final = (1 << 32) - 1
 _M64: Final = (1 << 64) - 1
 _HALF: Final = 1 << 63
-_LOSERS: Final = 1 << 40
+_LOSERS: Final = 1 << 50
+_ORIGINS: Final = 1 << 40
+"""Where the threads of one more trace begin."""
 _NO_MEANING: Final = 0
 _Item = TypeVar("_Item")
 _OVERRIDES: Final = {
@@ -70,6 +72,34 @@ class _Point:
     count: int
 
 
+class Origin:
+    """A trace whose events are copied: what its kinds, stacks and threads are in the new one.
+
+    `first_thread` is the index of its first thread there, which leaves room for those of other traces.
+    """
+
+    def __init__(self, first_thread: int = 1) -> None:
+        self.first_thread = first_thread
+        self.thread_rows: Sequence[Any] = ()
+        self.kinds: dict[int, int] = {}
+        self.stacks: dict[int, int] = {}
+
+
+class Part:
+    """Rows of one trace, to be copied one by one; `payloads` replaces their payload bytes."""
+
+    def __init__(self, rows: DecodedRows, origin: Origin, payloads: list[bytes] | None = None) -> None:
+        self.rows = rows
+        self.origin = origin
+        self.payloads = rows.payload_bytes if payloads is None else payloads
+        self.events = EventRows(rows)
+        self.captures: list[int] = rows.capture_threads.tolist()
+        self.ticks: list[int] = rows.ticks.tolist()
+
+    def __len__(self) -> int:
+        return len(self.ticks)
+
+
 class Copier:
     """Appends rows to a new trace, in time order. `losses` are those that the result shows.
 
@@ -88,7 +118,7 @@ class Copier:
         self._labelled = info.version >= 6
         # In NetTrace 4 a last number of 0 means "unknown", so its threads start at 1.
         self._first = 0 if self._labelled else 1
-        self._rows: list[Any] = []
+        self._origins = [Origin()]
         self._sink = sink
         # NetTrace 4 has no other bound than the sign of a size.
         self._room = (MOST_BLOCK_BYTES if self._labelled else _LARGEST_ID) - _BLOCK_HEADER
@@ -98,18 +128,17 @@ class Copier:
         self._part = b""
         self._points = deque(sorted(self._loss_points(losses), key=lambda point: point.tick))
         self._numbers: dict[int, int] = {}
-        self._ids: dict[int, int] = {}
         self._used: set[int] = set()
         self._next_id = 1
         self._threads: set[int] = set()
         self._losers: dict[int, int] = {}
-        # The first place of each thread id, of as many places as were looked at.
+        # The first place of each thread id in the first trace, of as many places as were looked at.
         self._places: dict[int | None, int] = {}
         self._placed = 0
         self._new: list[MetadataRecord] = []
         self._events: list[EventRecord] = []
         self._bytes = 0
-        self._stacks: dict[int, int] = {}
+        self._stacks = 0
         self._new_stacks: list[bytes] = []
         self._labels: dict[int, tuple[int, Any]] = {}
         self._new_labels: list[tuple[Label, ...]] = []
@@ -123,21 +152,34 @@ class Copier:
         """Record, with an event before all others, that the new trace is a part, from `start_ns` to before `end_ns`."""
         self._part = struct.pack("<qq", start_ns, end_ns)
 
+    @property
+    def first(self) -> Origin:
+        """The trace that the header is of."""
+        return self._origins[0]
+
+    def another(self) -> Origin:
+        """One more trace that events come from."""
+        found = Origin(_ORIGINS * len(self._origins))
+        self._origins.append(found)
+        return found
+
     def add(self, rows: DecodedRows, payloads: list[bytes] | None = None) -> None:
         """Append rows; `payloads` replaces their payload bytes."""
-        self._rows = rows.thread_rows
-        captures, ticks = rows.capture_threads.tolist(), rows.ticks.tolist()
-        events = EventRows(rows)
-        for row, kind in enumerate(events.kinds):
-            if kind.undefined:
-                self._undescribed += 1
-                continue
-            tick = ticks[row]
-            self._write_part(tick)
-            while self._points and self._points[0].tick <= tick:
-                self._pass(self._points.popleft())
-            payload = rows.payload_bytes[row] if payloads is None else payloads[row]
-            self._event(events, row, tick, captures[row], payload)
+        part = Part(rows, self.first, payloads)
+        for row in range(len(part)):
+            self.copy(part, row)
+
+    def copy(self, part: Part, row: int) -> None:
+        """Append one row."""
+        kind, tick = part.events.kinds[row], part.ticks[row]
+        if kind.undefined:
+            self._undescribed += 1
+            return
+        part.origin.thread_rows = part.rows.thread_rows
+        self._write_part(tick)
+        while self._points and self._points[0].tick <= tick:
+            self._pass(self._points.popleft())
+        self._event(part, row, tick)
 
     def finish(self) -> Copied:
         """Write the losses after the last event, the last sequence point and the end mark."""
@@ -153,19 +195,19 @@ class Copier:
         payload, self._part = self._part, b""
         if not payload:
             return
-        thread = self._thread(-1) if self._labelled else 0
+        thread = self._thread(self.first, -1) if self._labelled else 0
         number = self._numbers[thread] = self._numbers.get(thread, self._first) + 1
         tick = min(first_tick, self._info.sync_qpc)
         self._used.add(_MARK_ID)
         self._new.append(MetadataRecord(_MARK_ID, CUT[0], _MARK_EVENT, name=CUT[1], fields=_MARK_FIELDS))
         self._events.append(EventRecord(_MARK_ID, tick, thread, payload, sequence=number, is_sorted=False))
 
-    def _event(self, events: EventRows, row: int, tick: int, capture: int, payload: bytes) -> None:
-        rows = events.rows
-        thread = events.thread_ids[row]
+    def _event(self, part: Part, row: int, tick: int) -> None:
+        events, rows, origin = part.events, part.rows, part.origin
+        thread, capture, payload = events.thread_ids[row], part.captures[row], part.payloads[row]
         if self._labelled:
             assert rows.thread_places is not None
-            thread, capture = self._thread(int(rows.thread_places[row])), self._thread(capture)
+            thread, capture = self._thread(origin, int(rows.thread_places[row])), self._thread(origin, capture)
         elif not rows.sequenced:
             capture = thread
         if self._mark is not None:
@@ -191,14 +233,14 @@ class Copier:
         related = rows.related_activities.get(row) if rows.related_activities is not None else None
         self._events.append(
             EventRecord(
-                self._metadata(events.kinds[row]),
+                self._metadata(origin, events.kinds[row]),
                 tick,
                 thread,
                 payload,
                 capture_thread_id=capture,
                 sequence=number,
                 processor=events.processors[row],
-                stack_id=self._stack(rows, events.stack_ids[row]),
+                stack_id=self._stack(part, events.stack_ids[row]),
                 activity_id=activity or NO_GUID,
                 related_activity_id=related or NO_GUID,
                 label_id=self._label(rows, row) if self._labelled else 0,
@@ -214,9 +256,9 @@ class Copier:
         if self._in_region >= _REGION_EVENTS:
             self._sequence_point(tick, {})
 
-    def _metadata(self, kind: Any) -> int:
+    def _metadata(self, origin: Origin, kind: Any) -> int:
         kind = kind.base or kind
-        known = self._ids.get(kind.index)
+        known = origin.kinds.get(kind.index)
         if known is not None:
             return known
         described = kind.row
@@ -226,7 +268,7 @@ class Copier:
             while self._next_id in self._used:
                 self._next_id += 1
             wanted = self._next_id
-        self._ids[kind.index] = wanted
+        origin.kinds[kind.index] = wanted
         self._used.add(wanted)
         self._new.append(
             MetadataRecord(
@@ -247,27 +289,29 @@ class Copier:
         )
         return wanted
 
-    def _thread(self, place: int) -> int:
+    def _thread(self, origin: Origin, place: int) -> int:
         """The index of a NetTrace 6 thread, given its place in the original; described before its first event.
 
         Index 0 is for events of threads that the original does not describe.
         """
-        known = 0 <= place < len(self._rows)
-        index = place + 1 if known else 0
+        known = 0 <= place < len(origin.thread_rows)
+        index = place + origin.first_thread if known else 0
         if index not in self._threads:
             self._threads.add(index)
-            row = self._rows[place] if known else ThreadRow(0)
+            row = origin.thread_rows[place] if known else ThreadRow(0)
             described = ThreadRow(index, row.thread_id, row.process_id, row.name, row.attributes)
             _written("a thread", self._writer.threads, [described])
         return index
 
-    def _stack(self, rows: DecodedRows, number: int) -> int:
-        data = rows.stack_bytes.get(number)
+    def _stack(self, part: Part, number: int) -> int:
+        data = part.rows.stack_bytes.get(number)
         if data is None:
             return 0
-        known = self._stacks.get(number)
+        stacks = part.origin.stacks
+        known = stacks.get(number)
         if known is None:
-            known = self._stacks[number] = len(self._stacks) + 1
+            self._stacks += 1
+            known = stacks[number] = self._stacks
             self._new_stacks.append(data)
             self._bytes += len(data) + 4
         return known
@@ -291,7 +335,7 @@ class Copier:
         if self._new:
             _written("a description", self._writer.metadata, self._new)
             self._new = []
-        first = len(self._stacks) - len(self._new_stacks) + 1
+        first = self._stacks - len(self._new_stacks) + 1
         for stacks in _blocks(self._new_stacks, lambda stack: 4 + len(stack), self._room):
             _written("a stack", self._writer.stacks, first, stacks)
             first += len(stacks)
@@ -310,7 +354,9 @@ class Copier:
         """End a region. A thread with a number here is known to have reached it by now."""
         self._flush()
         _written("a sequence point", self._writer.sequence_point, tick, numbers)
-        self._stacks.clear()
+        self._stacks = 0
+        for origin in self._origins:
+            origin.stacks.clear()
         self._labels.clear()
         self._in_region = 0
 
@@ -337,12 +383,13 @@ class Copier:
 
     def _loser(self, thread_id: int) -> int:
         """The index of a thread known only by the operating system's id, or (-1) not even by that."""
-        for place in range(self._placed, len(self._rows)):
-            self._places.setdefault(self._rows[place].thread_id, place)
-        self._placed = max(self._placed, len(self._rows))
+        first = self.first
+        for place in range(self._placed, len(first.thread_rows)):
+            self._places.setdefault(first.thread_rows[place].thread_id, place)
+        self._placed = max(self._placed, len(first.thread_rows))
         known = self._places.get(thread_id)
         if known is not None:
-            return self._thread(known)
+            return self._thread(first, known)
         index = self._losers.get(thread_id)
         if index is None:
             # Far beyond all places, which later threads may still take.

@@ -12,6 +12,7 @@ from typing import Final, Literal, Unpack
 from clrevents._util.outputs import whole_file
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.schema.cut_mark import CUT
+from clrevents.schema.join_mark import SELECTOR as JOINED
 from clrevents.schema.naming_events import NAMING_EVENTS
 from clrevents.schema.redaction_mark import SELECTOR
 from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
@@ -44,7 +45,7 @@ def cut(
         # Used twice: an iterator would be exhausted by then.
         filters["thread_id"] = tuple(filters["thread_id"])
     # A part of a redacted trace says that it is one, too.
-    marks = (SELECTOR, _MARK)
+    marks = (SELECTOR, JOINED, _MARK)
     always = (*CONTEXT, *marks) if rundown else marks
     rows = passes_of(trace).event_rows(*selectors, always=always, decode=False, filters=filters)
     low, high = (_edge_ns(trace, filters, name) for name in ("start", "end"))

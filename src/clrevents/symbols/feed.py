@@ -6,7 +6,6 @@ payloads of a kind at once; texts, modules and IL maps stay bytes until requeste
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Final
 
 import attrs
@@ -159,25 +158,6 @@ class Feed:
         methods = set(numbers["MethodID"].tolist())
         self.maps = [row for row in self.maps if int.from_bytes(row.data[:8], "little") in methods]
         self.held = len(chosen) + len(self.maps) + len(self.modules) + len(self.native) + len(self.processes)
-
-    def join(self, other: Feed, process: int, shift_ns: int) -> None:
-        """Add what another recording of one process says of its code; its times are so much earlier than these."""
-
-        @cache
-        def known(kind: EventKind) -> EventKind:
-            # Payloads are read by a kind's number, which the kinds of both traces have from 0 on.
-            return attrs.evolve(kind, index=-1 - kind.index)
-
-        def moved(rows: list[CodeRow]) -> list[CodeRow]:
-            return [CodeRow(known(row.kind), row.time_ns + shift_ns, process, row.data) for row in rows]
-
-        theirs = other.columns()
-        whose = np.full(len(theirs.time), process, dtype=np.int64)
-        kinds = [known(kind) for kind in theirs.kinds]
-        time = bounded(theirs.time + shift_ns)
-        self._parts.append(attrs.evolve(theirs, time=time, process=whose, kinds=kinds))
-        self.modules += moved(other.modules)
-        self.maps += moved(other.maps)
 
     def columns(self) -> MethodColumns:
         """All method events taken so far."""

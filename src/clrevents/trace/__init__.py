@@ -7,6 +7,7 @@ from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import FilterOptions, Filters, Selector, ThreadIds
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
+from clrevents.trace.alignment import SameRun, same_run
 from clrevents.trace.batch import Batch, rows_of, tables_of
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
 from clrevents.trace.check_result import CheckResult, PayloadCounts
@@ -14,8 +15,8 @@ from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopp
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.order import Order
-from clrevents.trace.same_run import NamedBy
 from clrevents.trace.scan import ThreadInfo
+from clrevents.trace.shifted_rows import ShiftedRows
 from clrevents.trace.stream_chunks import StreamChunks
 from clrevents.trace.stream_tally import StreamTally
 from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
@@ -32,12 +33,13 @@ __all__ = [
     "Filters",
     "Loss",
     "Moment",
-    "NamedBy",
     "Order",
     "PayloadCounts",
     "PayloadDecoder",
     "RawPayload",
+    "SameRun",
     "Selector",
+    "ShiftedRows",
     "StreamChunks",
     "StreamTally",
     "ThreadIds",
@@ -50,6 +52,7 @@ __all__ = [
     "open",
     "passes_of",
     "rows_of",
+    "same_run",
     "stopped_so_far",
     "stream_moment",
     "stream_of",

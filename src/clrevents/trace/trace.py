@@ -28,10 +28,9 @@ from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.sources import Openable, open_source
 from clrevents.symbols.feed import CodeEvents, Feed
 from clrevents.symbols.methods import Methods
-from clrevents.table.event_schema import header_fields
 from clrevents.table.listed import Listed
 from clrevents.table.query import ask
-from clrevents.table.read import Wanted, header_names, read_headers
+from clrevents.table.read import Wanted, header_names, header_table
 from clrevents.table.table import Table
 from clrevents.trace.batch import Batch, hand_out
 from clrevents.trace.batch_tables import BatchTables
@@ -41,7 +40,6 @@ from clrevents.trace.event import Event
 from clrevents.trace.passes import Order, Passes
 from clrevents.trace.process_lives import PROCESS_EVENTS, ProcessLife, process_lives
 from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
-from clrevents.trace.same_run import NamedBy, named_by
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stacks import LateNames, Stacks
 from clrevents.trace.told_windows import Progress
@@ -91,8 +89,6 @@ class Trace:
         self._tables = BatchTables(registry, limits)
         self._stacks: Stacks | None = None
         self._databases: list[Any] = []
-        self.named_by: NamedBy | None = None
-        """The other recording that `name_by` took names from; None without one."""
         again = functools.partial(_methods_of, source, errors, limits, registry) if _reopens(source) else None
         self._names = LateNames(_asking(weakref.ref(self)), again)
         opened = open_source(source, limits)
@@ -149,7 +145,7 @@ class Trace:
     @property
     def lost(self) -> int:
         """The number of lost events, which is exact even if `losses` is incomplete."""
-        return self._passes.scan().lost
+        return self._passes.lost
 
     @property
     def redacted(self) -> bool:
@@ -178,31 +174,13 @@ class Trace:
         For a damaged trace, it covers the events before the damage.
         """
         if self._names.known is None:
-            self._names.known = Methods(self._code())
+            passes = self._passes
+            feed = Feed(passes.limits)
+            with passes.before_damage():
+                for rows in passes.selected_rows(passes.stream(), CodeEvents(passes.registry), decode=False):
+                    feed.take(rows)
+            self._names.known = Methods(feed)
         return self._names.known
-
-    def _code(self) -> Feed:
-        passes = self._passes
-        feed = Feed(passes.limits)
-        with passes.before_damage():
-            for rows in passes.selected_rows(passes.stream(), CodeEvents(passes.registry), decode=False):
-                feed.take(rows)
-        return feed
-
-    def name_by(self, other: Trace) -> NamedBy:
-        """Name code also by another recording of the same run: EventPipe's, beside that of the Linux recorder.
-
-        The recorder has no names for precompiled methods; the rundown of the other trace has. Reads the code of both
-        now; only names are taken, no events, and `other` is not needed afterwards. Raises ValueError unless it is of
-        one process that is in this trace, and began while this one was recorded.
-        """
-        processes = {thread.process_id for thread in self.threads}
-        self.named_by = named_by(self.info, processes, self.duration_ns, other.info)
-        feed = self._code()
-        feed.join(other._code(), self.named_by.process_id, self.named_by.shift_ns)
-        self._names.known = Methods(feed)
-        self._stacks = None
-        return self.named_by
 
     @property
     def stacks(self) -> Stacks:
@@ -323,21 +301,21 @@ class Trace:
         passes, wanted = self._passes, header_names(columns)
         selection = passes.selection((), Filters.of(filters))
         chunks = passes.chunks(passes.columns(selection, order, headers=wanted, payloads=False))
-        found = read_headers(chunks, wanted)
-        return Table(header_fields(wanted), tuple(part for table in found for part in table.parts), {})
+        return header_table(chunks, wanted)
 
-    def query(self, sql: str, *, files: bool = False) -> Any:
+    def query(self, sql: str, *, files: bool = False, process_id: int | None = None) -> Any:
         """Run the SQL query `sql` with duckdb and return its relation, which has `.df()`, `.pl()` and more.
 
         Each event's name is a table: `trace.query("select Reason, count(*) from GCStart group by 1")`. So are
         `headers`, `threads`, `methods`, `stacks` and `frames`; SHOW TABLES lists all (see docs/query.md). Only tables
-        named in the query are read. Statements without a result return None or a relation without rows.
+        named in the query are read. With `process_id`, tables have rows of that process only, except `stacks`.
+        Statements without a result return None or a relation without rows.
 
         Raises PermissionError for SQL that accesses files or changes settings unless `files` is true,
         UnknownEventError for a table that does not exist, AmbiguousEventError for one that may mean several events,
         duckdb's own exceptions for invalid SQL, and ImportError unless duckdb is installed.
         """
-        tables = tables_in_sql(self)
+        tables = tables_in_sql(self, process_id)
         return ask(sql, tables.table, tables.unknown, files, self._databases)
 
     @overload
@@ -475,16 +453,23 @@ def passes_of(trace: Trace) -> Passes:
     return trace._passes
 
 
-def tables_in_sql(trace: Trace) -> QueryTables:
-    """The tables of a trace that SQL can name, for other parts of this package."""
+def tables_in_sql(trace: Trace, process_id: int | None = None) -> QueryTables:
+    """The tables of a trace that SQL can name, or of one of its processes, for other parts of this package."""
+    mine: FilterOptions = {"process_id": process_id}
+
+    def frames() -> Table:
+        # The pass for methods leaves out what the scan knows to be absent.
+        passes_of(trace).scan(raising=False)
+        return frames_table(trace.methods, *passes_of(trace).stacks_and_headers(OF_FRAMES, mine))
+
     whole = {
-        "headers": lambda: trace.headers(columns=HEADERS_IN_SQL),
-        "threads": lambda: threads_table(trace.threads),
-        "methods": lambda: methods_table(trace.methods),
+        "headers": lambda: trace.headers(columns=HEADERS_IN_SQL, **mine),
+        "threads": lambda: threads_table([t for t in trace.threads if process_id in (None, t.process_id)]),
+        "methods": lambda: methods_table([m for m in trace.methods if process_id in (None, m.process_id)]),
         "stacks": lambda: stacks_table(trace.stacks.arrays),
-        "frames": lambda: frames_table(trace.methods, trace.stacks.arrays, trace.headers(columns=OF_FRAMES)),
+        "frames": frames,
     }
-    return QueryTables(passes_of(trace), whole)
+    return QueryTables(passes_of(trace), whole, process_id)
 
 
 def _is_path(source: Openable) -> bool:

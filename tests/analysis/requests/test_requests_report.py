@@ -177,6 +177,9 @@ def test_requests_under_way_at_once() -> None:
     report = web.asked()
     assert report.metrics["client_concurrent"].value == 3
     assert report.metrics["server_concurrent"].value is None, "no server was recorded"
+    assert [(row.side, row.started, row.ended, row.most, row.last) for row in report.concurrency] == [
+        ("client", 4, 4, 3, 0)
+    ]
 
 
 def test_exceptions_lie_in_the_request_of_their_id() -> None:

@@ -79,6 +79,15 @@ def test_the_continuation_of_an_await_is_queued() -> None:
     assert numbers_of(found, "count", "awaits", "continuations") == (1, 1, 0)
 
 
+def test_only_its_run_shows_that_a_continuation_is_one_on_its_own() -> None:
+    builder = awaits(methods().thread(5).at(1000), 7, method=8)
+    queued(builder.thread(6).at(2000), 30, current=7)
+    returns(resumes(builder.thread(7).at(2500), 7).at(3000), 7)
+    # A task with the same number.
+    scheduled(builder.at(3500), 30)
+    assert numbers_of(told(builder), "tasks", "awaits", "continuations") == (1, 1, 0)
+
+
 def test_ids_of_tasks_and_of_what_is_awaited_are_apart() -> None:
     builder = awaits(methods().thread(5).at(1000), 7, method=9)
     scheduled(builder.at(1100), 7)

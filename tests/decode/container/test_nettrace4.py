@@ -806,11 +806,11 @@ def test_an_error_shows_the_bytes_around_it() -> None:
 
 
 def test_the_bytes_are_printed_where_they_are_wanted(capsys: pytest.CaptureFixture[str]) -> None:
-    error = clrevents.DamageError("odd", offset=18, window=bytes(range(32)), window_offset=0)
+    error = clrevents.DamageError("odd", offset=16, window=bytes(range(48)), window_offset=0)
     sink = io.StringIO()
     error.print_bytes(sink)
     assert capsys.readouterr().out == ""
     assert sink.getvalue() == error.hexdump() + "\n"
-    assert [line[0] for line in sink.getvalue().splitlines()] == [" ", ">"]
+    assert [line[0] for line in sink.getvalue().splitlines()] == [" ", ">", " "]
     clrevents.DamageError("odd").print_bytes()
     assert capsys.readouterr().out == "no bytes were kept for this error\n"

@@ -234,7 +234,7 @@ def streams(*fast: str) -> pytest.MarkDecorator:
 def test_random_slicings_give_the_same_rows(given: Given, mode: ErrorMode) -> None:
     data = given.content()
     whole = read_rows([data], mode)
-    for seed in given.times(30, 8):
+    for seed in given.times(30, 4):
         same(read_rows(sliced(data, seed), mode), whole, seed)
 
 
@@ -243,7 +243,7 @@ def test_random_slicings_give_the_same_rows(given: Given, mode: ErrorMode) -> No
 def test_random_slicings_give_the_same_events(given: Given, mode: ErrorMode) -> None:
     data = given.content()
     whole = read_events([data], mode)
-    for seed in given.times(6, 2):
+    for seed in given.times(6, 1):
         same(read_events(sliced(data, seed), mode), whole, seed)
 
 
@@ -258,7 +258,7 @@ def test_byte_by_byte_gives_the_same(given: Given, mode: ErrorMode) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @streams()
 def test_slicing_does_not_change_what_damage_does(given: Given, mode: ErrorMode) -> None:
-    for copy in given.times(12, 3):
+    for copy in given.times(12, 2):
         data = damaged(given.content(), copy)
         whole = read_rows([data], mode)
         for number in range(3):

@@ -42,7 +42,7 @@ def main(mode: str, *names: str) -> None:
     warnings.simplefilter("ignore")
     for family in FAMILIES:
         if family.name in names:
-            step = max(family.small // 80, 1)
+            step = max(family.small // 120, 1)
             lines(family.make(step), mode)
             streams = [family.make(n * step) for n in (1, 2, 4)]
             print(json.dumps([family.name, [(len(data), lines(data, mode)) for data in streams]]), flush=True)

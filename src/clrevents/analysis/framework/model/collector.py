@@ -32,6 +32,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Question,
     TimeWindow,
 )
+from clrevents.analysis.framework.vocabulary.joined_run import JoinedRun
 from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
@@ -92,6 +93,8 @@ class Troubles:
     part: TimeWindow = _WHOLE
     """Which part of another trace this one is."""
     redacted: bool = False
+    join: JoinedRun | None = None
+    """How the clocks of two recordings were aligned, where it is both of a run."""
 
     @cached_property
     def marks(self) -> Marks:
@@ -119,6 +122,8 @@ class Troubles:
         if not self.complete and not self.damaged:
             text = "the end of the trace is missing: anything without an end may in fact have ended"
             found.append(Note("no-end", "warning", text))
+        if self.join is not None:
+            found.append(self.join.note())
         if self.redacted:
             text = "the trace is redacted: sensitive texts are replaced, different texts by different words"
             found.append(Note("redacted", "info", text))
@@ -146,13 +151,32 @@ class Context:
     thread_names: Mapping[int, str]
     stopped: Callable[[], int]
 
+    @property
+    def _join(self) -> JoinedRun | None:
+        """How the runtime's recording was joined with the kernel's, which lasted for another time."""
+        join = self.troubles.join
+        return join if join is not None and join.process_id == self.process_id else None
+
     @cached_property
     def stopped_ns(self) -> int:
         """When tracing stopped, as far as known from events: anything open then lasted at least until then.
 
         Later events only name code.
         """
-        return min(near_ns(self.stopped()), self.troubles.part.high)
+        stopped = self.stopped() if self._join is None else self._join.stopped_ns
+        return min(near_ns(stopped), self.troubles.part.high)
+
+    @property
+    def recorded(self) -> TimeWindow:
+        """From when to when the runtime's events were recorded."""
+        if self._join is None:
+            return TimeWindow(0, max(self.duration_ns, 0))
+        return TimeWindow(self._join.start_ns, max(self._join.end_ns, self._join.start_ns))
+
+    @property
+    def uncertainty_ns(self) -> int:
+        """By how much times of the runtime's events may be wrong on the clock of the kernel's, either way."""
+        return 0 if self.troubles.join is None else self.troubles.join.uncertainty_ns
 
     @property
     def window(self) -> TimeWindow:
@@ -392,6 +416,8 @@ class Collector(ABC, Generic[A_co]):
     selectors: tuple[str, ...] = ()
     """The events that it wants: names that mean one event each, such as `runtime/GCStart`, and patterns such as
     `My-App/*`. Events that match a pattern are in a chunk under their own names, `Provider/Event`."""
+    beside: frozenset[str] = frozenset()
+    """Those of them that say nothing without the others: a process that has no others yet has no use for them."""
     headers: tuple[str, ...] = ("time_ns", "thread_id", "stack_id")
     """The header columns that it wants of them."""
     stacks: bool = False

@@ -16,7 +16,7 @@ import attrs
 
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, metric_text
 
-_FORM: Final = re.compile(r"\s*(\w+)\s*(<=|>=|==|=|!=|<|>)\s*(-?[\d_]+(?:\.\d+)?)\s*(\S*)\s*")
+_FORM: Final = re.compile(r"\s*([\w.]+)\s*(<=|>=|==|=|!=|<|>)\s*(-?[\d_]+(?:\.\d+)?)\s*(\S*)\s*")
 _COMPARED: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "<": lt,
     "<=": le,
@@ -66,6 +66,21 @@ class Condition:
             return Fraction(0)
         known = ", ".join(filter(None, units))
         raise ValueError(f"{self.text!r}: {self.metric} is measured in {unit}, so the limit takes {known}")
+
+    def holds(self, metric: Metric) -> bool | None:
+        """Whether the metric is beyond the limit with its whole interval; None if it is not known, or only a part is.
+
+        For < <= > >= only. ValueError for a limit in a unit that does not fit the metric.
+        """
+        limit = self.limit(metric.unit)
+        if metric.value is None:
+            return None
+        found = {
+            _COMPARED[self.comparison](value, limit)
+            for value in (metric.value, metric.low, metric.high)
+            if value is not None
+        }
+        return found.pop() if len(found) == 1 else None
 
     def unmet(self, metric: Metric) -> str | None:
         """Why the metric does not meet the condition, in a sentence; None where it does.

@@ -20,7 +20,7 @@ from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
 from clrevents.analysis.framework.run.report_reading import Asked, HoleQueue, ReadingEnd, ReportReading
 from clrevents.analysis.framework.run.selectors import patient
-from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Note, TimeWindow
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.framework.vocabulary.marks import holes_of, trace_holes
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.errors import TraceError
@@ -33,7 +33,6 @@ from clrevents.trace import (
     Batch,
     BatchTables,
     Decoder,
-    NamedBy,
     StreamChunks,
     Trace,
     TraceInfo,
@@ -93,18 +92,10 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
     except TraceError as broken:
         error = broken
     answers = reading.finish(_known(trace, _TraceNames(trace, stacks)), window, holes.rest())
-    if trace.named_by is not None:
-        answers = {name: _with_names_of(trace.named_by, found) for name, found in answers.items()}
     if error is not None:
         error.report = answers
         raise error
     return answers
-
-
-def _with_names_of(named_by: NamedBy, answer: Answer[Any]) -> Answer[Any]:
-    """An answer that says whose names it has."""
-    numbers = {"shift_ns": named_by.shift_ns, "uncertainty_ns": named_by.uncertainty_ns}
-    return attrs.evolve(answer, notes=(*answer.notes, Note("named-by", "info", str(named_by), ("name",), numbers)))
 
 
 def trace_window(trace: Trace, options: WindowOptions) -> TimeWindow:

@@ -28,11 +28,13 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     TimeWindow,
     TraceIdentity,
 )
+from clrevents.analysis.framework.vocabulary.joined_run import JoinedRun
 from clrevents.analysis.framework.vocabulary.marks import Hole
 from clrevents.analysis.gathering.distant_times import near_ns, near_table
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import groups
 from clrevents.schema.cut_mark import CUT
+from clrevents.schema.join_mark import JOINED, SELECTOR
 from clrevents.schema.redaction_mark import marks_redaction
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
@@ -95,13 +97,14 @@ class ReportReading:
         self._left_out: set[int | None] = set()
         self._distant = 0
         self._part = _WHOLE
+        self._join: JoinedRun | None = None
 
     @property
     def selectors(self) -> tuple[str, ...]:
         """The events that any of the reports wants."""
         wanted = (name for made in self._first for name in made.selectors)
         found = tuple(dict.fromkeys(map(patient, wanted)))
-        return (*found, patient("/".join(CUT))) if found else ()
+        return (*found, patient("/".join(CUT)), patient(SELECTOR)) if found else ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -127,6 +130,7 @@ class ReportReading:
         """
         events = {}
         self._part = self._part.within(_parts(chunk.tables.get(CUT)))
+        self._join = self._join or JoinedRun.of(chunk.tables.get(JOINED))
         window = window.within(self._part)
         for event, table in chunk.tables.items():
             rows, distant = near_table(table)
@@ -141,7 +145,7 @@ class ReportReading:
                 if process in collectors:
                     if wanted or holes:
                         collectors[process].take(ReportChunk(wanted, tuple(holes), window))
-                elif wanted:
+                elif wanted.keys() - made.beside:
                     self._of(place, process).take(ReportChunk(wanted, (*self._holes, *holes), window))
             if holes:
                 for process in known:
@@ -168,7 +172,7 @@ class ReportReading:
         # The same for every process.
         nothing = cache(self._nothing)
         redacted = marks_redaction(known.kinds.every.providers)
-        troubles = Troubles(known.holes, known.damaged, known.complete, window, self._part, redacted)
+        troubles = Troubles(known.holes, known.damaged, known.complete, window, self._part, redacted, self._join)
         answers: dict[str, Answer[Any]] = {}
         for place, one in enumerate(self.asked):
             collectors = self._collectors[place]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Metric, Note
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
@@ -290,10 +290,9 @@ def _shares(parts: ReportTable[Any]) -> dict[str, float | None]:
 
 
 def _length(context: Context) -> int:
-    """How long the window is, as far as the trace reaches."""
-    low = 0 if context.window.low == ALWAYS else context.window.low
-    high = context.duration_ns if context.window.high == FOREVER else min(context.window.high, context.duration_ns)
-    return high - max(low, 0)
+    """How long the window is, as far as the recording reaches."""
+    inside = context.window.within(context.recorded)
+    return inside.high - inside.low
 
 
 def _known(values: Sequence[Any], rows: Sequence[int]) -> list[Any]:

@@ -123,7 +123,7 @@ class Start:
             return "tiering_resumed", int(resumed[0])
         if main is not None and main.ready_ns is not None:
             return "main_ready", main.ready_ns
-        return "end_of_trace", self.context.duration_ns
+        return "end_of_trace", self.context.recorded.high
 
     # What it consists of. -------------------------------------------------------------------------------------------
 

@@ -13,15 +13,16 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
-from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
-from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.reports.threads.lives import ThreadLife
+from clrevents.analysis.reports.threads.runtime_reasons import RuntimeReasons
 from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece
+from clrevents.analysis.shared.blocking.thread_stops import StopFeed
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 from clrevents.analysis.shared.samples.leaf_states import STATES, StackStates, ThreadState
-from clrevents.analysis.shared.samples.off_processor import SWITCH, Switches, SwitchFeed, WhyAway, why_away
+from clrevents.analysis.shared.samples.off_processor import Switches, SwitchFeed, WhyAway, why_away
 from clrevents.analysis.shared.weights.cpu_samples import CPU, CPU_COLUMNS, NO_THREAD, cpu_field, weigh_cpu
 from clrevents.analysis.shared.weights.weighing import Ints, SampleColumns
 
@@ -33,19 +34,18 @@ _RUNS: Final = Doing("running", "event")
 
 
 class KernelFeed:
-    """Keeps the switches and the CPU samples of a process."""
+    """Keeps the switches and the CPU samples of a process, and when all of its threads were stopped."""
 
     def __init__(self) -> None:
         self.switches = SwitchFeed()
+        self.stops = StopFeed()
         self._samples = Kept()
 
-    def take(self, switches: Gathered | None, samples: Gathered | None) -> None:
-        """The next of them."""
-        if switches is not None:
-            self.switches.take(ReportChunk({SWITCH: switches}))
-        if samples is not None:
-            columns = [name for name in CPU_COLUMNS if name in samples.table]
-            self._samples.take(ReportChunk({CPU: samples.only(np.arange(len(samples)), columns)}))
+    def take(self, chunk: ReportChunk) -> None:
+        """The next events; others are left alone."""
+        self.switches.take(chunk)
+        self.stops.take(chunk)
+        self._samples.take(narrowed(chunk, {CPU: CPU_COLUMNS}))
 
     def samples(self, context: Context) -> SampleColumns:
         """The CPU samples of known threads, in order of time."""
@@ -68,8 +68,8 @@ class KernelThreads:
     notes: Sequence[Note]
 
 
-def kernel_threads(context: Context, feed: KernelFeed) -> KernelThreads:
-    """All threads that were switched or sampled."""
+def kernel_threads(context: Context, feed: KernelFeed, reasons: RuntimeReasons) -> KernelThreads:
+    """All threads that were switched or sampled; `reasons` are why they waited, as far as the runtime tells."""
     away, samples = feed.switches.found(context), feed.samples(context)
     names = BlockingMethods(context, away.stack_id, away.start, False)
     states = names.states()
@@ -80,7 +80,7 @@ def kernel_threads(context: Context, feed: KernelFeed) -> KernelThreads:
     }
     switched = dict(away.by_thread())
     lives = [
-        _life(thread, away, switched.get(thread, _NO_ROWS), moments.get(thread), names.of, doings, whys)
+        _life(thread, away, switched.get(thread, _NO_ROWS), moments.get(thread), names, doings, whys, reasons)
         for thread in sorted({*switched, *moments})
     ]
     lives.sort(key=lambda life: (life.start, life.thread_id))
@@ -131,10 +131,14 @@ def _life(
     away: Switches,
     rows: Ints,
     sampled: tuple[int, int] | None,
-    of: Ints,
+    names: BlockingMethods,
     doings: Sequence[Doing],
     whys: Sequence[WhyAway],
+    reasons: RuntimeReasons,
 ) -> ThreadLife:
+    of = names.of
+    # A signal stops managed code, and its stack does not reach below the handler.
+    managed = thread in reasons.managed or bool(names.managed[of[rows]].any())
     pieces: list[Piece] = []
     first, last = sampled or (int(away.start[rows[0]]), 0)
     start = at = min(first, int(away.start[rows[0]])) if len(rows) else first
@@ -146,7 +150,8 @@ def _life(
         if ended and place == len(rows) - 1:
             return ThreadLife(thread, start, low, "event", None, pieces)
         if high > low:
-            pieces.append(Piece(low, high, attrs.evolve(doings[stack], stack_id=stack_id)))
+            doing = attrs.evolve(doings[stack], stack_id=stack_id)
+            pieces.append(Piece(low, high, reasons.told(thread, low, high, doing, managed)))
         at = high
     if last > at:
         pieces.append(Piece(at, last, UNKNOWN))

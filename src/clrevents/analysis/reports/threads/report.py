@@ -15,14 +15,11 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import (
-    MANY_PROCESSES,
-    Metric,
-    MetricDeclaration,
-    Note,
-)
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric, MetricDeclaration, Note
+from clrevents.analysis.reports.threads.disagreements import disagreements
 from clrevents.analysis.reports.threads.kernel_threads import KERNEL_TELLS, KernelFeed, kernel_threads
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
+from clrevents.analysis.reports.threads.runtime_reasons import SAMPLER, RuntimeReasons, waits_of
 from clrevents.analysis.reports.threads.sampler_stops import SamplerStops
 from clrevents.analysis.reports.threads.suspensions import RESTARTED, SUSPENDING, StopMaker
 from clrevents.analysis.reports.threads.thread_events import (
@@ -52,10 +49,11 @@ from clrevents.analysis.reports.threads.thread_rows import (
     untold_columns,
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
-from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Stops, Tiler
+from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Tiler
+from clrevents.analysis.shared.blocking.thread_stops import Stops
 from clrevents.analysis.shared.events.gc_suspensions import stops_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
-from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES
+from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, ThreadState
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
 from clrevents.analysis.shared.samples.sample_states import UNTELLABLE
@@ -73,6 +71,8 @@ _HANDLES: Final = "both ends of waits for handles and monitors"
 _TASKS: Final = "both ends of waits for tasks"
 _CREATED: Final = "when threads began"
 _STOPPED: Final = "when threads were stopped for a garbage collection"
+_BY_EVENTS: Final[dict[str, ThreadState]] = {_LOCKS: "lock", _TASKS: "task_wait", _STOPPED: "gc_suspended"}
+"""What events tell of times that the kernel recorded."""
 
 
 class ThreadsCollector(Collector[ThreadsReport]):
@@ -92,8 +92,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
-        events = dict(chunk.events)
-        self._kernel.take(events.pop(SWITCH, None), events.pop(CPU, None))
+        self._kernel.take(chunk)
+        events = {name: found for name, found in chunk.events.items() if name not in (SWITCH, CPU)}
         for name in VERSION_EVENTS:
             self._versions |= versions_of(events.pop(name, None))
         samples = events.pop(SAMPLES, None)
@@ -122,8 +122,6 @@ class ThreadsCollector(Collector[ThreadsReport]):
 
     def finish(self, context: Context) -> ThreadsReport:
         """Give the answer."""
-        if switches_recorded(context):
-            return self._by_kernel(context)
         events = {name: EventColumns(found) for name, found in self._kept.all(KEPT, context.nothing).items()}
         runs = self._runs.runs()
         waits, lost = blocked(events, ends_recorded(context))
@@ -131,6 +129,14 @@ class ThreadsCollector(Collector[ThreadsReport]):
         apart = context.info.version >= MANY_PROCESSES
         names = named(context, runs, waits, context.process_id if apart else None, told)
         trails = self._trails(events, runs, waits, names, told)
+        if switches_recorded(context):
+            reasons = RuntimeReasons(
+                waits_of(waits, names.waits, context.stopped_ns if waits else 0),
+                self._kernel.stops.found(context),
+                frozenset(runs.thread.tolist()),
+                context.uncertainty_ns,
+            )
+            return self._by_kernel(context, reasons, trails, runs)
         stopped = self._stops.spans
         tiler = Tiler(
             runs.period_ns,
@@ -146,16 +152,25 @@ class ThreadsCollector(Collector[ThreadsReport]):
         roles = [role_of(trails[life.thread_id], life, sampling, self._stops.collecting) for life in found]
         return self._answer(context, found, roles, trails, runs, lost, told)
 
-    def _by_kernel(self, context: Context) -> ThreadsReport:
+    def _by_kernel(
+        self, context: Context, reasons: RuntimeReasons, trails: Mapping[int, ThreadTrail], runs: SampleRuns
+    ) -> ThreadsReport:
         """The answer where the kernel recorded when threads had a processor: samples of the profiler tell less."""
-        found = kernel_threads(context, self._kernel)
-        told = {piece.doing.state for life in found.lives for piece in life.pieces}
+        found = kernel_threads(context, self._kernel, reasons)
+        lives = [_created(life, trails.get(life.thread_id)) for life in found.lives]
+        roles = [
+            self._role(trails[life.thread_id], life, role) if life.thread_id in trails else role
+            for life, role in zip(lives, found.roles, strict=True)
+        ]
+        listed = {thread: trail.listed for thread, trail in trails.items()}
+        told = {piece.doing.state for life in lives for piece in life.pieces}
         # Why a thread was off the processor is known by the kernel's methods: where no switch has a reason, they have
         # no names, and nothing is known of any reason.
         always = {"running", "unknown"}
-        reasons = set(KERNEL_TELLS) if told & (set(KERNEL_TELLS) - always) else always
-        untold = [state for state in STATES if state not in told and state not in reasons]
-        intervals = context.table(ThreadInterval, interval_columns(found.lives))
+        reasoned = set(KERNEL_TELLS) if told & (set(KERNEL_TELLS) - always) else always
+        reasoned |= {state for need, state in _BY_EVENTS.items() if need not in context.unknown}
+        untold = [state for state in STATES if state not in told and state not in reasoned]
+        intervals = context.table(ThreadInterval, interval_columns(lives))
         states = state_table(context, intervals)
         totals = dict(zip(states.column("state").tolist(), states.column("total_ns").tolist(), strict=True))
         metrics: dict[str, int | Metric | None] = {
@@ -164,23 +179,26 @@ class ThreadsCollector(Collector[ThreadsReport]):
             else context.metric(f"{state}_total", totals.get(state, 0), evidence="event")
             for state in STATES
         }
-        columns = thread_columns(found.lives, found.roles, {}, context.thread_names, context.window)
-        columns |= untold_columns(metrics, totals, len(found.lives))
+        columns = thread_columns(lives, roles, listed, context.thread_names, context.window)
+        columns |= untold_columns(metrics, totals, len(lives))
         columns |= {"cpu_samples_ns": found.cpu_samples_ns, "unsampled_ns": found.unsampled_ns}
         threads = context.table(ThreadRow, columns)
         made: ThreadsReport = context.answer(
             ThreadsReport,
-            facts=ThreadFacts(
-                samples=None, sampling_period_ns=None, sampler_held_ns=None, sampler_share=None, unmatched=None
-            ),
+            facts=_facts_by_kernel(lives, roles, runs),
             metrics={**metrics, "threads": len(threads)},
-            notes=found.notes,
+            notes=[*found.notes, *disagreements(lives, reasons, runs, context.stopped_ns if len(runs) else 0)],
             threads=threads,
             roles=role_table(context, threads),
             states=states,
             intervals=intervals,
         )
         return made
+
+    def _role(self, trail: ThreadTrail, life: ThreadLife, by_kernel: str) -> str:
+        """What a thread is for by the runtime; by the kernel, where that does not tell."""
+        role = role_of(trail, life, self._stops.sampling, self._stops.collecting)
+        return by_kernel if role == "other" else role
 
     def _answer(
         self,
@@ -236,6 +254,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
         made: ThreadsReport = context.answer(
             ThreadsReport,
             facts=ThreadFacts(
+                sampler_running_ns=None,
+                sampler_stopped_ns=None,
                 samples=None if _SAMPLED in context.unknown else runs.samples,
                 sampling_period_ns=runs.period_ns or None,
                 sampler_held_ns=held,
@@ -304,6 +324,29 @@ class ThreadsCollector(Collector[ThreadsReport]):
         for mine in found.values():
             mine.idle.sort()
         return found
+
+
+def _created(life: ThreadLife, trail: ThreadTrail | None) -> ThreadLife:
+    """The thread with its creation, if no other thread had its id."""
+    known = [] if trail is None else trail.creations
+    return attrs.evolve(life, creation=known[0]) if len(known) == 1 else life
+
+
+def _facts_by_kernel(lives: Sequence[ThreadLife], roles: Sequence[str], runs: SampleRuns) -> ThreadFacts:
+    """What the sample profiler cost, where it was on beside the recorder."""
+    pieces = [(piece, role) for life, role in zip(lives, roles, strict=True) for piece in life.pieces]
+    ran = sum(piece.end - piece.start for piece, role in pieces if (piece.doing.state, role) == ("running", "sampler"))
+    stopped = sum(piece.end - piece.start for piece, _ in pieces if piece.doing.reason == SAMPLER)
+    on = len(runs) > 0
+    return ThreadFacts(
+        samples=runs.samples if on else None,
+        sampling_period_ns=runs.period_ns or None,
+        sampler_held_ns=None,
+        sampler_share=None,
+        sampler_running_ns=ran if on and "sampler" in roles else None,
+        sampler_stopped_ns=stopped if on else None,
+        unmatched=None,
+    )
 
 
 def _unseen(runs: SampleRuns) -> Callable[[int, int], bool]:

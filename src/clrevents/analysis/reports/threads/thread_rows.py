@@ -184,6 +184,14 @@ class ThreadFacts:
     sampler_share: Ratio | None = column(
         "The same as a share of the trace: the most of the time for which it held a thread; null if unknown."
     )
+    sampler_running_ns: DurationNs | None = column(
+        "How long the sample profiler's own thread had a processor in the whole trace; null unless the kernel recorded "
+        "it."
+    )
+    sampler_stopped_ns: DurationNs | None = column(
+        "How long threads together were off their processors in the whole trace because the sample profiler had "
+        "stopped them; null unless the kernel recorded it."
+    )
     unmatched: Count | None = column("Starts and ends of waits whose counterpart is missing.")
 
 
@@ -210,6 +218,10 @@ class ThreadsReport(Answer[ThreadFacts]):
     `running` is managed code, on a processor or ready for one. `native` is a call out of managed code in which no known
     method waits: it may compute or wait. `gc_suspended` only replaces `running`, because a waiting thread is not
     stopped; the thread that collects counts as stopped, too.
+
+    Where the kernel recorded context switches, these tell when a thread had a processor (`running`), wanted one
+    (`ready`) and waited; events of the runtime in the same trace tell why: which lock, which task, a collection
+    (`gc_suspended`) or the sample profiler, whose stops are waits with that reason.
 
     Threads are those with samples or with an event that this report reads. The end of a thread is rarely in a trace: it
     is assumed to be where it was last seen. Times of several threads are added up, so they may exceed the length of the

@@ -6,11 +6,12 @@ Decides what holds between two samples and how far. Knows no events by name and 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import attrs
 
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
+from clrevents.analysis.shared.blocking.thread_stops import Stops
 from clrevents.analysis.shared.samples.leaf_states import WAITING, ThreadState
 from clrevents.analysis.shared.weights.sample_holding import HELD
 
@@ -64,33 +65,6 @@ class Seen:
     doing: Doing
     mark: bool = False
     lasting: bool = False
-
-
-class Stops:
-    """When all threads were stopped: spans, in order and without overlap."""
-
-    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-        for start, end in sorted(spans):
-            if self.ends and start < self.ends[-1]:
-                self.ends[-1] = max(end, self.ends[-1])
-            elif end > start:
-                self.starts.append(start)
-                self.ends.append(end)
-
-    def within(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Those between two moments, cut there."""
-        place = max(bisect_right(self.starts, start) - 1, 0)
-        while place < len(self.starts) and self.starts[place] < end:
-            low, high = max(self.starts[place], start), min(self.ends[place], end)
-            if low < high:
-                yield low, high
-            place += 1
-
-    def total(self, start: int, end: int) -> int:
-        """How long threads were stopped between two moments."""
-        return sum(high - low for low, high in self.within(start, end))
 
 
 def without(piece: Piece, taken: Sequence[Piece]) -> Iterator[Piece]:

@@ -14,7 +14,8 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
-from clrevents.analysis.shared.blocking.wait_feed import HIDDEN, WAIT_HEADERS, WAIT_SELECTORS, WaitFeed
+from clrevents.analysis.shared.blocking.thread_stops import STOP_EVENTS
+from clrevents.analysis.shared.blocking.wait_feed import HIDDEN, WAIT_HEADERS, WAIT_SELECTORS, FoundWaits, WaitFeed
 from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts
 from clrevents.analysis.shared.blocking.wait_tables import IDLE, WaitTables
 from clrevents.analysis.shared.samples.off_processor import SWITCH
@@ -125,7 +126,7 @@ class WaitsReport(Answer[WaitsFacts]):
 class WaitsCollector(Collector[WaitsReport]):
     """Keeps a few columns of each wait, and runs of equal samples."""
 
-    selectors = (*WAIT_SELECTORS, SWITCH)
+    selectors = tuple(dict.fromkeys((*WAIT_SELECTORS, SWITCH, *STOP_EVENTS)))
     headers = WAIT_HEADERS
     stacks = True
 
@@ -146,7 +147,7 @@ class WaitsCollector(Collector[WaitsReport]):
             WaitsReport,
             facts=WaitsFacts(sync_over_async=culprit, sampling_period_ns=found.period_ns or None),
             metrics=_metrics(context, tables, found.hidden),
-            notes=_notes(context, tables, found.hidden),
+            notes=_notes(context, tables, found),
             occurred=_occurred(found.waits),
             methods=tables.methods(),
             kinds=tables.kinds(),
@@ -211,8 +212,14 @@ def _occurred(waits: Iterable[KnownWait]) -> set[str]:
     return found
 
 
-def _notes(context: Context, tables: WaitTables, hidden: bool) -> list[Note]:
+def _notes(context: Context, tables: WaitTables, found: FoundWaits) -> list[Note]:
     notes = []
+    if found.stopped_ns:
+        text = (
+            f"threads were off their processors for {duration_text(found.stopped_ns)} because they were stopped, for "
+            "collections or by the sample profiler; these are no waits"
+        )
+        notes.append(Note("stopped", "info", text, ("waits",), {"stopped_ns": found.stopped_ns}))
     tasks = tables.of("task")
     culprit = tables.sync_over_async()
     if culprit is not None:

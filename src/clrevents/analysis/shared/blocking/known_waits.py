@@ -14,6 +14,7 @@ import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
+from clrevents.analysis.shared.blocking.thread_stops import ThreadStops
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans
 from clrevents.analysis.shared.events.wait_events import WaitSpans
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
@@ -117,12 +118,15 @@ class WaitFinder:
         tasks: WaitSpans,
         runs: SampleRuns,
         away: Switches,
+        stops: ThreadStops,
         raw: bool,
         my_code: bool,
     ) -> None:
         self._context = context
         self._runs = runs
         self._away = away
+        self._stops = stops
+        self.stopped_ns = 0
         sides = [locks.spans, handles, tasks]
         stacks = [spans.at_begin("stack_id").astype(np.int64) for spans in sides]
         moments = [spans.bounds()[0] for spans in sides]
@@ -147,8 +151,8 @@ class WaitFinder:
             by_thread.setdefault(wait.thread, []).append(wait)
         for waits in by_thread.values():
             _nest(waits)
-        found += self._sampled(by_thread)
-        found += self._switched(by_thread)
+        # What the kernel recorded, samples show less well.
+        found += self._switched(by_thread) if len(self._away) else self._sampled(by_thread)
         found.sort(key=lambda wait: (wait.place, wait.thread, wait.kind))
         return found
 
@@ -236,6 +240,7 @@ class WaitFinder:
         told: dict[int, tuple[WaitWord | None, str | None, WhyAway]] = {}
         covered: dict[int, _Covered] = {}
         found: list[KnownWait] = []
+        managed = self._managed()
         columns = (away.thread.tolist(), away.start.tolist(), away.end.tolist(), away.stack_id.tolist())
         for row, (thread, start, end, stack_id) in enumerate(zip(*columns, strict=True)):
             of = int(self._names.of[first + row])
@@ -246,7 +251,12 @@ class WaitFinder:
                 continue
             if thread not in covered:
                 covered[thread] = _Covered.of(by_thread.get(thread, []))
-            for low, high in covered[thread].gaps(start, end):
+            left = covered[thread].gaps(start, end)
+            nameless = waiting_in is None and why.word == "futex" and thread in managed
+            if nameless and self._stops.of(thread, start, end) is not None:
+                self.stopped_ns += sum(high - low for low, high in left)
+                continue
+            for low, high in left:
                 found.append(
                     KnownWait(
                         *(thread, kind, low, high, "event", stack_id, self._names.method(first + row), waiting_in),
@@ -255,6 +265,12 @@ class WaitFinder:
                     )
                 )
         return found
+
+    def _managed(self) -> frozenset[int]:
+        """Threads that run managed code at times. Where a signal stopped it, no stack shows that."""
+        mine = self._names.of[self._first_run + len(self._runs) :]
+        held = self._away.thread[self._names.managed[mine]]
+        return frozenset([*held.tolist(), *self._runs.thread.tolist()])
 
     def _why(self, place: int) -> tuple[WaitWord | None, str | None, WhyAway]:
         """What a thread waits for by the kernel, and by the methods below where these have names; None if it does not.

@@ -12,6 +12,7 @@ import attrs
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.shared.blocking.known_waits import KnownWait, WaitFinder
+from clrevents.analysis.shared.blocking.thread_stops import StopFeed
 from clrevents.analysis.shared.events.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.shared.events.task_waits import TASK_BEGIN, TASK_END, task_wait_spans
 from clrevents.analysis.shared.events.wait_events import wait_spans
@@ -48,13 +49,16 @@ class FoundWaits:
     workers: frozenset[int]
     period_ns: int
     hidden: bool
+    stopped_ns: int
+    """How long threads were off their processors because they were stopped, for collections and for samples: no
+    waits."""
 
 
 class WaitFeed:
     """Takes the chunks of a collector that selects `WAIT_SELECTORS`, and leaves its other events alone.
 
     One that selects `WAIT_EVENTS` only gets the waits of events, and none that only samples show; one that selects
-    `SWITCH` gets those that the kernel recorded, too.
+    `SWITCH` and `STOP_EVENTS` gets those that the kernel recorded instead of sampled ones.
     """
 
     def __init__(self) -> None:
@@ -62,6 +66,7 @@ class WaitFeed:
         self._runs = RunMaker()
         self._switches = SwitchFeed()
         self._versions: set[int] = set()
+        self._stops = StopFeed()
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
@@ -69,6 +74,7 @@ class WaitFeed:
             self._versions |= versions_of(chunk.events.get(name))
         keep_samples(self._runs, chunk.events)
         self._switches.take(chunk)
+        self._stops.take(chunk)
         self._kept.take(narrowed(chunk, _KEPT))
 
     def found(self, context: Context, raw: bool, my_code: bool) -> FoundWaits:
@@ -83,8 +89,9 @@ class WaitFeed:
             task_wait_spans(events[TASK_BEGIN], events[TASK_END], context, threads),
             runs,
             self._switches.found(context),
+            self._stops.found(context),
             raw,
             my_code,
         )
         hidden = runs.samples > 0 and not tells_running(self._versions, runs.managed, runs.samples)
-        return FoundWaits(finder.all(), finder.pool_workers(), runs.period_ns, hidden)
+        return FoundWaits(finder.all(), finder.pool_workers(), runs.period_ns, hidden, finder.stopped_ns)

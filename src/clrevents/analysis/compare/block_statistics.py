@@ -1,0 +1,235 @@
+"""Amounts in blocks of time → how far two recordings, or two groups of them, can be told apart.
+
+Neighbouring samples are alike, so neither they nor short blocks are independent: the correlation decides how many
+blocks a recording is worth. Pure functions; knows no trace, no metric and no words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+
+ENOUGH: Final = 30
+"""With fewer independent blocks, nothing is said: intervals from them are too short."""
+BATCHES: Final = 32
+"""At most so many block means, because more do not make an interval shorter."""
+POWER: Final = 0.8
+"""How often the smallest change that could be seen would be seen."""
+_IN_A_BATCH: Final = 3
+_SPARSE: Final = 10
+_FAR: Final = 5
+_LARGE: Final = 1e6
+_TINY: Final = 1e-300
+_ARRANGEMENTS: Final = 5000
+
+
+def correlation_time(values: Floats) -> float:
+    """Over how many neighbours values are correlated: 1 if they are independent (the integrated autocorrelation time).
+
+    Correlations are added up to a distance of five such times; behind it there is only noise.
+    """
+    count = len(values)
+    centred = values - values.mean() if count else values
+    scale = float(np.abs(centred).max(initial=0.0))
+    if count < 2 or scale <= 1e-12 * float(np.abs(values).max(initial=0.0)):
+        return 1.0
+    spectrum = np.fft.rfft(centred / scale, 2 * count)
+    found = np.fft.irfft(spectrum * spectrum.conjugate())[:count]
+    # Deviations from their own mean hide some of the correlation, the more the further it is followed.
+    steps = np.arange(count)
+    times = (2 * np.cumsum(found / found[0]) - 1) * (1 + (2 * steps + 1) / count)
+    far = np.flatnonzero(steps >= _FAR * times)
+    return float(max(1.0, times[far[0] if len(far) else -1]))
+
+
+@attrs.frozen
+class Spread:
+    """The ratio of two amounts that were counted in the same blocks, its standard error and degrees of freedom.
+
+    `independent` is how many independent blocks they are worth.
+    """
+
+    ratio: float
+    error: float
+    freedom: float
+    independent: float
+
+
+def spread(amounts: Floats, per: Floats) -> Spread:
+    """How many of `amounts` there are for one of `per`, by means of blocks that are long enough to be independent.
+
+    Blocks of unequal weight count rightly, because what varies is the amount beyond the ratio's share of `per`.
+    """
+    whole = float(per.sum())
+    ratio = float(amounts.sum()) / whole
+    beyond = amounts - ratio * per
+    independent = len(amounts) / correlation_time(beyond)
+    count = min(max(int(independent / _IN_A_BATCH), 2), BATCHES, max(len(amounts), 1))
+    edges = np.arange(count) * len(amounts) // count
+    sums = np.add.reduceat(beyond, edges)
+    error = math.sqrt(count) * float(sums.std(ddof=1)) / whole if count > 1 else math.inf
+    return Spread(ratio, error, max(count - 1, 1), independent)
+
+
+def too_sparse(base: Floats, new: Floats) -> bool:
+    """Whether too few blocks have anything for their means to be compared."""
+    return int(np.count_nonzero(base)) + int(np.count_nonzero(new)) < _SPARSE
+
+
+@attrs.frozen
+class Contrast:
+    """By how much one ratio exceeds another, the standard error of that, and its degrees of freedom (Welch's).
+
+    Beside what blocks show, each ratio may vary from run to run: by a share of itself that is given.
+    """
+
+    change: float
+    error: float
+    freedom: float
+
+    @classmethod
+    def of(cls, base: Spread, new: Spread, runs: float = 0.0) -> Contrast:
+        """New minus base, of runs that vary by the share `runs` (a standard deviation)."""
+        squares = (base.error**2, new.error**2)
+        whole = sum(squares) + runs**2 * (base.ratio**2 + new.ratio**2)
+        below = squares[0] ** 2 / base.freedom + squares[1] ** 2 / new.freedom
+        freedom = whole**2 / below if below else math.inf
+        return cls(new.ratio - base.ratio, math.sqrt(whole), min(freedom, _LARGE))
+
+    @property
+    def chance(self) -> float:
+        """How often chance alone would give such a change, in either direction."""
+        if not self.error:
+            return 0.0 if self.change else 1.0
+        return 2 * beyond_t(abs(self.change) / self.error, self.freedom)
+
+    def margin(self, alpha: float) -> float:
+        """Half the interval that misses the true change this often."""
+        return t_of(alpha / 2, self.freedom) * self.error
+
+    def smallest(self, alpha: float, floor: float) -> float:
+        """The smallest true change that would be told from chance, and exceed a floor, four times out of five."""
+        seen = t_of(1 - POWER, self.freedom) * self.error
+        return max(self.margin(alpha), floor) + seen
+
+
+def adjusted(chances: Floats) -> Floats:
+    """Benjamini and Hochberg's chances: of all that have at most q, a share of at most q is false, on average."""
+    count = len(chances)
+    order = np.argsort(chances, kind="stable")
+    steps = chances[order] * count / np.arange(1, count + 1)
+    found = np.empty(count)
+    found[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
+    return found
+
+
+@attrs.frozen(eq=False)
+class Groups:
+    """Two groups of recordings, compared in many rows at once by exchanging their labels.
+
+    `chances` are how often any row of exchanged groups would differ as much as this one; `limits` how much each row
+    has to differ at a given level, and `errors` the standard errors of the changes.
+    """
+
+    change: Floats
+    errors: Floats
+    chances: Floats
+    limits: Floats
+    attainable: float
+    """The smallest chance that so few recordings can give."""
+
+    @classmethod
+    def of(cls, base: Floats, new: Floats, alpha: float, floors: Floats) -> Groups:
+        """Of a row for each recording and a column for each of what is compared; `floors` damp what hardly varies."""
+        held = np.concatenate((base, new))
+        picks = np.array([*_arrangements(len(base), len(held))])
+        damping = floors / 2 + _TINY
+
+        def told(mine: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+            one, other = held[~mine], held[mine]
+            error = np.sqrt(one.var(axis=0, ddof=1) / len(one) + other.var(axis=0, ddof=1) / len(other))
+            return other.mean(axis=0) - one.mean(axis=0), error
+
+        change, error = told(picks[0])
+        largest = np.empty(len(picks))
+        for place, mine in enumerate(picks):
+            difference, noise = told(mine)
+            largest[place] = np.max(np.abs(difference) / (noise + damping), initial=0.0)
+        score = np.abs(change) / (error + damping)
+        chances = np.array([np.mean(largest >= one * (1 - 1e-9)) for one in score.tolist()])
+        ordered = np.sort(largest)
+        # The first value that at most a share alpha of all arrangements reach.
+        allowed = math.floor(alpha * len(ordered) + 1e-9)
+        limit = ordered[len(ordered) - allowed] if allowed else math.inf
+        limits = limit * (error + damping)
+        return cls(change, error, chances, limits, float(np.mean(largest >= ordered[-1] * (1 - 1e-9))))
+
+
+def _arrangements(base: int, count: int) -> Iterator[NDArray[np.bool_]]:
+    """Which recordings are called new: first those that are, then every other choice, or many at random."""
+
+    def chosen(places: Any) -> NDArray[np.bool_]:
+        found = np.zeros(count, dtype=np.bool_)
+        found[list(places)] = True
+        return found
+
+    actual = tuple(range(base, count))
+    yield chosen(actual)
+    if math.comb(count, base) <= _ARRANGEMENTS:
+        yield from (chosen(places) for places in combinations(range(count), count - base) if places != actual)
+        return
+    # Always the same ones, so that the same recordings always give the same answer.
+    draw = np.random.default_rng(0)
+    for _ in range(_ARRANGEMENTS - 1):
+        yield chosen(draw.permutation(count)[: count - base])
+
+
+def beyond_t(value: float, freedom: float) -> float:
+    """How often Student's t is above a value that is not negative."""
+    return 0.5 * _beta_part(freedom / (freedom + value * value), freedom / 2, 0.5)
+
+
+def t_of(above: float, freedom: float) -> float:
+    """The value that Student's t exceeds this often, at most half of the time."""
+    return _falling(lambda value: beyond_t(value, freedom), above)
+
+
+def _falling(function: Callable[[float], float], wanted: float) -> float:
+    """Where a falling function has this value."""
+    low, high = 0.0, 1.0
+    while function(high) > wanted and high < 1e12:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if function(middle) > wanted else (low, middle)
+    return high
+
+
+def _beta_part(x: float, a: float, b: float) -> float:
+    """The regularized incomplete beta function, by its continued fraction."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _beta_part(1 - x, b, a)
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1) or _TINY)
+    found = d
+    for m in range(1, 300):
+        for part in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 / (1 + part * d or _TINY)
+            c = 1 + part / c or _TINY
+            found *= c * d
+        if abs(c * d - 1) < 1e-14:
+            break
+    return front * found / a

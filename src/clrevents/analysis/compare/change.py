@@ -1,0 +1,79 @@
+"""`Change`: the verdict on one metric or row, with everything that limits it. Judges nothing, writes no text."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, TypeAlias
+
+import attrs
+
+from clrevents._util.notebook_views import Value
+from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence
+from clrevents.table.build import plain
+
+Per: TypeAlias = Literal["request", "second", "none"]
+Verdict: TypeAlias = Literal[
+    "improved", "regressed", "changed", "differs", "same", "stated", "cannot tell", "not comparable"
+]
+ALARMS: Final = ("improved", "regressed", "changed", "differs")
+"""Verdicts that say that something changed."""
+
+
+@attrs.frozen
+class Change(Value):
+    """One metric or row, before and after, for one of what it is divided by.
+
+    `low` and `high` enclose the change (new minus base), and `smallest` is the smallest one that would have been seen
+    four times out of five; all three are None where nothing varies by itself. `within` is by how much things called
+    the same may differ. `independent` are how many independent blocks, or recordings, each side is worth.
+    """
+
+    family: str
+    name: str
+    unit: str
+    better: Better
+    evidence: Evidence
+    adds: bool
+    verdict: Verdict
+    base: float | None
+    new: float | None
+    low: float | None = None
+    high: float | None = None
+    smallest: float | None = None
+    within: float | None = None
+    chance: float | None = None
+    independent: tuple[float, float] | None = None
+    reason: str | None = None
+    enough_ns: int | None = None
+    """How long the shorter recording would have to be for its blocks to suffice, where they do not."""
+    record: str | None = None
+
+    @property
+    def key(self) -> str:
+        """Its name in conditions, such as `gc.pause_total`."""
+        return f"{self.family}.{self.name}"
+
+    @property
+    def change(self) -> float | None:
+        """New minus base."""
+        return None if self.base is None or self.new is None else self.new - self.base
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the verdict is that it changed, or differs between these recordings."""
+        return self.verdict in ALARMS
+
+    @property
+    def towards(self) -> Literal["better", "worse"] | None:
+        """Which way it went; None if neither direction is better."""
+        if not self.change or self.better == "neither":
+            return None
+        return "better" if (self.change < 0) == (self.better == "less") else "worse"
+
+    def relative(self, amount: float | None) -> float | None:
+        """An amount as a share of the base; None if that is 0 or unknown."""
+        return None if amount is None or not self.base else amount / self.base
+
+    def to_dict(self) -> dict[str, Any]:
+        """In JSON types."""
+        found: dict[str, Any] = plain(self)
+        return {**found, "change": self.change, "towards": self.towards}

@@ -1,0 +1,78 @@
+"""`compare` and `measure`: recordings before and after, as users ask for them. Opens traces and saved measurements."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from clrevents._util.outputs import whole_file
+from clrevents.analysis.compare.change import Per
+from clrevents.analysis.compare.comparison import Comparison
+from clrevents.analysis.compare.judging import compared
+from clrevents.analysis.compare.measured import Measured
+from clrevents.analysis.compare.measuring import measured
+from clrevents.errors import SourceError
+from clrevents.trace import Trace
+from clrevents.trace import open as open_trace
+
+Recording: TypeAlias = "str | os.PathLike[str] | Trace | Measured"
+"""A trace, open or by its path or URL; or what was measured of one, as a value or saved in a `.json` file."""
+
+
+def compare(
+    base: Recording | Sequence[Recording], new: Recording | Sequence[Recording], *, per: Per | None = None
+) -> Comparison:
+    """What changed from base to new: one recording against one, or groups of at least four.
+
+    Amounts are divided by the number of `"request"`s, by the `"second"` or by nothing (`"none"`); by default by
+    requests if all recordings have some, else by seconds. Raises ValueError for groups of two or three, for an unknown
+    `per`, for requests that were not recorded, and for a file that is no saved measurement; and what
+    `clrevents.open` raises.
+    """
+    return compared(_all(base), _all(new), per)
+
+
+def measure(recording: Recording) -> Measured:
+    """What `compare` compares of one recording: `save_measured` keeps it in a small file, a baseline."""
+    if isinstance(recording, Measured):
+        return recording
+    if isinstance(recording, Trace):
+        return measured(recording)
+    path = os.fspath(recording)
+    if is_saved(path):
+        return _saved(path)
+    with open_trace(path) as trace:
+        return measured(trace)
+
+
+def is_saved(path: str) -> bool:
+    """Whether a path is that of a saved measurement, rather than of a trace."""
+    return path.endswith(".json")
+
+
+def save_measured(found: Measured, path: str | os.PathLike[str]) -> None:
+    """Write a measurement as JSON; the file appears complete or not at all. Raises OSError if that fails."""
+    with whole_file(os.fspath(path)) as target:
+        target.write(json.dumps(found.to_dict(), separators=(",", ":"), allow_nan=False).encode())
+
+
+def _saved(path: str) -> Measured:
+    try:
+        with open(path, "rb") as file:
+            data = json.load(file)
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no saved measurement: {error}") from None
+    try:
+        return Measured.from_dict(data)
+    except ValueError as error:
+        raise ValueError(f"{path} is no saved measurement: {error}") from None
+
+
+def _all(side: Recording | Sequence[Recording]) -> list[Measured]:
+    if isinstance(side, str | os.PathLike | Trace | Measured):
+        return [measure(side)]
+    return [measure(recording) for recording in side]

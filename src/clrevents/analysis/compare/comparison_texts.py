@@ -1,0 +1,229 @@
+"""Comparisons in words: amounts, changes with their intervals, verdicts, and all of it as lines and as Markdown.
+
+Knows how much is said, and in which order; neither a terminal nor how verdicts come about.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
+
+from clrevents._util.units import amount_text, duration_text, share_text
+from clrevents._util.words import counted
+from clrevents.analysis.compare.change import Change, Per
+
+_PER: Final = {"second": "/s", "request": "/request", "none": ""}
+HEAD: Final = ("metric", "base", "new", "change", "verdict", "could show")
+CHANCE_ALONE: Final = "other recordings of the same programs may differ as much; groups of at least 4 a side tell"
+_ORDER: Final = ("regressed", "differs", "improved", "changed", "stated", "cannot tell", "same", "not comparable")
+
+
+class Judged(Protocol):
+    """What texts need of a comparison."""
+
+    @property
+    def groups(self) -> bool: ...
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
+    @property
+    def metrics(self) -> tuple[Change, ...]: ...
+    @property
+    def rows(self) -> tuple[Change, ...]: ...
+    @property
+    def alarms(self) -> tuple[Change, ...]: ...
+
+
+def amount(change: Change, value: float | None, per: Per) -> str:
+    """A value in its unit, by what it is divided."""
+    if value is None:
+        return "-"
+    whole = int(value) if float(value).is_integer() else value
+    return amount_text(whole, change.unit) + (_PER[per] if change.adds else "")
+
+
+def signed(share: float) -> str:
+    """A share with its sign: `+5.2 %`."""
+    return ("+" if share > 0 else "-" if share < 0 else "") + share_text(abs(share))
+
+
+def relative_text(change: Change) -> str:
+    """By how much it changed, in relation to the base, with the interval if there is one."""
+    if change.change is None:
+        return "unknown"
+    if not change.base:
+        return "new" if change.change else "0 %"
+    share, low, high = (change.relative(edge) for edge in (change.change, change.low, change.high))
+    assert share is not None, "the base is not 0"
+    interval = "" if low is None or high is None else f" ({signed(low)} to {signed(high)})"
+    return f"{signed(share)}{interval}"
+
+
+def change_text(change: Change) -> str:
+    """The same without the interval."""
+    if change.change is not None and change.base and not change.new:
+        return "gone"
+    return relative_text(change).partition(" (")[0]
+
+
+def verdict_text(change: Change) -> str:
+    """The verdict, and which way or how closely."""
+    match change.verdict:
+        case "differs":
+            return f"differs, {change.towards}" if change.towards else "differs"
+        case "same" if change.within:
+            within = change.relative(change.within)
+            return "the same" if within is None else f"same within {share_text(within)}"
+        case "stated":
+            return "untested"
+        case other:
+            return other
+
+
+def could_show(change: Change, per: Per) -> str:
+    """The smallest change that would have been seen."""
+    if change.smallest is None:
+        return "-"
+    share = change.relative(change.smallest)
+    return amount(change, change.smallest, per) if share is None else share_text(share)
+
+
+def headline(found: Judged) -> str:
+    """What changed, in a sentence."""
+    metrics = [change for change in found.metrics if change.alarm]
+    rows = Counter(change.family for change in found.rows if change.alarm)
+    if not found.alarms:
+        return f"no difference is beyond chance: {_counts(ordered(found), 'metric')}"
+    parts = [f"{number:,} {name}" for name, number in rows.items()]
+    if found.groups:
+        verdicts = Counter(change.verdict for change in metrics)
+        return ", ".join(
+            [*(f"{counted(number, 'metric')} {verdict}" for verdict, number in sorted(verdicts.items())), *parts]
+        )
+    parts = [*([counted(len(metrics), "metric")] if metrics else []), *parts]
+    verb = "differs" if len(found.alarms) == 1 else "differ"
+    return f"{', '.join(parts)} {verb} between these recordings; {CHANCE_ALONE}"
+
+
+_SAID: Final = {"same": "the same", "stated": "untested", "differs": "differ"}
+
+
+def _counts(changes: Sequence[Change], what: str) -> str:
+    """How many have which verdict."""
+    verdicts = Counter(change.verdict for change in changes)
+    if not verdicts:
+        return f"no {what} to compare"
+    parts = [f"{number:,} {_SAID.get(name, name)}" for name in _ORDER if (number := verdicts[name])]
+    return f"{counted(len(changes), what)}, {', '.join(parts)}"
+
+
+def row_counts(found: Judged) -> Iterator[str]:
+    """How many rows of each table were looked at, with which verdicts, and what could have been seen at best."""
+    for table, rows in by_table(found.rows):
+        shares = [share for one in rows if (share := one.relative(one.smallest)) is not None]
+        best = f"; the best could show {share_text(min(shares))}" if shares else ""
+        yield f"{table}: {_counts(rows, 'row')}{best}"
+
+
+def ordered(found: Judged) -> list[Change]:
+    """Metrics that say something, what changed first; those that are 0 on both sides are left out."""
+    told = [one for one in found.metrics if (one.base or one.new) and one.verdict != "not comparable"]
+    return sorted(told, key=lambda one: _ORDER.index(one.verdict))
+
+
+def cells(change: Change, per: Per, name: str) -> tuple[str, ...]:
+    """A line of the table."""
+    values = (amount(change, change.base, per), amount(change, change.new, per))
+    return (name, *values, change_text(change), verdict_text(change), could_show(change, per))
+
+
+def by_table(rows: Sequence[Change]) -> Iterator[tuple[str, list[Change]]]:
+    """Rows by their table, in each those that changed most first."""
+    for family in dict.fromkeys(change.family for change in rows):
+        mine = [change for change in rows if change.family == family]
+        yield family, sorted(mine, key=lambda one: -abs(one.change or 0))
+
+
+def incomparable(found: Judged) -> Iterator[tuple[str, str | None]]:
+    """Sentences on what was recorded on one side only, and what records it; each reason once."""
+    by_reason: dict[tuple[str | None, str | None], list[str]] = {}
+    for change in found.metrics:
+        if change.verdict == "not comparable":
+            by_reason.setdefault((change.reason, change.record), []).append(change.key)
+    for (reason, record), names in by_reason.items():
+        yield f"{', '.join(names)}: {reason}", record
+
+
+def reasons(found: Judged) -> Iterator[str]:
+    """Why it cannot be told of some metrics whether they changed, each reason once."""
+    by_reason: dict[str, list[Change]] = {}
+    for change in ordered(found):
+        if change.verdict in ("cannot tell", "stated") and change.reason:
+            by_reason.setdefault(change.reason, []).append(change)
+    for reason, changes in by_reason.items():
+        longest = max((change.enough_ns or 0 for change in changes), default=0)
+        more = f"; recordings of about {duration_text(round(longest, -8))} have enough" if longest else ""
+        yield f"{', '.join(change.key for change in changes)}: {reason}{more}"
+
+
+def comparison_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str]:
+    """A short text."""
+    yield f"{base} -> {new}, {'in all' if per == 'none' else 'per ' + per}: {headline(found)}"
+    yield from (f"! {warning}" for warning in found.warnings)
+    changes = [*ordered(found), *(row for row in found.rows if row.alarm)]
+    for change in changes[:_MOST]:
+        name, *values = cells(change, per, change.key)
+        yield f"  {name}: {values[0]} -> {values[1]}, {relative_text(change)}, {values[3]}, could show {values[4]}"
+    if len(changes) > _MOST:
+        yield f"  and {len(changes) - _MOST} more"
+
+
+_MOST: Final = 20
+
+
+def markdown_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str]:
+    """A comment on a pull request: what changed openly, everything else folded."""
+    yield f"**{_escaped(headline(found))}**"
+    yield ""
+    yield f"{_escaped(base)} → {_escaped(new)}, {'in all' if per == 'none' else 'per ' + per}"
+    yield ""
+    for warning in found.warnings:
+        yield f"- ⚠ {_escaped(warning)}"
+    if found.warnings:
+        yield ""
+    alarms = [change for change in ordered(found) if change.alarm]
+    if alarms:
+        yield from _table(alarms, per)
+    for table, rows in by_table([row for row in found.rows if row.alarm]):
+        yield from _table(rows[:_MOST], per, table)
+        if len(rows) > _MOST:
+            yield from (f"and {len(rows) - _MOST} more {table}", "")
+    rest = [change for change in ordered(found) if not change.alarm]
+    yield f"<details><summary>{counted(len(rest), 'other metric')}</summary>"
+    yield ""
+    yield from _table(rest, per)
+    for text in (*reasons(found), *row_counts(found)):
+        yield f"- {_escaped(text)}"
+    for text, record in incomparable(found):
+        yield f"- not comparable: {_escaped(text)}" + (f"; record `{record}`" if record else "")
+    yield ""
+    yield "</details>"
+
+
+def _table(changes: Sequence[Change], per: Per, title: str = HEAD[0]) -> Iterator[str]:
+    yield f"| {' | '.join((title, *HEAD[1:]))} |"
+    yield "|---|--:|--:|--:|---|--:|"
+    for change in changes:
+        _, before, after, _, verdict, shown = cells(change, per, "")
+        name = change.key if title == HEAD[0] else change.name
+        texts = (name, before, after, relative_text(change), verdict, shown)
+        yield f"| {' | '.join(map(_escaped, texts))} |"
+    yield ""
+
+
+def _escaped(text: str) -> str:
+    """Text from a trace is no markup: not of Markdown, and not of HTML inside it."""
+    text = "".join(character if character.isprintable() else " " for character in text)
+    for character in "\\`*_[]|~#":
+        text = text.replace(character, f"\\{character}")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")

@@ -1,0 +1,372 @@
+"""Measured recordings, before and after → verdicts on what changed, how sure they are, and what could not be seen.
+
+Two recordings differ, and no more is said of a pair: other recordings of the same programs may differ as much. Groups
+of four and more tell that from a change. Knows no trace and writes no text.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+
+from clrevents.analysis.compare.block_statistics import (
+    ENOUGH,
+    POWER,
+    Contrast,
+    Floats,
+    Groups,
+    adjusted,
+    spread,
+    t_of,
+    too_sparse,
+)
+from clrevents.analysis.compare.change import Change, Per, Verdict
+from clrevents.analysis.compare.comparison import Comparison
+from clrevents.analysis.compare.identities import identities
+from clrevents.analysis.compare.measured import Amount, Measured
+from clrevents.analysis.compare.measuring import EXCLUSIVE, FAMILY_OF, INCLUSIVE
+
+GROUP: Final = 4
+"""Fewer recordings a side than this cannot show that they differ by more than chance."""
+RELATIVE_FLOOR: Final = 0.05
+"""A change by less than this share is none."""
+ABSOLUTE_FLOORS: Final[Mapping[str, float]] = {"ns": 0.001, "bytes": 1e6, "count": 10}
+"""Nor is one by less than this in a whole recording; of times, less than this share of its length."""
+RUNS: Final = 0.03
+"""How much runs of one program are assumed to vary (a standard deviation, as a share) where only one was recorded."""
+WIDE: Final = 0.25
+"""What may differ by more than this share is not called the same."""
+_LEVELS: Final = {"metrics": 0.02, "methods": 0.02, "rows": 0.05, "groups": 0.03}
+_SHARE: Final = 0.005
+_DIRECT: Final = (EXCLUSIVE, INCLUSIVE)
+"""Time moves between methods though all of it together stays: their rows are always looked at."""
+
+
+def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None = None) -> Comparison:
+    """Compare recordings; `per` is by default `request` if all recorded any, else `second`.
+
+    Raises ValueError for an unknown `per`, for requests that were not recorded, and unless there is one recording a
+    side, or at least four.
+    """
+    if (len(base), len(new)) != (1, 1) and min(len(base), len(new)) < GROUP:
+        raise ValueError(
+            f"{len(base)} against {len(new)} recordings: compare one with one, or at least {GROUP} with {GROUP}, "
+            "because fewer cannot show a difference beyond chance"
+        )
+    held = (*base, *new)
+    asked = [_requests(one) for one in held]
+    if per not in (None, "request", "second", "none"):
+        raise ValueError(f"per must be 'request', 'second' or 'none', not {per!r}")
+    lacking = any(one is None for one in asked)
+    if per == "request" and lacking:
+        raise ValueError("per request: not every recording has requests")
+    chosen: Per = per or ("second" if lacking else "request")
+    sides = (tuple(base), tuple(new))
+    metrics = _joined(sides, [_by_name(one.metrics) for one in held])
+    tables = {name: _joined(sides, rows) for name, rows in _matched(held, len(base)).items()}
+    direct = [*tables[EXCLUSIVE], *_beyond(tables[INCLUSIVE], tables[EXCLUSIVE])]
+    judge: Callable[[Sequence[_Pairing], Per, float], list[Change]]
+    if len(base) > 1:
+        # One family, so that everything together raises few false alarms.
+        judge = _judged_groups
+        found = judge([*metrics, *direct], chosen, _LEVELS["groups"])
+        verdicts, rows = found[: len(metrics)], found[len(metrics) :]
+    else:
+        judge = _judged_pair
+        verdicts, rows = judge(metrics, chosen, _LEVELS["metrics"]), judge(direct, chosen, _LEVELS["methods"])
+    moved = {change.family for change in verdicts if change.alarm}
+    for table, family in FAMILY_OF.items():
+        if table not in _DIRECT and family in moved:
+            rows += judge(tables[table], chosen, _LEVELS["rows"])
+    return Comparison(*sides, chosen, _warnings(*sides), tuple(verdicts), tuple(rows))
+
+
+@attrs.frozen
+class _Pairing:
+    """One metric or row of all recordings, base first."""
+
+    held: tuple[Measured, ...]
+    amounts: tuple[Amount | None, ...]
+    base: int
+    like: Amount
+
+    @property
+    def absent(self) -> Amount | None:
+        """The first one without a value."""
+        return next((one for one in self.amounts if one is not None and one.value is None), None)
+
+    def value(self, place: int, per: Per) -> float:
+        """Its value in one recording, for one of what it is divided by."""
+        one = self.amounts[place]
+        value = 0.0 if one is None or one.value is None else float(one.value)
+        return value / float(_per(self.held[place], per).sum()) if self.like.adds else value
+
+    def blocks(self, place: int) -> Floats:
+        one = self.amounts[place]
+        return np.zeros(self.held[place].count) if one is None or one.blocks is None else one.blocks
+
+    @property
+    def dated(self) -> bool:
+        return self.like.adds and all(one is None or one.blocks is not None for one in self.amounts)
+
+    def floor(self, per: Per, values: tuple[float, float]) -> float:
+        """What a change must reach, both of a side and in itself. The same whichever side is called base."""
+        least = ABSOLUTE_FLOORS.get(self.like.unit, 0.0)
+        found = 0.0
+        for one in self.held if self.like.adds else ():
+            amount = least * one.span_ns if self.like.unit == "ns" else least
+            found = max(found, amount / float(_per(one, per).sum()))
+        return max(found, RELATIVE_FLOOR * min(map(abs, values)))
+
+    def change(self, verdict: Verdict, values: tuple[float | None, float | None], **more: object) -> Change:
+        like = self.like
+        name = like.label or like.name
+        return Change(
+            like.family,
+            name,
+            like.unit,
+            like.better,
+            like.evidence,
+            like.adds,
+            verdict,
+            *values,
+            **more,  # type: ignore[arg-type]
+        )
+
+
+def _beyond(inclusive: Sequence[_Pairing], exclusive: Sequence[_Pairing]) -> list[_Pairing]:
+    """Methods with what they called, without those that called nothing: these are the same row twice."""
+
+    def name(one: _Pairing) -> tuple[str, list[float]]:
+        return one.like.name, [float(amount.value or 0) if amount else 0.0 for amount in one.amounts]
+
+    alone = [name(one) for one in exclusive]
+    return [one for one in inclusive if name(one) not in alone]
+
+
+def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[Change]:
+    """The verdicts on one recording against one, as one family."""
+    found: dict[int, Change] = {}
+    tested: list[tuple[int, Contrast, tuple[float, float], tuple[float, float]]] = []
+    for place, one in enumerate(pairings):
+        values = (one.value(0, per), one.value(1, per))
+        if (lacking := one.absent) is not None:
+            found[place] = _not_comparable(one, lacking)
+        elif values[0] == values[1] and (not one.dated or not any(values)):
+            found[place] = one.change("same", values, within=0.0)
+        elif not one.dated:
+            found[place] = one.change("stated", values, reason=_ONCE)
+        else:
+            before, after = (spread(one.blocks(side), _per(one.held[side], per)) for side in (0, 1))
+            contrast, worth = Contrast.of(before, after, RUNS), (before.independent, after.independent)
+            few = min(worth) < ENOUGH or too_sparse(one.blocks(0), one.blocks(1))
+            if few and one.like.evidence == "event" and not one.like.bound:
+                found[place] = one.change("stated", values, reason=_ONCE, independent=worth)
+            elif few:
+                short = min(worth) < ENOUGH
+                found[place] = one.change(
+                    "cannot tell",
+                    values,
+                    reason=f"fewer than {ENOUGH} independent blocks of time" if short else "too few samples",
+                    enough_ns=_enough_ns(one.held, worth) if short else None,
+                    independent=worth,
+                )
+            else:
+                tested.append((place, contrast, worth, values))
+    chances = adjusted(np.array([contrast.chance for _, contrast, _, _ in tested]))
+    alone = level / max(len(tested), 1)
+    for (place, contrast, worth, values), chance in zip(tested, chances.tolist(), strict=True):
+        one = pairings[place]
+        floor = one.floor(per, values)
+        margin, bound = contrast.margin(0.05), abs(contrast.change) + contrast.margin(0.10)
+        within = bound if bound <= WIDE * sum(map(abs, values)) / 2 else None
+        verdict: Verdict = "same" if within is not None else "cannot tell"
+        if chance <= level and abs(contrast.change) >= floor:
+            verdict, within = "differs", None
+        found[place] = one.change(
+            verdict,
+            values,
+            low=contrast.change - margin,
+            high=contrast.change + margin,
+            smallest=contrast.smallest(alone, floor),
+            within=within,
+            chance=chance,
+            independent=worth,
+            reason="it varies too much" if verdict == "cannot tell" else None,
+        )
+    return [found[place] for place in range(len(pairings))]
+
+
+_ONCE: Final = "one number a recording: how much it varies is unknown"
+
+
+def _enough_ns(held: Sequence[Measured], worth: tuple[float, float]) -> int:
+    """How long a recording would have to be for its blocks to suffice."""
+    return max(round(one.span_ns * ENOUGH / least) for least, one in zip(worth, held, strict=True))
+
+
+def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list[Change]:
+    """The verdicts on groups of recordings, as one family."""
+    found: dict[int, Change] = {}
+    tested: list[tuple[int, Floats, tuple[float, float]]] = []
+    for place, one in enumerate(pairings):
+        each = np.array([one.value(recording, per) for recording in range(len(one.held))])
+        values = (float(each[: one.base].mean()), float(each[one.base :].mean()))
+        if (lacking := one.absent) is not None:
+            found[place] = _not_comparable(one, lacking)
+        elif np.ptp(each) == 0:
+            found[place] = one.change("same", values, within=0.0)
+        else:
+            tested.append((place, each, values))
+    if not tested:
+        return [found[place] for place in range(len(pairings))]
+    first = pairings[0]
+    table = np.array([each for _, each, _ in tested]).T
+    floors = np.array([pairings[place].floor(per, values) for place, _, values in tested])
+    # Damping must not depend on which side is which.
+    damping = np.array([pairings[place].floor(per, (each.mean(), each.mean())) for place, each, _ in tested])
+    groups = Groups.of(table[: first.base], table[first.base :], level, damping)
+    sizes = (float(first.base), float(len(first.held) - first.base))
+    for column, (place, _, values) in enumerate(tested):
+        one = pairings[place]
+        change, limit = float(groups.change[column]), float(groups.limits[column])
+        bound = abs(change) + limit
+        within = bound if bound <= WIDE * sum(map(abs, values)) / 2 else None
+        verdict: Verdict = "same" if within is not None else "cannot tell"
+        chance = float(groups.chances[column])
+        if chance <= level and abs(change) >= floors[column]:
+            better = one.like.better
+            verdict, within = ("improved" if (change < 0) == (better == "less") else "regressed"), None
+            verdict = "changed" if better == "neither" else verdict
+        seen = t_of(1 - POWER, sum(sizes) - 2) * float(groups.errors[column])
+        found[place] = one.change(
+            verdict,
+            values,
+            low=change - limit,
+            high=change + limit,
+            smallest=max(limit, float(floors[column])) + seen,
+            within=within,
+            chance=chance,
+            independent=sizes,
+            reason="it varies too much" if verdict == "cannot tell" else None,
+        )
+    return [found[place] for place in range(len(pairings))]
+
+
+def _not_comparable(one: _Pairing, lacking: Amount) -> Change:
+    known = [None if amount is None or amount.value is None else float(amount.value) for amount in one.amounts]
+    base, new = known[: one.base], known[one.base :]
+    sides = " and ".join(name for name, side in (("base", base), ("new", new)) if None in side)
+    return one.change(
+        "not comparable", (None, None), reason=f"{sides}: {lacking.reason or 'unknown'}", record=lacking.record
+    )
+
+
+def _requests(one: Measured) -> Floats | None:
+    """How many requests there were in each block, of servers or else of clients; None if there were none."""
+    by_name = _by_name(one.metrics)
+    for name in ("server_count", "client_count"):
+        amount = by_name.get(("requests", name))
+        if amount is not None and amount.value and amount.blocks is not None:
+            return amount.blocks
+    return None
+
+
+def _per(one: Measured, per: Per) -> Floats:
+    """What amounts are divided by, in each block."""
+    if per == "request":
+        requests = _requests(one)
+        assert requests is not None, "checked before"
+        return requests
+    return np.full(one.count, (one.span_ns / 1e9 if per == "second" else 1.0) / one.count)
+
+
+def _by_name(amounts: Iterable[Amount]) -> dict[tuple[str, str], Amount]:
+    return {(amount.family, amount.name): amount for amount in amounts}
+
+
+def _joined(
+    sides: tuple[tuple[Measured, ...], tuple[Measured, ...]], amounts: Sequence[Mapping[tuple[str, str], Amount]]
+) -> list[_Pairing]:
+    """Those that have a value anywhere and, of many rows, those that are more than next to nothing."""
+    held = (*sides[0], *sides[1])
+    names = dict.fromkeys(name for one in amounts for name in one)
+    found = []
+    for name in sorted(names):
+        each = tuple(one.get(name) for one in amounts)
+        if any(one is not None and one.value is not None for one in each):
+            like = next(one for one in each if one is not None)
+            found.append(_Pairing(held, each, len(sides[0]), like))
+    return found
+
+
+def _matched(held: Sequence[Measured], base: int) -> dict[str, list[dict[tuple[str, str], Amount]]]:
+    """By table, the rows of each recording under the names that they have on both sides."""
+    found = {}
+    for table in FAMILY_OF:
+        rows = [[row for row in one.rows if row.family == table] for one in held]
+        same = identities(
+            (row.name for side in rows[:base] for row in side), (row.name for side in rows[base:] for row in side)
+        )
+        merged = [_merged(side, same) for side in rows]
+        whole = sum(float(row.value or 0) for side in merged for row in side.values())
+        if table == INCLUSIVE:
+            whole = sum(float(row.value or 0) for one in held for row in one.rows if row.family == EXCLUSIVE)
+        sums: defaultdict[tuple[str, str], float] = defaultdict(float)
+        for side in merged:
+            for name, row in side.items():
+                sums[name] += float(row.value or 0)
+        found[table] = [{name: row for name, row in side.items() if sums[name] >= _SHARE * whole} for side in merged]
+    return found
+
+
+def _merged(rows: Sequence[Amount], same: Mapping[str, str]) -> dict[tuple[str, str], Amount]:
+    found: dict[tuple[str, str], Amount] = {}
+    for row in rows:
+        key = (row.family, same[row.name])
+        before = found.get(key)
+        if before is not None and before.blocks is not None and row.blocks is not None:
+            row = attrs.evolve(
+                before, value=float(before.value or 0) + float(row.value or 0), blocks=before.blocks + row.blocks
+            )
+        found[key] = row
+    return found
+
+
+_ONE_MORE: Final = 0.2
+_COMPILING: Final = 0.05
+
+
+def _warnings(base: Sequence[Measured], new: Sequence[Measured]) -> tuple[str, ...]:
+    """What differs though the program may be the same."""
+
+    def both(name: str) -> list[list[str | int | float]]:
+        return [sorted({v for one in side if (v := one.circumstances.get(name)) is not None}) for side in (base, new)]
+
+    found = []
+    for name in ("runtime", "collector", "processors"):
+        sides = both(name)
+        if all(sides) and sides[0] != sides[1]:
+            before, after = (", ".join(map(str, side)) for side in sides)
+            found.append(f"{name}: {before} before, {after} after")
+    periods = [float(v) for side in both("sampling period") for v in side]
+    if periods and max(periods) > (1 + _ONE_MORE) * min(periods):
+        found.append(f"sampling period: from {min(periods) / 1e6:.3g} to {max(periods) / 1e6:.3g} ms")
+    lost = [int(one.circumstances.get("lost events") or 0) for one in (*base, *new)]
+    if any(lost):
+        found.append(f"lost events: {sum(lost[: len(base)]):,} before, {sum(lost[len(base) :]):,} after")
+    compiling = [[float(v) for v in side] for side in both("compiling")]
+    if all(compiling):
+        shares = [sum(side) / len(side) for side in compiling]
+        if abs(shares[0] - shares[1]) > _COMPILING:
+            found.append(f"warm-up: {shares[0]:.0%} of the time before and {shares[1]:.0%} after went into compiling")
+    providers = [{name for text in side for name in str(text).split()} for side in both("providers")]
+    if all(providers) and providers[0] != providers[1]:
+        for name, only in (("base", providers[0] - providers[1]), ("new", providers[1] - providers[0])):
+            if only:
+                found.append(f"only {name} has events of {', '.join(sorted(only))}")
+    return tuple(found)

@@ -1,0 +1,117 @@
+"""`Measured`: what one recording brings to a comparison, as a plain value that is saved in a small file.
+
+Every amount has its value in the whole recording, and in blocks of time if it can be said when it came about. Knows
+neither a trace nor another recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Self
+
+import attrs
+import numpy as np
+
+from clrevents._util.version import __version__
+from clrevents.analysis.compare.block_statistics import Floats
+from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence, TraceIdentity
+from clrevents.table.build import plain
+
+SCHEMA: Final = "clrevents.measured/1"
+
+
+@attrs.frozen(eq=False)
+class Amount:
+    """A metric of a report, or a row of a table that is counted for comparing; null has a `reason`.
+
+    `adds` says whether it grows with the length of a recording. `blocks` add up to `value`; they are None if it is not
+    known when it came about. `record` is what to give to `dotnet-trace collect --providers` to get it.
+    """
+
+    family: str
+    name: str
+    unit: str
+    value: int | float | None
+    better: Better = "neither"
+    adds: bool = True
+    evidence: Evidence = "event"
+    bound: bool = False
+    """Whether the value is only a bound or an estimate."""
+    reason: str | None = None
+    record: str | None = None
+    blocks: Floats | None = None
+    label: str | None = None
+    """The name for people, where `name` is what tells it from others."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """In JSON types; blocks as places and amounts of those that are not empty."""
+        found = {field.name: getattr(self, field.name) for field in attrs.fields(Amount)}
+        if self.blocks is not None:
+            places = np.flatnonzero(self.blocks)
+            found["blocks"] = [places.tolist(), [_short(value) for value in self.blocks[places].tolist()]]
+        return found
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], count: int) -> Self:
+        """Read back, in this many blocks."""
+        blocks = None
+        if data["blocks"] is not None:
+            blocks = np.zeros(count)
+            blocks[data["blocks"][0]] = data["blocks"][1]
+        return cls(**{**data, "blocks": blocks})
+
+
+@attrs.frozen(eq=False, repr=False)
+class Measured:
+    """One recording, measured for comparing.
+
+    `circumstances` are what makes recordings differ though the program is the same. The time that is cut into `count`
+    blocks begins at the first event that a block can hold and takes `span_ns`.
+    """
+
+    trace: TraceIdentity
+    count: int
+    span_ns: int
+    circumstances: Mapping[str, str | int | float | None]
+    metrics: tuple[Amount, ...]
+    rows: tuple[Amount, ...]
+
+    @property
+    def label(self) -> str:
+        """The name of the trace's file."""
+        path = (self.trace.path or "").replace("\\", "/")
+        return path.rpartition("/")[2] or "trace in memory"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in JSON types."""
+        return {
+            "schema": SCHEMA,
+            "clrevents": __version__,
+            "trace": plain(self.trace),
+            "count": self.count,
+            "span_ns": self.span_ns,
+            "circumstances": dict(self.circumstances),
+            "metrics": [amount.to_dict() for amount in self.metrics],
+            "rows": [amount.to_dict() for amount in self.rows],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_dict` gave. Raises ValueError for anything else."""
+        if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
+            found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
+            raise ValueError(f"the schema is {found!r}, not {SCHEMA!r}: save it with 'clrevents compare --save'")
+        try:
+            count = int(data["count"])
+            metrics, rows = (tuple(Amount.from_dict(one, count) for one in data[name]) for name in ("metrics", "rows"))
+            trace = TraceIdentity(**data["trace"])
+            return cls(trace, count, int(data["span_ns"]), dict(data["circumstances"]), metrics, rows)
+        except (KeyError, TypeError, IndexError) as error:
+            raise ValueError(f"damaged: {type(error).__name__}: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"<Measured {self.label}: {len(self.metrics)} metrics, {len(self.rows):,} rows>"
+
+
+def _short(value: float) -> int | float:
+    return int(value) if value.is_integer() else value

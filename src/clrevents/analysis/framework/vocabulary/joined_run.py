@@ -1,0 +1,57 @@
+"""How two recordings of one run were joined in a trace, as its mark says: one more circumstance of every answer."""
+
+from __future__ import annotations
+
+import attrs
+
+from clrevents._util.units import duration_text
+from clrevents._util.words import counted
+from clrevents.analysis.framework.vocabulary.answer_values import Note
+from clrevents.schema.join_mark import MARK_NAMES
+from clrevents.table.table import Table
+
+
+@attrs.frozen
+class JoinedRun:
+    """The values of the mark (see `schema.join_mark`)."""
+
+    process_id: int
+    shift_ns: int
+    uncertainty_ns: int
+    compared: int
+    contradicting: int
+    error_ns: int
+    start_ns: int
+    stopped_ns: int
+    end_ns: int
+
+    @classmethod
+    def of(cls, marks: Table | None) -> JoinedRun | None:
+        """What the first of the marks says; None without one."""
+        if marks is None or not len(marks):
+            return None
+        return cls(*(int(marks.column(name).tolist()[0] or 0) for name in MARK_NAMES))
+
+    def note(self) -> Note:
+        """What everybody must know who reads times of both."""
+        text = (
+            f"the runtime's events of process {self.process_id} are from another recording of the same run: their "
+            f"times are right within {duration_text(self.uncertainty_ns)} on the recorder's clock"
+        )
+        wrong = self.contradicting > 0
+        if not self.compared:
+            text += ", by the starts of both recordings"
+        elif wrong:
+            text += (
+                f", but by the recorder {counted(self.contradicting, 'event')} of {self.compared:,} were written while "
+                "their thread was off the processor: it misses some switches"
+            )
+        numbers = {
+            "shift_ns": self.shift_ns,
+            "uncertainty_ns": self.uncertainty_ns,
+            "compared": self.compared,
+            "contradicting": self.contradicting,
+        }
+        if self.error_ns >= 0:
+            numbers["error_ns"] = self.error_ns
+        return Note("joined", "warning" if wrong else "info", text, (), numbers)

@@ -1,0 +1,87 @@
+"""Why the runtime made threads wait where the kernel knows a futex: locks, handles, tasks, and stops of all threads.
+
+Matches times off the processor with what events prove; takes nothing from them where the kernel saw a thread run.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Final
+
+import attrs
+
+from clrevents.analysis.reports.threads.thread_events import Blocked
+from clrevents.analysis.reports.threads.tiling import Doing, Piece, proven
+from clrevents.analysis.shared.blocking.thread_stops import ThreadStops
+from clrevents.analysis.shared.samples.leaf_states import WAITING, ThreadState
+
+SAMPLER: Final = "sample profiler"
+"""The reason of threads that it stopped."""
+_RANKS: Final = 3
+"""Locks, handles and tasks; the rank after them is work."""
+
+
+@attrs.frozen
+class RuntimeReasons:
+    """`waits` are what events prove of each thread, without overlap; `managed`, threads that samples were taken of.
+    Times of events are right within `uncertainty_ns` on the kernel's clock.
+    """
+
+    waits: Mapping[int, Sequence[Piece]] = attrs.field(factory=dict)
+    stops: ThreadStops = attrs.field(factory=ThreadStops)
+    managed: Set[int] = frozenset()
+    uncertainty_ns: int = 0
+
+    def told(self, thread: int, start: int, end: int, doing: Doing, managed: bool) -> Doing:
+        """What a thread, that runs managed code or not, does that is off the processor so long, if the kernel knows no
+        more than `doing`."""
+        if doing.state not in WAITING or doing.system_call != "futex":
+            return doing
+        wait = self._waits(thread, start, end)
+        if wait is not None:
+            own = wait.doing
+            return attrs.evolve(
+                own, stack_id=doing.stack_id, system_call=doing.system_call, alike=doing.alike, evidence="event"
+            )
+        if doing.reason != "futex" or not managed:
+            return doing
+        stop = self.stops.of(thread, start, end)
+        if stop == "collection":
+            return attrs.evolve(doing, state="gc_suspended", reason=None)
+        return doing if stop is None else attrs.evolve(doing, reason=SAMPLER)
+
+    def _waits(self, thread: int, start: int, end: int) -> Piece | None:
+        """The wait that covers most of a stretch, if at least half of it."""
+        pieces = self.waits.get(thread, ())
+        place = max(bisect_right(pieces, start, key=lambda piece: piece.start) - 1, 0)
+        best, most = None, (end - start) // 2 - 2 * self.uncertainty_ns
+        while place < len(pieces) and pieces[place].start < end:
+            common = min(pieces[place].end, end) - max(pieces[place].start, start)
+            if common > max(most, 0):
+                best, most = pieces[place], common
+            place += 1
+        return best
+
+
+def waits_of(
+    blocked: Iterable[Blocked], states: Iterable[tuple[ThreadState, str]], stopped_ns: int
+) -> dict[int, list[Piece]]:
+    """What events prove of each thread; a wait without an end lasts until tracing stopped."""
+    found: dict[int, list[list[Piece]]] = {}
+    for one, (state, event) in zip(blocked, states, strict=True):
+        low, high = one.start or 0, stopped_ns if one.end is None else one.end
+        if one.rank >= _RANKS or high <= low:
+            continue
+        doing = Doing(
+            state,
+            "event",
+            event,
+            lock_id=one.lock_id,
+            object_address=one.object_address,
+            owner_thread_id=one.owner_thread_id,
+            task_id=one.task_id,
+            open=one.end is None,
+        )
+        found.setdefault(one.thread, [[] for _ in range(_RANKS)])[one.rank].append(Piece(low, high, doing))
+    return {thread: proven(kinds) for thread, kinds in found.items()}

@@ -1,0 +1,210 @@
+"""`clrevents compare`: what changed from one recording to another, or from one group to another.
+
+Shows what `clrevents.compare` finds, and exits by conditions on it. Judges nothing itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, get_args
+
+import click
+
+from clrevents._util.words import counted
+from clrevents.analysis.compare.change import Change, Per
+from clrevents.analysis.compare.compare import compare, is_saved, measure, save_measured
+from clrevents.analysis.compare.comparison import Comparison
+from clrevents.analysis.compare.comparison_texts import (
+    HEAD,
+    by_table,
+    cells,
+    headline,
+    incomparable,
+    ordered,
+    reasons,
+    row_counts,
+)
+from clrevents.analysis.compare.measured import Measured
+from clrevents.cli.output import Output, say
+from clrevents.cli.reading import Reading, errors_option, refuse_overwriting
+from clrevents.errors import DamageError, PayloadError
+
+_UNMET: Final = 4
+_UNKNOWN: Final = 5
+_LIMIT: Final = 12
+_WITH: Final = "--with"
+
+
+class _Sides(click.Command):
+    """Takes every file behind `--with`, up to the next option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given: list[str] = []
+        new = False
+        for place, arg in enumerate(args):
+            if arg == "--":
+                given += args[place:]
+                break
+            if arg == _WITH:
+                new = True
+                if place + 1 == len(args) or (args[place + 1].startswith("-") and args[place + 1] != "-"):
+                    raise click.UsageError(f"{_WITH} takes the new recordings", ctx)
+            elif new and (arg == "-" or not arg.startswith("-")):
+                given += [_WITH, arg]
+            else:
+                new = False
+                given.append(arg)
+        return super().parse_args(ctx, given)
+
+
+@click.command(name="compare", cls=_Sides)
+@click.argument("base", nargs=-1, required=True, metavar="BASE...")
+@click.option(_WITH, "new", multiple=True, metavar="NEW...", help="The new recordings: one, or at least four.")
+@click.option(
+    "--per",
+    type=click.Choice(get_args(Per)),
+    help="Divide amounts by this. [default: request if all recordings have some, else second]",
+)
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(min=0),
+    default=_LIMIT,
+    show_default=True,
+    metavar="N",
+    help="Show at most N lines of each table.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write everything as one JSON object.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "md")),
+    default="text",
+    show_default=True,
+    help="md: Markdown, as a comment on a pull request.",
+)
+@click.option("--save", metavar="OUT", help="Save what is compared of BASE as a small .json file, to be BASE later.")
+@click.option(
+    "--fail-on",
+    "conditions",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit with 4 if this holds for the relative change of a metric, such as 'gc.pause_total>5%'; repeatable.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 5 if it cannot be told whether a condition holds.")
+@errors_option
+def command(
+    base: tuple[str, ...],
+    new: tuple[str, ...],
+    per: Per | None,
+    limit: int,
+    as_json: bool,
+    form: str,
+    save: str | None,
+    conditions: tuple[str, ...],
+    strict: bool,
+    errors: Any,
+) -> int:
+    """Compare recordings before and after a change.
+
+    One recording against one says what differs between these two; groups of at least four say what changed. A change
+    is told from chance by blocks of time, or by recordings, and for each number the smallest change is given that would
+    have been seen.
+
+    \b
+    What differs between these two?
+        clrevents compare before.nettrace --with after.nettrace
+    Did the branch change anything? As a comment on the pull request:
+        clrevents compare main/*.nettrace --with branch/*.nettrace --format md
+    Fail if pauses got longer by more than a tenth:
+        clrevents compare main.json --with new.nettrace --fail-on 'gc.pause_total>10%'
+    Keep a baseline:
+        clrevents compare main.nettrace --save main.json
+
+    Exit status: 4 if a condition of --fail-on holds, 5 with --strict if that cannot be told.
+    """
+    if as_json and form != "text":
+        raise click.UsageError("--json and --format are mutually exclusive")
+    if not new and save is None:
+        raise click.UsageError(f"compare with what? {_WITH} NEW takes the new recordings, --save OUT saves a baseline")
+    if save is not None and len(base) != 1:
+        raise click.UsageError("--save saves one recording")
+    if strict and not conditions:
+        raise click.UsageError("--strict is about the conditions of --fail-on")
+    if [*base, *new].count("-") > 1:
+        raise click.UsageError("only one of the recordings can be standard input")
+    if save is not None:
+        if not is_saved(save):
+            raise click.UsageError("--save writes a .json file")
+        refuse_overwriting(save, base[0])
+    before = [_measured(file, errors) for file in base]
+    if save is not None:
+        save_measured(before[0], save)
+        say(f"{save}: {counted(len(before[0].metrics), 'metric')} and {counted(len(before[0].rows), 'row')}")
+        if not new:
+            return 0
+    after = [_measured(file, errors) for file in new]
+    try:
+        found = compare(before, after, per=per)
+        failed, unknown = found.failing(*conditions)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    with Output() as out:
+        if as_json:
+            out.json(found.to_dict())
+        elif form == "md":
+            out.lines(found.markdown().split("\n"))
+        else:
+            _show(out, found, limit)
+    for text in (*failed, *unknown):
+        say(text)
+    return _UNMET if failed else _UNKNOWN if unknown and strict else 0
+
+
+def _measured(file: str, errors: Any) -> Measured:
+    if is_saved(file):
+        try:
+            return measure(file)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+    with Reading(file, errors) as reading:
+        try:
+            found = measure(reading.trace)
+        except (DamageError, PayloadError):
+            say(f"{reading.name}: damaged, so it cannot be compared; --errors salvage compares what is left")
+            raise
+        reading.finish(frozenset())
+        return found
+
+
+def _show(out: Output, found: Comparison, limit: int) -> None:
+    names = [side[0].label if len(side) == 1 else f"{len(side)} recordings" for side in (found.base, found.new)]
+    per = "not divided" if found.per == "none" else f"per {found.per}"
+    out.facts([("base", names[0]), ("new", names[1]), ("amounts", per)])
+    out.text(out.bold(headline(found)))
+    for warning in found.warnings:
+        out.text(f"! {warning}", 2)
+    out.line()
+    changes = ordered(found)
+    if changes:
+        _table(out, found, changes[:limit], HEAD[0], [change.key for change in changes[:limit]])
+        if len(changes) > limit:
+            out.line(f"{limit} of {counted(len(changes), 'metric')} (-n shows more)")
+    for table, rows in by_table([row for row in found.rows if row.alarm]):
+        out.line()
+        _table(out, found, rows[:limit], table, [change.name for change in rows[:limit]])
+        if len(rows) > limit:
+            out.line(f"{limit} of {len(rows)} {table} (-n shows more)")
+    lacking = list(incomparable(found))
+    texts = [*reasons(found), *row_counts(found), *(f"not comparable: {text}" for text, _ in lacking)]
+    if texts:
+        out.line()
+    for text in texts:
+        out.text(text, 2)
+    for record in dict.fromkeys(record for _, record in lacking if record):
+        out.text(f"record with --providers {record}", 2)
+
+
+def _table(out: Output, found: Comparison, changes: list[Change], title: str, names: list[str]) -> None:
+    rows = [cells(change, found.per, name) for change, name in zip(changes, names, strict=True)]
+    right = {"base", "new", "change", "could show"}
+    out.table((title, *HEAD[1:]), rows, right, names={title}, whole={"verdict"}, keep={title, "change", "verdict"})

@@ -1,0 +1,94 @@
+"""`join`: two recordings of one run, the Linux recorder's and EventPipe's, in one trace on one clock.
+
+So that everything that reads traces reads both at once. Which process it is, and how the clocks lie, is decided by
+`same_run`; copying is done by `copy`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
+from heapq import merge
+from typing import IO, BinaryIO, Final
+
+import attrs
+
+from clrevents._util.outputs import whole_file
+from clrevents.encode.values import MetadataRecord
+from clrevents.rewrite.copy import Copied, Copier, Origin, Part
+from clrevents.schema.join_mark import FIELDS, ID, JOINED, mark_payload
+from clrevents.trace import DecodedRows, Loss, SameRun, ShiftedRows, Trace, TraceInfo, passes_of, same_run
+
+_DESCRIBED: Final = MetadataRecord((1 << 31) - 2, JOINED[0], ID, name=JOINED[1], fields=FIELDS)
+
+
+@attrs.frozen
+class JoinResult(Copied):
+    """What was written to the joined trace, and how the clocks were aligned."""
+
+    same_run: SameRun
+    """How the other recording lies in the Linux recorder's."""
+
+
+def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> JoinResult:
+    """Write `linux`, a recording of the Linux recorder, and `other`, EventPipe's of the same run, as one trace.
+
+    The trace is on the clock of `linux`, in time order, with all header fields and losses of both; an event
+    `clrevents/Joined`, which is not counted, says how the clocks were aligned. All reports read it: what threads did
+    and which code had processors is answered by the kernel, why they waited and what the runtime did by the runtime.
+
+    Reads both traces twice. `out` is a file, which appears only when complete, or an open binary file. Raises
+    ValueError unless both are of one run, or if `linux` is joined already or `out` is one of them; the exceptions of
+    `Trace.events`; TraceError for what does not fit into a block of the new trace; and OSError.
+    """
+    if any((key.provider, key.name) == JOINED for key in linux.event_counts()):
+        raise ValueError("the trace is joined with another one already")
+    found = same_run(linux, other)
+    info = _info(linux.info, found.shift_ns)
+    moved = min(found.shift_ns, 0)
+    start = found.shift_ns - moved
+    times = (start, start + passes_of(other).stopped_ns(), start + other.duration_ns)
+    error = -1 if found.error_ns is None else found.error_ns
+    mark = mark_payload(
+        *(found.process_id, found.shift_ns, found.uncertainty_ns, found.compared, found.contradicting, error, *times)
+    )
+    losses = [*_later(linux.losses, -moved), *_later(other.losses, start)]
+    with _written(out, linux.info.path, other.info.path) as file:
+        copier = Copier(file, info, losses, (_DESCRIBED, mark))
+        rows = ShiftedRows(linux.info, found.process_id, found.shift_ns)
+        mine = _placed(_rows(linux), copier.first)
+        theirs = _placed(map(rows.of, _rows(other)), copier.another())
+        for _, part, row in merge(mine, theirs, key=lambda placed: placed[0]):
+            copier.copy(part, row)
+        copied = copier.finish()
+    return JoinResult(copied.events, copied.lost, copied.undescribed, copied.bytes, found)
+
+
+def _written(out: str | os.PathLike[str] | BinaryIO, *inputs: str | None) -> AbstractContextManager[IO[bytes]]:
+    return whole_file(out, *inputs) if isinstance(out, str | os.PathLike) else nullcontext(out)
+
+
+def _later(losses: Iterable[Loss], ns: int) -> list[Loss]:
+    return [attrs.evolve(loss, start_ns=loss.start_ns + ns, end_ns=loss.end_ns + ns) for loss in losses]
+
+
+def _rows(trace: Trace) -> Iterator[DecodedRows]:
+    return passes_of(trace).event_rows(decode=False)
+
+
+def _placed(given: Iterator[DecodedRows], origin: Origin) -> Iterator[tuple[int, Part, int]]:
+    """Each row with its time."""
+    for rows in given:
+        part = Part(rows, origin)
+        for row, tick in enumerate(part.ticks):
+            yield tick, part, row
+
+
+def _info(info: TraceInfo, shift_ns: int) -> TraceInfo:
+    """The header, which begins with the recording that began first."""
+    if shift_ns >= 0:
+        return info
+    start = None if info.start is None else info.start + timedelta(microseconds=shift_ns // 1000)
+    return attrs.evolve(info, start=start, sync_qpc=info.sync_qpc + shift_ns * info.frequency // 1_000_000_000)

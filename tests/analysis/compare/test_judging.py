@@ -1,0 +1,312 @@
+"""Verdicts on recordings made by hand, of which the truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from built.built_measured import chain, recorded
+from clrevents.analysis.compare.change import Change
+from clrevents.analysis.compare.comparison import Comparison
+from clrevents.analysis.compare.judging import compared
+from clrevents.analysis.compare.measured import Measured
+
+BLOCKS = 256
+
+
+def noisy(draw: np.random.Generator, mean: float, share: float = 0.1) -> Any:
+    return mean * (1 + share * draw.standard_normal(BLOCKS)).clip(0)
+
+
+def only(found: Comparison) -> Change:
+    (change,) = found.metrics
+    return change
+
+
+def pair(base: Any, new: Any, name: str = "threads.running_total") -> Change:
+    return only(compared([recorded({name: base})], [recorded({name: new})]))
+
+
+def side(seed: int, mean: float, count: int = 5) -> list[Measured]:
+    draw = np.random.default_rng(seed)
+    return [recorded({"threads.running_total": noisy(draw, mean * (1 + 0.02 * draw.random()))}) for _ in range(count)]
+
+
+# One against one. --------------------------------------------------------------------------------------------------
+
+
+def test_a_pair_differs_at_most() -> None:
+    draw = np.random.default_rng(1)
+    change = pair(noisy(draw, 1e7), noisy(draw, 1.2e7))
+    assert (change.verdict, change.towards) == ("differs", "worse")
+    assert change.low is not None
+    assert change.high is not None
+    assert change.base is not None
+    assert change.low < 0.2 * change.base < change.high
+
+
+def test_alike_blocks_are_the_same_within_what_their_noise_allows() -> None:
+    draw = np.random.default_rng(2)
+    change = pair(noisy(draw, 1e7), noisy(draw, 1e7))
+    assert change.verdict == "same"
+    assert change.smallest is not None
+    assert change.base is not None
+    assert change.within is not None
+    assert change.within < 0.1 * change.base < change.smallest < 0.25 * change.base
+
+
+def test_a_difference_within_what_runs_vary_by_is_none() -> None:
+    """However certain blocks are: other runs of the same programs would differ as much."""
+    draw = np.random.default_rng(3)
+    change = pair(noisy(draw, 1e7, 0.001), noisy(draw, 1.06e7, 0.001))
+    assert change.verdict == "same"
+    assert change.chance == pytest.approx(0.17, abs=0.03)
+
+
+def test_what_is_next_to_nothing_does_not_differ_by_doubling() -> None:
+    """Twice 0.02 % of the time is below the floor in itself."""
+    draw = np.random.default_rng(4)
+    whole = 10e9 / BLOCKS
+    assert pair(noisy(draw, 0.0002 * whole), noisy(draw, 0.0004 * whole)).verdict != "differs"
+    assert pair(noisy(draw, 0.002 * whole), noisy(draw, 0.004 * whole)).verdict == "differs"
+
+
+def test_correlated_blocks_are_too_few() -> None:
+    draw = np.random.default_rng(5)
+    change = pair(chain(draw, BLOCKS, 0.3, 40) * 1e7, chain(draw, BLOCKS, 0.7, 40) * 1e7)
+    assert (change.verdict, change.smallest) == ("cannot tell", None)
+    assert change.reason == "fewer than 30 independent blocks of time"
+    assert change.enough_ns is not None
+    assert change.enough_ns > 2 * 10e9
+
+
+def test_a_few_events_are_stated() -> None:
+    """One collection more is not an alarm, but its number is exact."""
+    base, new = np.zeros(BLOCKS), np.zeros(BLOCKS)
+    base[[40, 90]] = new[[40, 90, 200]] = 1
+    change = pair(base, new, "gc.count")
+    assert (change.verdict, change.base, change.new) == ("stated", pytest.approx(0.2), pytest.approx(0.3))
+
+
+def test_one_number_is_stated() -> None:
+    change = pair(5e6, 9e6, "gc.pause_max")
+    assert (change.verdict, change.smallest) == ("stated", None)
+
+
+def test_recorded_on_one_side_only() -> None:
+    change = pair(None, np.ones(BLOCKS), "locks.waited_total")
+    assert (change.verdict, change.reason, change.new) == ("not comparable", "base: not recorded", None)
+
+
+def test_per_request() -> None:
+    """Twice the requests in twice the time is the same for each."""
+    draw = np.random.default_rng(6)
+    asked = draw.poisson(40, BLOCKS).astype(float)
+    found = [
+        recorded({"requests.server_count": factor * asked, "threads.running_total": factor * asked * 1e5})
+        for factor in (1, 2)
+    ]
+    by_key = {change.key: change for change in compared(found[:1], found[1:]).metrics}
+    assert by_key["threads.running_total"].verdict == "same"
+    by_key = {change.key: change for change in compared(found[:1], found[1:], "second").metrics}
+    assert by_key["threads.running_total"].verdict == "differs"
+    with pytest.raises(ValueError, match="not every recording has requests"):
+        compared(found[:1], [recorded({"threads.running_total": np.ones(BLOCKS)})], "request")
+
+
+# Rows. -------------------------------------------------------------------------------------------------------------
+
+
+def test_methods_are_looked_at_though_all_time_together_stays() -> None:
+    draw = np.random.default_rng(7)
+    rows = [
+        {"methods.App!A.F()": noisy(draw, a * 1e7), "methods.App!A.G()": noisy(draw, b * 1e7)}
+        for a, b in ((1, 3), (2, 2))
+    ]
+    base, new = (recorded({"threads.running_total": sum(side.values())}, side) for side in rows)
+    found = compared([base], [new])
+    assert [change.verdict for change in found.metrics] == ["same"]
+    assert {change.name: change.verdict for change in found.rows} == {"App!A.F()": "differs", "App!A.G()": "differs"}
+
+
+def test_other_rows_are_looked_at_where_their_family_moved() -> None:
+    draw = np.random.default_rng(8)
+
+    def made(mean: float) -> Measured:
+        blocks = noisy(draw, mean)
+        return recorded({"alloc.total_bytes": blocks}, {"types.App.Order bytes": blocks})
+
+    assert [change.name for change in compared([made(1e6)], [made(2e6)]).rows] == ["App.Order bytes"]
+    assert compared([made(1e6)], [made(1e6)]).rows == ()
+
+
+def test_a_method_whose_number_moved_is_the_same_row() -> None:
+    draw = np.random.default_rng(9)
+    names = ("App!P+<Read>d__3.MoveNext()", "App!P+<Read>d__4.MoveNext()")
+    base, new = (recorded({}, {f"methods.{name}": noisy(draw, 1e7)}) for name in names)
+    (row,) = compared([base], [new]).rows
+    assert row.verdict == "same"
+
+
+# Groups. -----------------------------------------------------------------------------------------------------------
+
+
+def test_groups_say_regressed() -> None:
+    change = only(compared(side(1, 1e7), side(2, 1.2e7)))
+    assert (change.verdict, change.independent) == ("regressed", (5.0, 5.0))
+    assert only(compared(side(2, 1.2e7), side(1, 1e7))).verdict == "improved"
+
+
+def test_a_difference_below_the_floor_is_none_however_certain() -> None:
+    base, new = ([recorded({"gc.pause_max": m + n}) for n in range(5)] for m in (10_000, 10_300))
+    change = only(compared(base, new))
+    assert (change.verdict, change.chance) == ("same", pytest.approx(2 / 252))
+
+
+def test_groups_that_are_alike() -> None:
+    change = only(compared(side(3, 1e7), side(4, 1e7)))
+    assert change.verdict == "same"
+    assert change.smallest is not None
+    assert change.base is not None
+    assert change.smallest > 0.02 * change.base
+
+
+def test_runs_that_vary_hide_what_pairs_would_call_different() -> None:
+    """Each run is steady in itself and 20 % off the others: a pair differs, groups know better."""
+    draw = np.random.default_rng(10)
+    runs = [recorded({"threads.running_total": noisy(draw, m * 1e7)}) for m in (1, 1.4, 0.8, 1.2, 1.3, 0.9, 1.1, 1)]
+    assert only(compared(runs[:1], runs[1:2])).verdict == "differs"
+    assert only(compared(runs[:4], runs[4:])).verdict == "cannot tell"
+
+
+@pytest.mark.parametrize(("base", "new"), [(1, 2), (2, 1), (3, 3), (5, 3), (1, 5)])
+def test_a_few_recordings_are_refused(base: int, new: int) -> None:
+    with pytest.raises(ValueError, match="at least 4 with 4"):
+        compared(side(1, 1e7, base), side(2, 1e7, new))
+
+
+# Laws. -------------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def recordings(draw: st.DrawFn) -> Measured:
+    seed = draw(st.integers(0, 2**32 - 1))
+    made = np.random.default_rng(seed)
+    length = draw(st.sampled_from((1, 3, 30)))
+    mean = draw(st.sampled_from((0.0, 1e5, 1e7, 3e7)))
+    states = chain(made, BLOCKS, 0.4, length) * mean
+    counts = made.poisson(draw(st.sampled_from((0.01, 1, 30))), BLOCKS).astype(float)
+    return recorded(
+        {"threads.running_total": states, "gc.count": counts, "gc.pause_max": draw(st.sampled_from((None, 0, 7.5)))},
+        {"methods.App!A.F()": states, "methods.App!A.G()": noisy(made, 1e6)},
+        seconds=draw(st.sampled_from((1, 30))),
+    )
+
+
+def mirrored(change: Change) -> dict[str, Any]:
+    verdicts = {"improved": "regressed", "regressed": "improved"}
+    reason = change.reason
+    if change.verdict == "not comparable" and reason is not None:
+        swap = {"base": "new", "new": "base"}
+        sides, _, rest = reason.partition(": ")
+        reason = f"{' and '.join(sorted(swap[one] for one in sides.split(' and ')))}: {rest}"
+    return {
+        "verdict": verdicts.get(change.verdict, change.verdict),
+        "base": change.new,
+        "new": change.base,
+        "low": None if change.high is None else -change.high,
+        "high": None if change.low is None else -change.low,
+        "smallest": change.smallest,
+        "within": change.within,
+        "chance": change.chance,
+        "reason": reason,
+    }
+
+
+@settings(max_examples=20)
+@given(recordings(), recordings())
+def test_comparing_the_other_way_round_mirrors(base: Measured, new: Measured) -> None:
+    one, other = compared([base], [new]), compared([new], [base])
+    for there, back in zip((*one.metrics, *one.rows), (*other.metrics, *other.rows), strict=True):
+        assert there.key == back.key
+        for name, value in mirrored(there).items():
+            found = getattr(back, name)
+            assert found == (value if isinstance(value, str | None) else pytest.approx(value)), name
+
+
+@settings(max_examples=10)
+@given(recordings())
+def test_a_recording_does_not_differ_from_itself(one: Measured) -> None:
+    found = compared([one], [one])
+    assert found.alarms == ()
+    assert found.warnings == ()
+    assert all(change.change in (0, None) for change in (*found.metrics, *found.rows))
+
+
+@settings(max_examples=10)
+@given(recordings(), recordings())
+def test_what_was_saved_compares_alike(base: Measured, new: Measured) -> None:
+    saved = Measured.from_dict(base.to_dict())
+    assert compared([saved], [new]).to_dict() == compared([base], [new]).to_dict()
+
+
+def test_warnings_say_what_differs_beside_the_program() -> None:
+    base = recorded({}, runtime="8.0.4", processors=2, **{"sampling period": 1e6, "lost events": 0})
+    new = recorded({}, runtime="10.0.12", processors=2, **{"sampling period": 1e7, "lost events": 12})
+    assert compared([base], [new]).warnings == (
+        "runtime: 8.0.4 before, 10.0.12 after",
+        "sampling period: from 1 to 10 ms",
+        "lost events: 0 before, 12 after",
+    )
+
+
+# Conditions. -------------------------------------------------------------------------------------------------------
+
+
+def failing(base: Sequence[Measured], new: Sequence[Measured], *conditions: str) -> tuple[int, int]:
+    failed, unknown = compared(base, new).failing(*conditions)
+    return len(failed), len(unknown)
+
+
+def test_conditions_on_changes() -> None:
+    draw = np.random.default_rng(11)
+    base, new = (recorded({"threads.running_total": noisy(draw, mean)}) for mean in (1e7, 1.2e7))
+    assert failing([base], [new], "threads.running_total>10%") == (1, 0)
+    assert failing([base], [new], "threads.running_total > 0.19") == (0, 1), "the interval has 19 % inside"
+    assert failing([base], [new], "threads.running_total>40%") == (0, 0)
+    assert failing([base], [new], "threads.running_total<-5%") == (0, 0)
+    assert failing([new], [base], "threads.running_total<-5%") == (1, 0)
+
+
+def test_conditions_on_what_cannot_be_told() -> None:
+    draw = np.random.default_rng(12)
+    base, new = (recorded({"threads.running_total": chain(draw, BLOCKS, 0.5, 40) * 1e7}) for _ in range(2))
+    assert failing([base], [new], "threads.running_total>5%") == (0, 1)
+    assert failing([recorded({"gc.pause_max": 1.0})], [recorded({"gc.pause_max": 2.0})], "gc.pause_max>5%") == (0, 1)
+
+
+def test_numbers_of_events_are_exact() -> None:
+    base, new = recorded({"gc.total_count": 2}), recorded({"gc.total_count": 3})
+    assert failing([base], [new], "gc.total_count>5%") == (1, 0)
+    assert failing([base], [new], "gc.total_count>50%") == (0, 0)
+    assert failing([recorded({"gc.total_count": 0})], [new], "gc.total_count>5%") == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("condition", "wrong"),
+    [
+        ("gc.cuont>5%", "no metric"),
+        ("gc.total_count=5%", "compared by"),
+        ("gc.total_count>5ms", "ratio"),
+        ("x", "not a"),
+    ],
+)
+def test_conditions_that_are_none(condition: str, wrong: str) -> None:
+    found = compared([recorded({"gc.total_count": 2})], [recorded({"gc.total_count": 3})])
+    with pytest.raises(ValueError, match=wrong):
+        found.failing(condition)

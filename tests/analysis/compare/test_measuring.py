@@ -1,0 +1,117 @@
+"""What is measured of real and built traces: nothing that reports would not say, and the same again when saved."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clrevents
+from clrevents.analysis.compare.change import Change
+from clrevents.analysis.compare.measured import Measured
+from clrevents.analysis.compare.measuring import DATED, EXCLUSIVE, LEFT_OUT
+from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.testing.builder import TraceBuilder
+from project_files import FIXTURES, fixtures
+from tiers import few
+
+GARBAGE = FIXTURES / "net10-garbage.nettrace.gz"
+CONVOY = FIXTURES / "net10-convoy.nettrace.gz"
+
+
+@pytest.fixture(scope="module")
+def garbage() -> Measured:
+    return clrevents.measure(GARBAGE)
+
+
+def test_declarations_are_of_reports() -> None:
+    assert set(LEFT_OUT) < set(report_names())
+    for (report, name), dated in DATED.items():
+        declared = find_report(report)
+        assert name in {metric.name for metric in declared.metrics}, (report, name)
+        assert dated.table in {table.name for table in declared.answer.tables()}, (report, dated.table)
+
+
+@pytest.mark.parametrize("path", few(fixtures(), lambda path: path.name == GARBAGE.name), ids=lambda path: path.name)
+def test_metrics_are_those_of_reports_and_blocks_add_up_to_them(path: Path) -> None:
+    """Every metric that happens at known times has blocks: no table lacks what its report adds up."""
+    with clrevents.open(path) as trace:
+        answers, found = trace.reports(), clrevents.measure(trace)
+    for amount in found.metrics:
+        assert amount.value == answers[amount.family].metrics[amount.name].value
+        if amount.blocks is not None:
+            assert len(amount.blocks) == found.count
+            assert amount.blocks.sum() == pytest.approx(amount.value, rel=1e-6, abs=1)
+        elif (amount.family, amount.name) in DATED:
+            assert amount.value is None or amount.bound, amount
+
+
+def test_rows_are_those_of_top(garbage: Measured) -> None:
+    with clrevents.open(GARBAGE) as trace:
+        methods = trace.report("top", raw=True).methods
+        types = trace.report("alloc").types
+    for table, names, amounts in (
+        (EXCLUSIVE, methods.column("name").tolist(), methods.column("exclusive_ns").tolist()),
+        ("types", types.column("type").tolist(), types.column("bytes").tolist()),
+    ):
+        told = {row.name: row.value for row in garbage.rows if row.family == table}
+        assert sum(told.values()) == pytest.approx(  # type: ignore[arg-type]
+            sum(amount for name, amount in zip(names, amounts, strict=True) if name != "[not sampled]")
+        )
+    assert max(told, key=lambda name: told[name] or 0) == "System.Byte[]"
+
+
+def test_a_file_compares_as_its_trace(garbage: Measured, tmp_path: Path) -> None:
+    clrevents.save_measured(garbage, tmp_path / "garbage.json")
+    found = clrevents.compare(tmp_path / "garbage.json", CONVOY)
+    assert found.to_dict() == clrevents.compare(GARBAGE, CONVOY).to_dict()
+    assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
+    assert clrevents.compare(garbage, tmp_path / "garbage.json").alarms == ()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "clrevents.gc/1"}', '{"schema": "clrevents.measured/1"}'])
+def test_a_file_that_is_something_else(text: str, tmp_path: Path) -> None:
+    (tmp_path / "odd.json").write_text(text)
+    with pytest.raises(ValueError, match=r"odd\.json is no saved measurement"):
+        clrevents.measure(tmp_path / "odd.json")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(clrevents.SourceError, match="cannot read"):
+        clrevents.measure(tmp_path / "none.json")
+
+
+def sampled(seconds: float, every: int, seed: int) -> bytes:
+    """Two methods by chance, 2 to 1, on a thread that is sampled every so many milliseconds."""
+    builder = TraceBuilder().thread(7)
+    for place, name in enumerate(("Work", "Rest")):
+        builder.method_load("Program", name, address=0x1000 * (place + 1))
+    draw = np.random.default_rng(seed).random(int(seconds * 1000))
+    for tick in range(0, len(draw), every):
+        builder.at(tick * 1_000_000).sample(0x1010 if draw[tick] < 2 / 3 else 0x2010)
+    return builder.build()
+
+
+def methods_of(base: bytes, new: bytes) -> dict[str, Change]:
+    with clrevents.open(base) as one, clrevents.open(new) as other:
+        found = clrevents.compare(one, other)
+    assert found.alarms == ()
+    return {change.name: change for change in found.rows if change.family == EXCLUSIVE}
+
+
+def test_every_tenth_sample_gives_the_same() -> None:
+    """A tenth of the samples is no tenth of the time: each is as long as it is to the next one."""
+    found = methods_of(sampled(12, 1, 3), sampled(12, 10, 3))
+    assert {change.verdict for change in found.values()} == {"same"}
+    work = found["Program.Work()"]
+    assert work.base == pytest.approx(2e9 / 3, rel=0.03)
+    assert work.new == pytest.approx(2e9 / 3, rel=0.05)
+
+
+def test_a_trace_of_nothing() -> None:
+    with clrevents.open(TraceBuilder().build()) as one:
+        found = clrevents.measure(one)
+    assert found.rows == ()
+    assert clrevents.compare(found, found).alarms == ()

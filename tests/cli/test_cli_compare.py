@@ -1,0 +1,101 @@
+"""`clrevents compare`: its files, its formats, its exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+from click.testing import Result
+
+from built.built_measured import recorded
+from clrevents import save_measured
+from project_files import FIXTURES
+
+Run: TypeAlias = Callable[..., Result]
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Callable[..., Path]:
+    def make(name: str, factor: float = 1.0, seed: int = 1) -> Path:
+        draw = np.random.default_rng(seed)
+        blocks = factor * 1e7 * (1 + 0.1 * draw.standard_normal(256))
+        path = tmp_path / f"{name}.json"
+        names = {"methods.App!<b>|`x`.F()": blocks}
+        save_measured(recorded({"threads.running_total": blocks, "gc.pause_max": factor * 5e6}, names), path)
+        return path
+
+    return make
+
+
+def test_files_behind_with(run: Run, saved: Callable[..., Path]) -> None:
+    """As a shell writes `main/*.json --with new/*.json --per none`."""
+    base = [saved(f"base{n}", seed=n) for n in range(4)]
+    new = [saved(f"new{n}", 1.2, seed=n + 9) for n in range(5)]
+    result = run("compare", *base, "--with", *new, "--per", "none", "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert (len(found["base"]), len(found["new"]), found["per"]) == (4, 5, "none")
+    assert {change["name"]: change["verdict"] for change in found["metrics"]} == {
+        "running_total": "regressed",
+        "pause_max": "regressed",
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ([], 0),
+        (["--fail-on", "threads.running_total>10%"], 4),
+        (["--fail-on", "threads.running_total>40%"], 0),
+        (["--fail-on", "gc.pause_max>5%"], 0),
+        (["--fail-on", "gc.pause_max>5%", "--strict"], 5),
+        (["--fail-on", "gc.pause_max>5%", "--fail-on", "threads.running_total>10%", "--strict"], 4),
+    ],
+)
+def test_exit_codes(run: Run, saved: Callable[..., Path], options: list[str], code: int) -> None:
+    result = run("compare", saved("base"), "--with", saved("new", 1.2, 2), *options)
+    assert result.exit_code == code, result.stderr
+    assert bool(result.stderr) == bool(options and options[1] != "threads.running_total>40%")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (["{a}"], "compare with what?"),
+        (["{a}", "--with"], "takes the new recordings"),
+        (["{a}", "--with", "--json"], "takes the new recordings"),
+        (["{a}", "{a}", "--with", "{a}"], "at least 4 with 4"),
+        (["{a}", "--with", "{a}", "--strict"], "--strict is about"),
+        (["{a}", "--with", "{a}", "--fail-on", "gc.pause>5%"], "no metric"),
+        (["{a}", "--with", "{a}", "--per", "request"], "not every recording has requests"),
+        (["{a}", "--save", "b.nettrace"], "writes a .json file"),
+        (["{a}", "--save", "{a}"], "is the trace itself"),
+        (["{a}", "{a}", "--save", "b.json"], "saves one recording"),
+        (["-", "--with", "-"], "only one"),
+        (["{a}", "--with", "{a}", "--json", "--format", "md"], "mutually exclusive"),
+    ],
+)
+def test_what_it_does_not_take(run: Run, saved: Callable[..., Path], arguments: list[str], wrong: str) -> None:
+    path = saved("base")
+    result = run("compare", *(argument.format(a=path) for argument in arguments))
+    assert result.exit_code == 1, result.stdout
+    assert wrong in result.stderr
+
+
+def test_a_baseline_is_a_file(run: Run, tmp_path: Path) -> None:
+    trace, file = FIXTURES / "net10-convoy.nettrace.gz", tmp_path / "main.json"
+    result = run("compare", trace, "--save", file)
+    assert (result.exit_code, result.stdout) == (0, "")
+    direct, later = (run("compare", base, "--with", trace, "--json").stdout for base in (trace, file))
+    assert json.loads(direct) == json.loads(later)
+
+
+def test_names_are_no_markup(run: Run, saved: Callable[..., Path]) -> None:
+    result = run("compare", saved("base"), "--with", saved("new", 1.2, 2), "--format", "md")
+    assert result.exit_code == 0
+    (line,) = (line for line in result.stdout.splitlines() if "F()" in line)
+    assert line.startswith(r"| App!&lt;b&gt;\|\`x\`.F() |")
