@@ -243,7 +243,7 @@ def _notes(context: Context, tables: WaitTables, found: FoundWaits) -> list[Note
         )
         numbers = {"threads": len(waiting), "longest_ns": longest}
         notes.append(Note("still-waiting", "warning", text, ("waited_total",), numbers))
-    if hidden:
+    if found.hidden:
         notes.append(
             Note("hidden-waits", "info", f"{HIDDEN}: sums are lower bounds", ("waits", "waited_total", "sampled_total"))
         )
