@@ -170,9 +170,10 @@ class _Lookup:
         method = np.full(len(stack), -1, dtype=np.int64)
         reason = np.zeros(len(stack), dtype=np.uint8)
         whose = process[stack]
-        # Not np.unique, which would import numpy.ma here: 10 ms.
-        for number in set(process.tolist()):
-            mine = np.flatnonzero(whose == number)
+        order = np.argsort(whose, kind="stable")
+        edges = np.flatnonzero(np.diff(whose[order])) + 1
+        for mine in np.split(order, edges) if len(order) else ():
+            number = int(whose[mine[0]])
             known = None if number < 0 else number
             method[mine], reason[mine] = methods.find(address[mine], times[stack[mine]], known)
         return cls(stack, counts, address, method, reason, whose)
