@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
 from typing import Final
 
 import attrs
@@ -20,6 +21,7 @@ from clrevents.analysis.compare.block_statistics import (
     Floats,
     Groups,
     adjusted,
+    smallest_change,
     spread,
     t_of,
     too_sparse,
@@ -184,6 +186,7 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
         floor = one.floor(per, values)
         margin, bound = contrast.margin(0.05), abs(contrast.change) + contrast.margin(0.10)
         within = bound if bound <= WIDE * sum(map(abs, values)) / 2 else None
+        smallest = contrast.smallest(alone, floor)
         verdict: Verdict = "same" if within is not None else "cannot tell"
         if chance <= level and abs(contrast.change) >= floor:
             verdict, within = "differs", None
@@ -192,7 +195,7 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
             values,
             low=contrast.change - margin,
             high=contrast.change + margin,
-            smallest=contrast.smallest(alone, floor),
+            smallest=smallest if isfinite(smallest) else None,
             within=within,
             chance=chance,
             independent=worth,
@@ -242,13 +245,16 @@ def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list
             better = one.like.better
             verdict, within = ("improved" if (change < 0) == (better == "less") else "regressed"), None
             verdict = "changed" if better == "neither" else verdict
-        seen = t_of(1 - POWER, sum(sizes) - 2) * float(groups.errors[column])
+        error = float(groups.errors[column])
+        smallest = smallest_change(
+            error, sum(values) / 2, limit / error, t_of(1 - POWER, sum(sizes) - 2), float(floors[column])
+        )
         found[place] = one.change(
             verdict,
             values,
             low=change - limit,
             high=change + limit,
-            smallest=max(limit, float(floors[column])) + seen,
+            smallest=smallest if isfinite(smallest) else None,
             within=within,
             chance=chance,
             independent=sizes,
