@@ -335,10 +335,9 @@ def _merged(rows: Sequence[Amount], same: Mapping[str, str]) -> dict[tuple[str, 
     for row in rows:
         key = (row.family, same[row.name])
         before = found.get(key)
-        if before is not None and before.blocks is not None and row.blocks is not None:
-            row = attrs.evolve(
-                before, value=float(before.value or 0) + float(row.value or 0), blocks=before.blocks + row.blocks
-            )
+        if before is not None:
+            both = None if before.blocks is None or row.blocks is None else before.blocks + row.blocks
+            row = attrs.evolve(before, value=float(before.value or 0) + float(row.value or 0), blocks=both)
         found[key] = row
     return found
 
