@@ -19,6 +19,7 @@ from clrevents.analysis.framework.run.listing import report_names, report_summar
 from clrevents.analysis.framework.vocabulary.cells import CELLS
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli import root
+from clrevents.export.timeline.report_items import SHOWN
 from project_files import ROOT, fixture, tool
 from report_schemas import validate, validator
 from tiers import each_fixture
@@ -128,3 +129,20 @@ def test_the_command_prints_any_schema() -> None:
         columns = {column.name for table in declared.answer.tables() for column in columns_of(table.row_class)}
         named = {table.name for table in declared.answer.tables()} | {metric.name for metric in declared.metrics}
         assert columns | named <= told, name
+
+
+def test_the_page_of_the_timeline_names_the_report_of_each_line() -> None:
+    """In the rows of its table, by the line's name."""
+    page = (ROOT / "docs" / "timeline.md").read_text(encoding="utf-8")
+    rows = [row.split(" | ") for row in re.findall(r"^\| (.+) \|$", page, re.MULTILINE)]
+    named = {(title, report) for titles, *_, last in rows for title in titles.split(", ") for report in links(last)}
+    assert {(shown.title, shown.report) for shown in SHOWN if shown.group != "held"} <= named
+    tables = {(shown.report, shown.table) for shown in SHOWN}
+    for *_, last in rows:
+        for report, table in re.findall(r"\]\((\w+)\.md\), `(\w+)`", last):
+            assert (report, table) in tables or table.endswith("_ns") or report == "counters", last
+
+
+def links(text: str) -> list[str]:
+    """The pages that a text leads to."""
+    return re.findall(r"\]\((\w+)\.md\)", text)

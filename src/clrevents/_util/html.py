@@ -18,7 +18,6 @@ LEFT: Final = '<td style="text-align:left">'
 RIGHT: Final = '<td style="text-align:right;white-space:nowrap">'
 """How that of a number does."""
 
-_LONG: Final = 200
 _PLAIN: Final = re.compile(r"[\w .:/-]*", re.ASCII).fullmatch
 
 
@@ -27,9 +26,9 @@ def framed_html(html: str, text: Callable[[], str]) -> str:
     return html if len(html.encode()) <= MOST_HTML else f"<pre>{escape(text())}</pre>"
 
 
-def shortened(text: str) -> str:
-    """At most two hundred characters."""
-    return text if len(text) <= _LONG else text[:_LONG] + "…"
+def shortened(text: str, most: int = 200) -> str:
+    """A text's first characters, and `…` if it has more."""
+    return text if len(text) <= most else text[:most] + "…"
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool] = ()) -> str:

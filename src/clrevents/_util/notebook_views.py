@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any, Final
 
-from clrevents._util.html import framed_html, html_table, html_text
+from clrevents._util.html import framed_html, html_table, html_text, shortened
 from clrevents._util.units import duration_text
 
 _LONG: Final = 1000
@@ -44,5 +44,4 @@ def fields_html(value: Any) -> str:
 def _line(name: str, held: Any) -> tuple[str, str]:
     if name.endswith("_ns") and isinstance(held, int):
         return name.removesuffix("_ns"), duration_text(held)
-    text = str(held)
-    return name, text if len(text) <= _LONG else text[:_LONG] + "…"
+    return name, shortened(str(held), _LONG)

@@ -21,7 +21,8 @@ import clrevents
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.rewrite import JoinResult, cut, join
-from clrevents.trace import SameRun
+from clrevents.rewrite.copy import Copier
+from clrevents.trace import EventRows, SameRun, passes_of
 from project_files import SHARED, without_shared
 
 LINUX = SHARED / "linux"
@@ -237,3 +238,64 @@ def test_only_of_one_run(tmp_path: Path) -> None:
     with half("states", "eventpipe") as trace, pytest.raises(ValueError, match="only a recording of the Linux"):
         join(trace, trace, out)
     assert not out.exists()
+
+
+def test_the_convoy_with_real_time_off_the_processor(both: Any) -> None:
+    trace, _ = both("convoy")
+    answer = trace.report("locks")
+    (lock,) = answer.table("locks")
+    assert (lock.lock_id, lock.count, lock.threads, lock.most_waiters) == (140421741157560, 12, 4, 3)
+    assert (lock.waited_ns, lock.away_ns) == (861_715_163, 858_794_509)
+    (convoy,) = answer.table("convoys")
+    assert (convoy.waited_ns, convoy.away_ns, convoy.handovers) == (861_715_163, 858_794_509, 8)
+    assert {row.thread_id: row.away_ns for row in answer.table("threads")} == {
+        27671: 316_878_752,
+        27670: 288_439_800,
+        27669: 246_401_605,
+        27668: 7_074_352,
+    }
+    # The same as `threads` says, which takes whole times off the processor: none reaches beyond its contention.
+    locked = [row for row in trace.report("threads").table("intervals") if row.state == "lock"]
+    assert sum(row.duration_ns for row in locked) == lock.away_ns
+    assert {row.lock_id for row in locked} == {lock.lock_id}
+    owners = {(row.thread_id, row.owner_thread_id) for row in answer.table("contentions")}
+    assert {(row.thread_id, row.owner_thread_id) for row in locked} == owners
+    with half("convoy", "eventpipe") as other:
+        assert {row.away_ns for row in other.report("locks").table("contentions")} == {None}
+
+
+def _for_gc(payload: bytes) -> bytes:
+    """A GCSuspendEEBegin with the reason 1 instead of 0, which is its first number."""
+    assert payload[:4] == bytes(4)
+    return (1).to_bytes(4, "little") + payload[4:]
+
+
+def test_a_thread_stopped_for_a_collection_sits_in_a_futex(tmp_path: Path) -> None:
+    """No program of the pairs runs managed code on another thread while it collects. So the sample profiler's stops are
+    said to be for collections: what it stopped is then `gc_suspended`, and nothing else changes."""
+    with half("cpu", "linux") as linux, half("cpu", "eventpipe") as other:
+        join(linux, other, tmp_path / "as-recorded.nettrace")
+        for_gc = tmp_path / "for-gc.nettrace"
+        with open(for_gc, "wb") as file:
+            copier = Copier(file, other.info)
+            for rows in passes_of(other).event_rows(decode=False):
+                kinds = EventRows(rows).kinds
+                payloads = zip(kinds, rows.payload_bytes, strict=True)
+                stops = {"GCSuspendEEBegin"}
+                copier.add(rows, [_for_gc(data) if kind.key.name in stops else data for kind, data in payloads])
+            copier.finish()
+        with clrevents.open(for_gc) as changed:
+            join(linux, changed, tmp_path / "for-gc.both.nettrace")
+    names = ("as-recorded.nettrace", "for-gc.both.nettrace")
+    with clrevents.open(tmp_path / names[0]) as trace, clrevents.open(tmp_path / names[1]) as gc:
+        before, after = trace.report("threads"), gc.report("threads")
+    assert before.metrics["gc_suspended_total"].value == 0
+    assert after.metrics["gc_suspended_total"].value == before.facts.sampler_stopped_ns == 876_367_499
+    assert after.facts.sampler_stopped_ns == 0
+    suspended = {row.thread_id: row.gc_suspended_ns for row in after.table("threads") if row.gc_suspended_ns}
+    assert suspended.keys() >= {27621, 27622}
+    assert suspended[27621] + suspended[27622] > 0.95 * 876_367_499
+    for name in ("running_total", "ready_total", "sleep_total", "join_total", "io_total"):
+        assert after.metrics[name] == before.metrics[name]
+    rows = [row for row in after.table("intervals") if row.state == "gc_suspended"]
+    assert {row.system_call for row in rows} == {"futex"}

@@ -20,6 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from clrevents.analysis.framework.run.listing import report_names
+
 Use = Callable[[Path, str], object]
 
 PROMISED_SECONDS: Final = 5
@@ -142,16 +144,7 @@ USES: Final[dict[str, Use]] = {
     "$ callers *": _command("callers", "FILE", "--depth", "1000", "--json"),
     "$ top": _command("top", "FILE"),
     "$ top E": _command("top", "--event", "E", "FILE"),
-    "$ activities": _command("activities", "FILE", "--json"),
-    "$ alloc": _command("alloc", "FILE", "--json"),
-    "$ counters": _command("counters", "FILE", "--json"),
-    "$ pool": _command("pool", "FILE", "--json"),
-    "$ requests": _command("requests", "FILE", "--json"),
-    "$ tasks": _command("tasks", "FILE", "--json"),
-    "$ jit": _command("jit", "FILE"),
-    "$ modules": _command("modules", "FILE"),
-    "$ startup": _command("startup", "FILE"),
-    "$ stubs": _command("stubs", "FILE"),
+    **{f"$ {name}": _command(name, "FILE", "--json") for name in report_names() if name not in ("callers", "top")},
     "$ spans": _command("spans", "FILE", "E", "E"),
 }
 

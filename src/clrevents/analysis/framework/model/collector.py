@@ -419,6 +419,8 @@ class Collector(ABC, Generic[A_co]):
     selectors: tuple[str, ...] = ()
     """The events that it wants: names that mean one event each, such as `runtime/GCStart`, and patterns such as
     `My-App/*`. Events that match a pattern are in a chunk under their own names, `Provider/Event`."""
+    beside: frozenset[str] = frozenset()
+    """Those of them that say nothing without the others: a process that has no others yet has no use for them."""
     headers: tuple[str, ...] = ("time_ns", "thread_id", "stack_id")
     """The header columns that it wants of them."""
     stacks: bool = False

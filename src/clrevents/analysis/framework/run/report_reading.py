@@ -145,7 +145,7 @@ class ReportReading:
                 if process in collectors:
                     if wanted or holes:
                         collectors[process].take(ReportChunk(wanted, tuple(holes), window))
-                elif wanted:
+                elif wanted.keys() - made.beside:
                     self._of(place, process).take(ReportChunk(wanted, (*self._holes, *holes), window))
             if holes:
                 for process in known:

@@ -45,6 +45,9 @@ class ContendedLock(Row):
     native: Flag = column("A lock of the runtime itself, not of the program.", importance=3)
     count: Count = column("How many contentions began.")
     waited_ns: DurationNs = column("How long all threads together waited.", importance=0)
+    away_ns: DurationNs | None = column(
+        "How long they were off their processors meanwhile; null unless the kernel recorded it.", importance=3
+    )
     share: Ratio | None = column("Its share of all waiting of its kind, native or not; null if that is 0.")
     max_ns: DurationNs | None = column("The longest wait.")
     open: Count = column(
@@ -71,6 +74,9 @@ class Contention(SpanRow):
     start_ns: Ns | None = column("When the wait began; null if unknown.")
     end_ns: Ns | None = column("When it ended; null if unknown.")
     duration_ns: DurationNs | None = column("How long it lasted, as the runtime measured it; null if unknown.")
+    away_ns: DurationNs | None = column(
+        "How long it was off the processor from start to end; null unless the kernel recorded it.", importance=3
+    )
     open: Flag = column("It was still going on when tracing stopped: its duration is a lower bound.")
     method: CodeName | None = column("The method that waited; null if unknown.")
     owner_method: CodeName | None = column(
@@ -104,6 +110,9 @@ class WaitingThread(Row):
     thread_name: Word | None = column("Its name; null if unknown.", hidden=True)
     count: Count = column("How many contentions began.")
     waited_ns: DurationNs = column("How long it waited.")
+    away_ns: DurationNs | None = column(
+        "How long it was off the processor meanwhile; null unless the kernel recorded it.", importance=3
+    )
     share: Ratio | None = column("Its share of all waiting; null if that is 0.")
     max_ns: DurationNs | None = column("The longest wait.")
     open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
@@ -149,6 +158,9 @@ class Convoy(SpanRow):
     threads: Count = column("How many threads waited.")
     most_waiters: Count = column("The most threads that waited at once.")
     waited_ns: DurationNs = column("How long they waited in total.")
+    away_ns: DurationNs | None = column(
+        "How long they were off their processors meanwhile; null unless the kernel recorded it.", importance=3
+    )
     crowded_ns: DurationNs = column("How long at least two waited at once.")
     max_ns: DurationNs = column("The longest wait.")
     handovers: Count = column("How often one that had waited was next to hold the lock, as far as recorded.")

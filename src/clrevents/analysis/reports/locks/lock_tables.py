@@ -34,6 +34,7 @@ from clrevents.analysis.reports.locks.lock_samples import HeldRuns, entering
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans, lock_numbers
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 from clrevents.analysis.shared.samples.leaf_states import STATES
+from clrevents.analysis.shared.samples.off_processor import Switches
 from clrevents.analysis.shared.samples.sample_runs import SampleRuns
 from clrevents.analysis.shared.samples.sampled_states import stretches
 
@@ -50,8 +51,17 @@ Mask: TypeAlias = NDArray[np.bool_]
 class LockTables:
     """All tables of one process."""
 
-    def __init__(self, context: Context, found: ContentionSpans, runs: SampleRuns, raw: bool, my_code: bool) -> None:
+    def __init__(
+        self,
+        context: Context,
+        found: ContentionSpans,
+        runs: SampleRuns,
+        away: Switches,
+        raw: bool,
+        my_code: bool,
+    ) -> None:
         self._context = context
+        self._away = away
         self.found = found
         self.runs = runs
         self.run_low, self.run_high = stretches(runs, context.stopped_ns if len(runs) else 0)
@@ -89,6 +99,7 @@ class LockTables:
                 "start_ns": nulled(spans.start_ns, spans.begun),
                 "end_ns": nulled(spans.end_ns, spans.ended),
                 "duration_ns": nulled(found.duration_ns, found.duration_known),
+                "away_ns": self._away_ns(np.arange(len(found)), ALWAYS, FOREVER),
                 "open": spans.open,
                 "method": [self._names.method(row) for row in range(len(found))],
                 "owner_method": [None if run < 0 else self._names.method(shift + run) for run in owner_runs],
@@ -149,6 +160,7 @@ class LockTables:
         for number, mine in groups(numbers, np.flatnonzero(self._managed)):
             threads, locks = set(self.found.thread[mine].tolist()), set(self._numbers[mine].tolist())
             sums = self._sums(mine)
+            del sums["away_ns"]
             rows.append(
                 {
                     "method": texts[number],
@@ -247,6 +259,7 @@ class LockTables:
                         "threads": one.threads,
                         "most_waiters": one.most_waiters,
                         "waited_ns": int(self._whole[held].sum()),
+                        "away_ns": self._away_of(held, ALWAYS, FOREVER),
                         "crowded_ns": one.crowded_ns,
                         "max_ns": int(self._whole[held].max()),
                         "handovers": one.handovers,
@@ -281,10 +294,21 @@ class LockTables:
         return {
             "count": int(self.begun[mine].sum()),
             "waited_ns": waited,
+            "away_ns": self._away_of(mine, self._context.window.low, self._context.window.high),
             "share": waited / total if total else None,
             "max_ns": self.longest(mine),
             "open": int(self.found.spans.open[mine].sum()),
         }
+
+    def _away_of(self, rows: Ints, low: int, high: int) -> int | None:
+        """How long threads were off their processors in these contentions, between two moments."""
+        parts = self._away_ns(rows, low, high)
+        return None if None in parts else sum(filter(None, parts))
+
+    def _away_ns(self, rows: Ints, low: int, high: int) -> list[int | None]:
+        """The same for each; None where a thread's switches were not recorded."""
+        starts, ends = (np.clip(side[rows], low, high) for side in self.found.spans.bounds())
+        return self._away.within(self.found.thread[rows], starts, ends)
 
     def _longest_method(self, rows: Ints) -> str | None:
         sums: dict[str | None, int] = {}

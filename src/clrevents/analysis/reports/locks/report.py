@@ -34,6 +34,7 @@ from clrevents.analysis.shared.events.contention_spans import (
     ENTERED,
     ContentionSpans,
 )
+from clrevents.analysis.shared.samples.off_processor import SWITCH, SwitchFeed
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
 from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
@@ -143,7 +144,8 @@ class LocksReport(Answer[LocksFacts]):
 class LocksCollector(Collector[LocksReport]):
     """Keeps a few columns of each contention, and runs of equal samples."""
 
-    selectors = (*_KEPT, *SAMPLER_EVENTS)
+    selectors = (*_KEPT, *SAMPLER_EVENTS, SWITCH)
+    beside = frozenset((SWITCH,))
     headers = CONTENTION_HEADERS
     stacks = True
 
@@ -151,10 +153,12 @@ class LocksCollector(Collector[LocksReport]):
         self._asked = asked
         self._kept = Kept()
         self._runs = RunMaker()
+        self._switches = SwitchFeed()
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
         keep_samples(self._runs, chunk.events)
+        self._switches.take(chunk)
         self._kept.take(narrowed(chunk, _KEPT))
 
     def finish(self, context: Context) -> LocksReport:
@@ -162,7 +166,7 @@ class LocksCollector(Collector[LocksReport]):
         events = self._kept.all(_KEPT, context.nothing)
         runs = self._runs.runs()
         found = ContentionSpans.of(events[CONTENDED], events[ENTERED], context, ThreadEnds(events, runs))
-        tables = LockTables(context, found, runs, self._asked.raw, self._asked.my_code)
+        tables = LockTables(context, found, runs, self._switches.found(context), self._asked.raw, self._asked.my_code)
         convoys = tables.convoys()
         locks = tables.locks()
         deadlocks = tables.deadlocks()

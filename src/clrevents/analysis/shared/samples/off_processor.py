@@ -215,6 +215,21 @@ class Switches:
             found.append(Note("nobodys-switches", "info", text, (threads,), {"switches": self.nobodys}))
         return found
 
+    def within(self, threads: Iterable[int], starts: Iterable[int], ends: Iterable[int]) -> list[int | None]:
+        """How long each of these threads was off its processor from a start to an end; None for threads that were never
+        switched."""
+        mine = dict(self.by_thread())
+        found: list[int | None] = []
+        for thread, start, end in zip(threads, starts, ends, strict=True):
+            rows = mine.get(int(thread))
+            if rows is None:
+                found.append(None)
+                continue
+            first, last = np.searchsorted(self.end[rows], start, "right"), np.searchsorted(self.start[rows], end)
+            inside = rows[int(first) : max(int(last), int(first))]
+            found.append(int((np.minimum(self.end[inside], end) - np.maximum(self.start[inside], start)).sum()))
+        return found
+
     def by_thread(self) -> Iterator[tuple[int, Ints]]:
         """Each thread with its rows."""
         return groups(self.thread)
