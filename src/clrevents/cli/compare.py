@@ -189,9 +189,9 @@ def _show(out: Output, found: Comparison, limit: int) -> None:
     out.text(out.bold(headline(found)))
     for warning in found.warnings:
         out.text(f"! {warning}", 2)
-    out.line()
     changes = ordered(found)
     if changes:
+        out.line()
         _table(out, found, changes[:limit], HEAD[0], [change.key for change in changes[:limit]])
         if len(changes) > limit:
             out.line(f"{limit:,} of {counted(len(changes), 'metric')} (-n shows more)")

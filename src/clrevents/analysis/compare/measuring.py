@@ -119,7 +119,7 @@ def measured(trace: Trace) -> Measured:
         answers["gc"].question.trace,
         blocks.count,
         blocks.span,
-        _circumstances(trace, answers),
+        _circumstances(trace, answers, samples),
         tuple(metrics),
         tuple(rows),
     )
@@ -295,13 +295,17 @@ def _types(trace: Trace, found: Answer[Any], allocated: Samples | None, blocks: 
             yield Amount("types", str(name or "?"), "bytes", size, "less", evidence="sample")
 
 
-def _circumstances(trace: Trace, answers: Mapping[str, Answer[Any]]) -> dict[str, str | int | float | None]:
+def _circumstances(
+    trace: Trace, answers: Mapping[str, Answer[Any]], samples: Samples
+) -> dict[str, str | int | float | None]:
     jit = answers["jit"].metrics["compile_total"].value
     return {
         "runtime": answers["startup"].facts.runtime_version,
         "collector": answers["gc"].facts.flavor,
         "processors": trace.info.processors,
         "sampling period": answers["threads"].facts.sampling_period_ns,
+        "samples": samples.event if len(samples) else None,
+        "allocations": answers["alloc"].facts.source,
         "lost events": trace.lost,
         "compiling": None if jit is None else round(jit / max(trace.duration_ns, 1), 4),
         "providers": " ".join(sorted({key.provider for key in trace.event_counts()})),
