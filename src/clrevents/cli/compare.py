@@ -121,10 +121,9 @@ def command(
         clrevents compare before.nettrace --with after.nettrace
     Did the branch change anything? As a comment on the pull request:
         clrevents compare main/*.nettrace --with branch/*.nettrace --format md
-    Fail if pauses got longer by more than a tenth:
-        clrevents compare main.json --with new.nettrace --fail-on 'gc.pause_total>10%'
-    Keep a baseline:
-        clrevents compare main.nettrace --save main.json
+    Keep a baseline, and fail if pauses got longer by more than a tenth:
+        clrevents compare before.nettrace --save main.json
+        clrevents compare main.json --with after.nettrace --fail-on 'gc.pause_total>10%'
 
     Exit status: 4 if a condition of --fail-on holds, 5 with --strict if that cannot be told.
     """
