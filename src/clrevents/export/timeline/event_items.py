@@ -12,8 +12,8 @@ from clrevents.export.files.jsonl import EventJson
 from clrevents.export.timeline.timeline_items import GROUPS, Instant, Placed, Track
 from clrevents.trace import Selector, Trace
 
-_RUNTIME: Final = ("Microsoft-", "Microsoft.", "System.", "Private.InternalDiagnostics.")
-"""The prefixes of .NET's own providers."""
+_RUNTIME: Final = ("Microsoft-", "Microsoft.", "System.", "Private.InternalDiagnostics.", "Universal.", "clrevents")
+"""The prefixes of .NET's own providers, of the Linux recorder's, and of our marks."""
 
 
 def events_of_users(trace: Trace) -> list[Selector]:
