@@ -6,7 +6,15 @@ import click
 
 from clrevents._util.words import counted
 from clrevents.cli.output import safe, say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
+from clrevents.cli.reading import (
+    FailOn,
+    Reading,
+    errors_option,
+    fail_on_option,
+    file_argument,
+    process_option,
+    refuse_overwriting,
+)
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.rewrite import cut
 from clrevents.trace import passes_of
@@ -20,6 +28,7 @@ from clrevents.trace import passes_of
 @click.option(
     "--thread", "threads", type=int, multiple=True, metavar="NUMBER", help="Only events about this thread; repeatable."
 )
+@process_option
 @click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone.")
 @click.option("--end", metavar="WHEN", help="End time, exclusive.")
 @click.option("--rundown/--no-rundown", default=True, help="Include the events that name code and modules.")
@@ -31,6 +40,7 @@ def command(
     events: tuple[str, ...],
     provider: str | None,
     threads: tuple[int, ...],
+    process: str | None,
     start: str | None,
     end: str | None,
     rundown: bool,
@@ -60,6 +70,7 @@ def command(
                 *events,
                 provider=provider,
                 thread_id=threads or None,
+                process_id=reading.process_id(process),
                 start=start,
                 end=end,
                 rundown=rundown,

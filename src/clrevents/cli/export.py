@@ -24,6 +24,7 @@ from clrevents.cli.reading import (
     damage_sentence,
     errors_option,
     fail_on_option,
+    process_option,
     refuse_overwriting,
     spreadsheet_option,
     trace_source,
@@ -56,6 +57,7 @@ _TRACES: Final = (".nettrace", ".netperf")
 @click.option("--skip-existing", is_flag=True, help="Skip traces already exported to OUT with these options.")
 @click.option("--names", is_flag=True, help="Write enums and flags as text instead of numbers.")
 @click.option("--activity-ids", is_flag=True, help="Add columns for activity and related activity ids.")
+@process_option
 @click.option(
     "--snapshot",
     type=click.IntRange(min=1),
@@ -73,6 +75,7 @@ def command(
     skip_existing: bool,
     names: bool,
     activity_ids: bool,
+    process: str | None,
     snapshot: int | None,
     spreadsheet: bool,
     errors: ErrorMode,
@@ -106,10 +109,12 @@ def command(
 
     files, selectors = _told_apart(things)
     single = _single(out)
+    if process is not None and len(files) != 1:
+        raise click.UsageError("--process takes one FILE: ids and names mean nothing in another trace")
     try:
         if out.lower().endswith(_HEAP):
-            if len(files) != 1 or selectors or format:
-                raise click.UsageError(f"{out} takes one FILE, and neither NAME nor --format")
+            if len(files) != 1 or selectors or format or process:
+                raise click.UsageError(f"{out} takes one FILE, and neither NAME nor --format nor --process")
             refuse_overwriting(out, files[0])
             return _heap(files[0], snapshot, Path(out), errors, fail_on)
         shown = timeline_format(out)
@@ -117,9 +122,10 @@ def command(
             if len(files) != 1 or format:
                 raise click.UsageError(f"{out} takes one FILE, and no --format")
             refuse_overwriting(out, files[0])
-            return _timeline(files[0], selectors, Path(out), shown, errors, fail_on)
+            return _timeline(files[0], selectors, Path(out), shown, process, errors, fail_on)
         kind: Any = single or format or "parquet"
-        options = Options(kind, selectors, names, len(files) == 1, activity_ids, spreadsheet)
+        number = _process_id(files[0], process, errors)
+        options = Options(kind, selectors, names, len(files) == 1, activity_ids, spreadsheet, number)
         if single is None:
             return _folder(files, Path(out), options, jobs, skip_existing, errors, fail_on)
         if format not in (None, single):
@@ -136,6 +142,16 @@ def command(
         return 2
     except ImportError as error:
         raise click.UsageError(str(error)) from None
+
+
+def _process_id(file: str, process: str | None, errors: ErrorMode) -> int | None:
+    """The number of a process; a name is looked up in the trace."""
+    if process is None or process.isdecimal():
+        return None if process is None else int(process)
+    if file == "-":
+        raise click.UsageError("standard input is read once: give the number of the process")
+    with Reading(file, errors) as reading:
+        return reading.process_id(process)
 
 
 def _told_apart(things: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
@@ -184,7 +200,7 @@ def _file(file: str, selectors: tuple[str, ...], out: Path, options: Any, errors
     with Reading(file, errors) as reading:
         try:
             if options.format == "jsonl":
-                count = export_lines(reading.trace, selectors, out, names=options.names)
+                count = export_lines(reading.trace, selectors, out, names=options.names, process_id=options.process_id)
             else:
                 written = export_table(reading.trace, selectors[0], out, options)
                 count, left_out = written.rows, written.left_out
@@ -222,7 +238,15 @@ def _heap(file: str, number: int | None, out: Path, errors: ErrorMode, fail_on: 
         return code
 
 
-def _timeline(file: str, selectors: tuple[str, ...], out: Path, format: Any, errors: ErrorMode, fail_on: FailOn) -> int:
+def _timeline(
+    file: str,
+    selectors: tuple[str, ...],
+    out: Path,
+    format: Any,
+    process: str | None,
+    errors: ErrorMode,
+    fail_on: FailOn,
+) -> int:
     from clrevents._util.outputs import whole_file
     from clrevents.export.look import Look
     from clrevents.export.timeline.timeline_file import VIEWERS, write_timeline
@@ -232,7 +256,8 @@ def _timeline(file: str, selectors: tuple[str, ...], out: Path, format: Any, err
         look = Look(title, f"clrevents {clrevents.__version__}", start=reading.trace.info.start)
         try:
             with whole_file(out, reading.trace.info.path) as stream:
-                written = write_timeline(reading.trace, stream, look, format, selectors, out.suffix.lower() == ".gz")
+                asked = reading.trace, stream, look, format, selectors, out.suffix.lower() == ".gz"
+                written = write_timeline(*asked, reading.process_id(process))
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         code = reading.finish(fail_on)

@@ -11,7 +11,15 @@ import click
 
 from clrevents._util.words import counted
 from clrevents.cli.output import Output, safe, say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many, spreadsheet_option
+from clrevents.cli.reading import (
+    FailOn,
+    Reading,
+    errors_option,
+    fail_on_option,
+    means_many,
+    process_option,
+    spreadsheet_option,
+)
 from clrevents.cli.reading_many import ReadingMany
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.files.answers import (
@@ -40,6 +48,7 @@ _LONG: Final = 300
     help=f"Print at most N rows. [default: {_SHOWN}; all with --json or --csv]",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
+@process_option
 @click.option("--files", is_flag=True, help="Allow the SQL to read and write files, and to change settings.")
 @spreadsheet_option
 @errors_option
@@ -51,6 +60,7 @@ def command(
     as_csv: bool,
     limit: int | None,
     jobs: int | None,
+    process: str | None,
     files: bool,
     spreadsheet: bool,
     errors: ErrorMode,
@@ -92,7 +102,12 @@ def command(
     )
     with asked:
         try:
-            answer = asked.asked.query(sql, files=files)
+            if process is None:
+                answer = asked.asked.query(sql, files=files)
+            elif isinstance(asked, Reading):
+                answer = asked.trace.query(sql, files=files, process_id=asked.process_id(process))
+            else:
+                raise click.UsageError("--process takes one FILE: ids and names mean nothing in another trace")
             code = asked.finish(fail_on)
             if answer is not None:
                 with Output() as out:

@@ -14,6 +14,7 @@ from clrevents.cli.reading import (
     errors_option,
     fail_on_option,
     file_argument,
+    process_option,
     refuse_overwriting,
     refuse_same_input,
     with_option,
@@ -26,11 +27,20 @@ from clrevents.export.page.report_page import PageAgainst, report_page
 @click.command(name="report")
 @file_argument
 @click.option("-o", "--output", "out", required=True, metavar="OUT", help="The page to write; - for standard output.")
+@process_option
 @click.option("--against", metavar="BEFORE", help="Another trace: flame graphs show what changed since.")
 @with_option
 @errors_option
 @fail_on_option("damage")
-def command(file: str, out: str, against: str | None, beside: str | None, errors: ErrorMode, fail_on: FailOn) -> int:
+def command(
+    file: str,
+    out: str,
+    process: str | None,
+    against: str | None,
+    beside: str | None,
+    errors: ErrorMode,
+    fail_on: FailOn,
+) -> int:
     """Write all reports, flame graphs and a timeline as one HTML page that needs no network.
 
     \b
@@ -52,7 +62,7 @@ def command(file: str, out: str, against: str | None, beside: str | None, errors
             before = PageAgainst.of(other.trace)
             worst = other.finish(fail_on)
     with Reading(file, errors, beside=beside) as reading:
-        page = report_page(reading.trace, before)
+        page = report_page(reading.trace, before, reading.process_id(process))
         code = max(worst, reading.finish(fail_on))
         write_file(os.fspath(out), page, f"{counted(len(page), 'byte')}; open it in a browser")
         if not charts_possible():

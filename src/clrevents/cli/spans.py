@@ -11,7 +11,7 @@ from clrevents._util.units import duration_text, moment_text
 from clrevents._util.words import counted, lost_events
 from clrevents.analysis.pairing import activity_keys, longest, spans, summary, telling
 from clrevents.cli.output import Output, safe
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, process_option
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.files.formats import json_rows
 
@@ -41,6 +41,7 @@ _SHOWN: Final = 3
 @click.option(
     "--thread", "threads", type=click.IntRange(0, 2**64 - 1), multiple=True, metavar="T", help="Only these threads."
 )
+@process_option
 @click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone.")
 @click.option("--end", "until", metavar="WHEN", help="End time, exclusive.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all rows.")
@@ -56,6 +57,7 @@ def command(
     columns: str | None,
     provider: str | None,
     threads: tuple[int, ...],
+    process: str | None,
     start: str | None,
     until: str | None,
     as_json: bool,
@@ -82,7 +84,7 @@ def command(
         keys = () if on == "none" else tuple(key.strip() for key in on.split(",") if key.strip())
     wanted = None if columns is None else [name.strip() for name in columns.split(",")]
 
-    def ask(trace: clrevents.Trace) -> clrevents.Table:
+    def ask(trace: clrevents.Trace, process_id: int | None) -> clrevents.Table:
         try:
             return spans(
                 trace,
@@ -92,6 +94,7 @@ def command(
                 enum_names=names and as_json,
                 provider=provider,
                 thread_id=threads or None,
+                process_id=process_id,
                 start=start,
                 end=until,
             )
@@ -113,7 +116,7 @@ def command(
 
     with Reading(file, errors) as reading:
         try:
-            found = ask(reading.trace)
+            found = ask(reading.trace, reading.process_id(process))
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         code = reading.finish(fail_on)

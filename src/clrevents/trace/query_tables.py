@@ -39,10 +39,14 @@ class TableRow:
 
 
 class QueryTables:
-    """Names → tables of one trace. `whole` makes the tables that do not belong to a single event, by name."""
+    """Names → tables of one trace. `whole` makes the tables that do not belong to a single event, by name.
 
-    def __init__(self, passes: Passes, whole: Mapping[str, Callable[[], Table]]) -> None:
+    With a process, those of events have its events only, and how many there are of each is not counted.
+    """
+
+    def __init__(self, passes: Passes, whole: Mapping[str, Callable[[], Table]], process_id: int | None = None) -> None:
         self._passes = passes
+        self._filters = Filters(process_id=process_id)
         self._whole = {**whole, _TABLES: self.tables}
 
     def table(self, name: str) -> Table | None:
@@ -58,7 +62,7 @@ class QueryTables:
             return None
         selector = "/".join(event)
         wanted = Wanted(default=(*DEFAULT_HEADERS, *ACTIVITY_HEADERS))
-        table, _ = self._passes.table(_literal(selector), wanted, Filters(), "time")
+        table, _ = self._passes.table(_literal(selector), wanted, self._filters, "time")
         if (table.metadata.get("provider"), table.metadata.get("name")) != event:
             raise AmbiguousEventError(f"{selector!r} is also the name of another event, so SQL cannot reach it")
         return table
@@ -73,7 +77,8 @@ class QueryTables:
         """All available tables: those of the whole trace, then one for each event that occurs."""
         rows = [TableRow(name, None, None, None) for name in sorted(self._whole)]
         names = sorted(self._counts, key=lambda event: (self._names[event].lower(), event))
-        rows += [TableRow(self._names[event], *event, self._counts[event]) for event in names]
+        counted = self._filters.process_id is None
+        rows += [TableRow(self._names[event], *event, self._counts[event] if counted else None) for event in names]
         return row_table(TableRow, rows)
 
     @cached_property

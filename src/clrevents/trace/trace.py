@@ -305,18 +305,19 @@ class Trace:
         found = read_headers(chunks, wanted)
         return Table(header_fields(wanted), tuple(part for table in found for part in table.parts), {})
 
-    def query(self, sql: str, *, files: bool = False) -> Any:
+    def query(self, sql: str, *, files: bool = False, process_id: int | None = None) -> Any:
         """Run the SQL query `sql` with duckdb and return its relation, which has `.df()`, `.pl()` and more.
 
         Each event's name is a table: `trace.query("select Reason, count(*) from GCStart group by 1")`. So are
         `headers`, `threads`, `methods`, `stacks` and `frames`; SHOW TABLES lists all (see docs/query.md). Only tables
-        named in the query are read. Statements without a result return None or a relation without rows.
+        named in the query are read. With `process_id`, tables have rows of that process only, except `stacks`.
+        Statements without a result return None or a relation without rows.
 
         Raises PermissionError for SQL that accesses files or changes settings unless `files` is true,
         UnknownEventError for a table that does not exist, AmbiguousEventError for one that may mean several events,
         duckdb's own exceptions for invalid SQL, and ImportError unless duckdb is installed.
         """
-        tables = tables_in_sql(self)
+        tables = tables_in_sql(self, process_id)
         return ask(sql, tables.table, tables.unknown, files, self._databases)
 
     @overload
@@ -454,16 +455,17 @@ def passes_of(trace: Trace) -> Passes:
     return trace._passes
 
 
-def tables_in_sql(trace: Trace) -> QueryTables:
-    """The tables of a trace that SQL can name, for other parts of this package."""
+def tables_in_sql(trace: Trace, process_id: int | None = None) -> QueryTables:
+    """The tables of a trace that SQL can name, or of one of its processes, for other parts of this package."""
+    mine: FilterOptions = {"process_id": process_id}
     whole = {
-        "headers": lambda: trace.headers(columns=HEADERS_IN_SQL),
-        "threads": lambda: threads_table(trace.threads),
-        "methods": lambda: methods_table(trace.methods),
+        "headers": lambda: trace.headers(columns=HEADERS_IN_SQL, **mine),
+        "threads": lambda: threads_table([t for t in trace.threads if process_id in (None, t.process_id)]),
+        "methods": lambda: methods_table([m for m in trace.methods if process_id in (None, m.process_id)]),
         "stacks": lambda: stacks_table(trace.stacks.arrays),
-        "frames": lambda: frames_table(trace.methods, trace.stacks.arrays, trace.headers(columns=OF_FRAMES)),
+        "frames": lambda: frames_table(trace.methods, trace.stacks.arrays, trace.headers(columns=OF_FRAMES, **mine)),
     }
-    return QueryTables(passes_of(trace), whole)
+    return QueryTables(passes_of(trace), whole, process_id)
 
 
 def _is_path(source: Openable) -> bool:

@@ -15,6 +15,7 @@ from clrevents.decode.payload.columns.column import STRING, Column
 from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.frame import Frame
+from clrevents.symbols.method import Method
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.stacks import ResolvedStacks, resolve_stacks
 from clrevents.table.build import UInt64, row_table
@@ -76,7 +77,7 @@ def threads_table(threads: Iterable[ThreadInfo]) -> Table:
     return row_table(ThreadRow, rows)
 
 
-def methods_table(methods: Methods) -> Table:
+def methods_table(methods: Iterable[Method]) -> Table:
     """A row for each piece of code, as in `Trace.methods`."""
     rows = (
         MethodRow(

@@ -25,6 +25,9 @@ from clrevents.export.look import Look
 from clrevents.export.timeline.read_timeline import read_timeline
 from clrevents.rewrite import JoinResult, cut, join
 from clrevents.rewrite.copy import Copier
+from clrevents.schema.codes import TypeCode
+from clrevents.schema.join_mark import MARK_NAMES
+from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import EventRows, SameRun, passes_of
 from project_files import SHARED, without_shared
 
@@ -351,3 +354,13 @@ def test_a_file_with_both_and_no_mark_answers_the_same(both: Any, name: str, tmp
                 report,
                 key,
             )
+
+
+@pytest.mark.parametrize("names", [("ProcessID",), (*MARK_NAMES, "More")])
+@pytest.mark.parametrize("value", [-(1 << 63), 0, (1 << 63) - 1])
+def test_a_strange_mark_is_harmless(names: tuple[str, ...], value: int) -> None:
+    builder = TraceBuilder("nettrace6", process_id=4).thread(7)
+    builder.described("clrevents", "Joined", dict.fromkeys(names, (TypeCode.INT64, value)), id=3)
+    with clrevents.open(builder.sample(0x1000).build()) as trace:
+        for answer in trace.reports().values():
+            assert ("joined" in {note.id for note in answer.notes}) == (len(names) > 1)

@@ -22,7 +22,7 @@ from clrevents.export.files.formats import Format
 from clrevents.export.files.json_pieces import json_pieces
 from clrevents.table.build import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.table.table import Table
-from clrevents.trace import Trace, passes_of
+from clrevents.trace import FilterOptions, Trace, passes_of
 
 Event: TypeAlias = tuple[str, str]
 """(provider, name)."""
@@ -44,6 +44,12 @@ class Options:
     known: bool = False
     activity_ids: bool = False
     spreadsheet: bool = False
+    process_id: int | None = None
+
+    @property
+    def filters(self) -> FilterOptions:
+        """Which events of those selected."""
+        return {"process_id": self.process_id}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -62,6 +68,7 @@ class Options:
             "names": self.names,
             "activity_ids": self.activity_ids,
             "spreadsheet": self.spreadsheet,
+            **({} if self.process_id is None else {"process_id": self.process_id}),
         }
 
 
@@ -121,7 +128,9 @@ class _Export:
         if unknown is not None and self._options.known:
             raise unknown
         self._files.close()
-        left_out = {event: n for event in sorted(self._events) if (n := self._missing(event))}
+        # How many events of one process there are is not counted.
+        told = sorted(self._events) if self._options.process_id is None else []
+        left_out = {event: n for event in told if (n := self._missing(event))}
         facts = {
             "schema": "clrevents.trace/1",
             **about,
@@ -147,7 +156,11 @@ class _Export:
     def _pass(self) -> UnknownEventError | None:
         trace, options = self._trace, self._options
         chunks = passes_of(trace).table_chunks(
-            *options.selectors, columns=options.columns, enum_names=options.names, headers=options.headers
+            *options.selectors,
+            columns=options.columns,
+            enum_names=options.names,
+            headers=options.headers,
+            filters=options.filters,
         )
         headers: TableFile | None = None
         try:

@@ -17,7 +17,7 @@ from clrevents.export.files.directory import Options, Written
 from clrevents.export.files.jsonl import EventJson
 from clrevents.export.files.sink import FileSink
 from clrevents.table.read import Wanted
-from clrevents.trace import Trace, passes_of
+from clrevents.trace import Filters, Trace, passes_of
 
 
 def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> Written:
@@ -28,7 +28,7 @@ def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> W
     with _whole(path, trace) as partial:
         files = TableFiles(options.format, spreadsheet=options.spreadsheet)
         file = None
-        for table in passes.tables(selector, wanted, rows=1 << 18):
+        for table in passes.tables(selector, wanted, Filters.of(options.filters), rows=1 << 18):
             if file is None:
                 file = files.add(partial, table, table.metadata)
             files.write(file, table)
@@ -36,17 +36,19 @@ def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> W
             raise UnknownEventError(f"no event of this trace matches {selector!r}")
         files.close()
     there = sum(n for key, n in trace.event_counts().items() if (key.provider, key.name) == event)
-    left_out = {event: there - file.rows} if there > file.rows else {}
+    left_out = {event: there - file.rows} if there > file.rows and options.process_id is None else {}
     return Written(1, file.rows, path.stat().st_size, left_out=left_out)
 
 
-def export_lines(trace: Trace, selectors: tuple[Any, ...], path: Path, *, names: bool = False) -> int:
+def export_lines(
+    trace: Trace, selectors: tuple[Any, ...], path: Path, *, names: bool = False, process_id: int | None = None
+) -> int:
     """Write the selected events as `clrevents events --json` does; returns their number."""
     count = 0
     with _whole(path, trace) as partial:
         sink = FileSink(partial)
         line = EventJson(names=names).line
-        for event in trace.events(*selectors):
+        for event in trace.events(*selectors, process_id=process_id):
             sink.write(line(event).encode("ascii") + b"\n")
             count += 1
         sink.close()

@@ -39,9 +39,9 @@ class PageStacks:
     samples: Mapping[str, Samples]
 
     @classmethod
-    def of(cls, trace: Trace) -> PageStacks:
-        """Those that have a weight; none if the trace is broken."""
-        return cls(page_name(trace), _page_stacks(trace))
+    def of(cls, trace: Trace, process_id: int | None = None) -> PageStacks:
+        """Those that have a weight, of one process or of all; none if the trace is broken."""
+        return cls(page_name(trace), _page_stacks(trace, process_id))
 
 
 def page_name(trace: Trace) -> str:
@@ -49,7 +49,7 @@ def page_name(trace: Trace) -> str:
     return shown_text(os.path.basename(trace.info.path or "") or "trace in memory")
 
 
-def _page_stacks(trace: Trace) -> dict[str, Samples]:
+def _page_stacks(trace: Trace, process_id: int | None) -> dict[str, Samples]:
     found = {}
     for name, weight in _WEIGHTS.items():
         try:
@@ -57,6 +57,7 @@ def _page_stacks(trace: Trace) -> dict[str, Samples]:
         except TraceError:
             # What is missing is told in the head of the page.
             continue
+        samples = samples if process_id is None else samples.of_process(process_id)
         if len(samples) and samples.total:
             found[name] = samples
     return found

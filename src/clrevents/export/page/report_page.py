@@ -70,32 +70,37 @@ _STYLES: Final = ("page.css", "page_timeline.css")
 _SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_section.js", "page_timeline.js", "page.js")
 
 
-def write_report(trace: Trace, path: str | os.PathLike[str], *, against: Trace | None = None) -> None:
+def write_report(
+    trace: Trace, path: str | os.PathLike[str], *, against: Trace | None = None, process_id: int | None = None
+) -> None:
     """Write all reports on a `trace` as one HTML page, which loads nothing from elsewhere.
 
-    Where there is another trace `against` which to compare it, the page has flame graphs of both. The file at `path`
-    appears whole or not at all. Of a damaged trace it has what could be read, and says so. Charts
-    need the extra `plot`. Raises OSError where it cannot be written, ValueError if it is
-    one of the traces, and SourceError where the trace cannot be read
-    again.
+    With `process_id`, it is about one of its processes. Where there is another trace `against` which to compare it,
+    the page has flame graphs of both. The file at `path` appears whole or not at all. Of a damaged trace it has
+    what could be read, and says so. Charts need the extra `plot`. Raises OSError where it cannot be written,
+    ValueError if it is one of the traces, and SourceError where the trace cannot be read again.
     """
     inputs = [one.info.path for one in (trace, against) if one is not None]
     refuse_replacing(path, *inputs)
-    data = report_page(trace, None if against is None else PageAgainst.of(against))
+    data = report_page(trace, None if against is None else PageAgainst.of(against), process_id)
     with whole_file(path, *inputs) as file:
         file.write(data)
 
 
-def report_page(trace: Trace, against: PageAgainst | None = None) -> bytes:
+def report_page(trace: Trace, against: PageAgainst | None = None, process_id: int | None = None) -> bytes:
     """The page that `write_report` writes: the same bytes for the same traces."""
-    answers, broken, failed = _answers(trace)
+    answers, broken, failed = _answers(trace, process_id)
     charts = charts_of(answers)
-    stacks = PageStacks.of(trace)
+    stacks = PageStacks.of(trace, process_id)
     flames = page_flames(stacks, None if against is None else against.stacks)
     head: dict[str, Any] = {
         "title": stacks.name,
         "producer": f"clrevents {__version__}",
-        "facts": [*page_facts(trace), *([] if against is None else [against.fact(stacks)])],
+        "facts": [
+            *page_facts(trace),
+            *([] if process_id is None else [("only process", str(process_id))]),
+            *([] if against is None else [against.fact(stacks)]),
+        ],
         "kinds": page_kinds(trace),
         "trust": page_trust(trace, answers, broken),
         "missing": page_missing(trace),
@@ -116,10 +121,12 @@ def report_page(trace: Trace, against: PageAgainst | None = None) -> bytes:
     return page
 
 
-def _answers(trace: Trace) -> tuple[dict[str, Answer[Any]], TraceError | None, dict[str, Exception]]:
+def _answers(
+    trace: Trace, process_id: int | None
+) -> tuple[dict[str, Answer[Any]], TraceError | None, dict[str, Exception]]:
     """What the reports answer, what broke the reading, and which reports have faults, so that they are asked alone."""
     try:
-        return *_asked(trace), {}
+        return *_asked(trace, process_id), {}
     except (TraceError, OSError):
         raise
     except Exception:
@@ -129,7 +136,7 @@ def _answers(trace: Trace) -> tuple[dict[str, Answer[Any]], TraceError | None, d
     broken, failed = None, {}
     for name in report_names():
         try:
-            found, broken = _asked(trace, name)
+            found, broken = _asked(trace, process_id, name)
             answers |= found
         except (TraceError, OSError):
             raise
@@ -138,9 +145,9 @@ def _answers(trace: Trace) -> tuple[dict[str, Answer[Any]], TraceError | None, d
     return answers, broken, failed
 
 
-def _asked(trace: Trace, *names: str) -> tuple[dict[str, Answer[Any]], TraceError | None]:
+def _asked(trace: Trace, process_id: int | None, *names: str) -> tuple[dict[str, Answer[Any]], TraceError | None]:
     try:
-        return reports_of(trace, names, {}), None
+        return reports_of(trace, names, {"process_id": process_id}), None
     except (DamageError, PayloadError) as error:
         if not isinstance(error.report, dict):
             raise

@@ -12,8 +12,8 @@ from clrevents.export.files.jsonl import EventJson
 from clrevents.export.timeline.timeline_items import GROUPS, Instant, Placed, Track
 from clrevents.trace import Selector, Trace
 
-_RUNTIME: Final = ("Microsoft-", "Microsoft.", "System.", "Private.InternalDiagnostics.", "Universal.", "clrevents")
-"""The prefixes of .NET's own providers, of the Linux recorder's, and of our marks."""
+_RUNTIME: Final = ("Microsoft-", "Microsoft.", "System.", "Private.InternalDiagnostics.", "Universal.")
+"""The prefixes of .NET's own providers, and of the Linux recorder's."""
 
 
 def events_of_users(trace: Trace) -> list[Selector]:
@@ -21,8 +21,8 @@ def events_of_users(trace: Trace) -> list[Selector]:
     return [kind for kind in trace.event_counts() if not kind.provider.startswith(_RUNTIME)]
 
 
-def event_items(trace: Trace, selectors: Sequence[Selector]) -> Iterator[Placed]:
-    """The selected events; none without a selector. Raises what `Trace.events` raises.
+def event_items(trace: Trace, selectors: Sequence[Selector], process_id: int | None = None) -> Iterator[Placed]:
+    """The selected events, of one process or of all; none without a selector. Raises what `Trace.events` raises.
 
     They are in the order of `Trace.events`, which goes back in time if a trace is too far out of order to sort; for
     instants, that does not matter.
@@ -31,7 +31,7 @@ def event_items(trace: Trace, selectors: Sequence[Selector]) -> Iterator[Placed]
         return
     made = EventJson(names=True)
     tracks: dict[tuple[int | None, int], Track] = {}
-    for event in trace.events(*selectors):
+    for event in trace.events(*selectors, process_id=process_id):
         place = event.process_id, event.thread_id
         track = tracks.get(place)
         if track is None:

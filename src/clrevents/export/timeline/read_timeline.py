@@ -71,7 +71,12 @@ class Timeline:
         yield from counters(self.answers["counters"])
 
 
-def read_timeline(trace: Trace, look: Look) -> Timeline:
-    """Ask for all reports that a timeline shows. Raises what `Trace.reports` and `read_samples` raise."""
-    answers = reports_of(trace, REPORTS, {})
-    return Timeline(look, trace.duration_ns, read_samples(trace), answers)
+def read_timeline(trace: Trace, look: Look, process_id: int | None = None) -> Timeline:
+    """Ask for all reports that a timeline shows, of one process or of all.
+
+    Raises what `Trace.reports` and `read_samples` raise.
+    """
+    answers = reports_of(trace, REPORTS, {"process_id": process_id})
+    samples = read_samples(trace)
+    samples = samples if process_id is None else samples.of_process(process_id)
+    return Timeline(look, trace.duration_ns, samples, answers)
