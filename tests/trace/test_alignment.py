@@ -29,7 +29,8 @@ def test_the_true_distance_is_inside(threads: list[list[int]], distance: int, da
         on, off = times(turns)
         away += [(thread, start, end) for start, end in off]
         for start, end in on:
-            written += [(m - distance, thread) for m in data.draw(st.lists(st.integers(start + 1, end - 1), max_size=3))]
+            inside = st.integers(start + 1, end - 1)
+            written += [(m - distance, thread) for m in data.draw(st.lists(inside, max_size=3))]
     columns: Any = [np.array(column, dtype=np.int64) for column in zip(*away, strict=True)]
     moments: Any = np.array([m for m, _ in written], dtype=np.int64)
     edges = edges_between(moments, np.array([t for _, t in written], dtype=np.int64), *columns)
