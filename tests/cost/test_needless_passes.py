@@ -13,6 +13,7 @@ from clrevents.analysis.shared.samples.samples import read_samples, stacked_even
 from clrevents.events import ExceptionThrown_V1, GCStart_V1
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import Trace
+from hostile import cases
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 
@@ -128,3 +129,27 @@ def test_the_answer_is_that_of_reading(ask: Callable[[Trace], Any], cut: int, er
     with clrevents.open(data, errors=errors) as trace:
         assert asked(trace, lambda trace: trace.event_counts()) == found
         assert asked(trace, ask) == read
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda trace: list(trace.events()),
+        lambda trace: list(trace.events("GCStart")),
+        lambda trace: trace.headers(),
+    ],
+)
+def test_what_is_wrong_is_known_after_any_whole_pass(read: Callable[[Trace], Any]) -> None:
+    for name, data in list(cases())[::8]:
+        try:
+            with clrevents.open(data, errors="salvage") as trace:
+                wrong = trace.problems, trace.lost
+        except clrevents.TraceError:
+            continue
+        ends: list[int] = []
+        with clrevents.open(data, errors="salvage", progress=lambda done, total, ends=ends: ends.append(done)) as trace:
+            read(trace)
+            del ends[:]
+            # What payloads have comes after it.
+            assert (trace.problems[: len(wrong[0])], trace.lost) == wrong, name
+            assert not ends, name

@@ -406,14 +406,17 @@ def run_script(text: str, folder: Path, known: bool = True) -> tuple[int, str, s
 
 @pytest.mark.parametrize("where", ["every process", "this process"])
 @pytest.mark.full
-def test_a_script_without_a_main_guard(fleet: BuiltFleet, tmp_path: Path, where: str) -> None:
+def test_a_script_without_a_main_guard_that_asks_what_it_declares(
+    fleet: BuiltFleet, tmp_path: Path, where: str
+) -> None:
     """Says so, instead of starting processes for ever or calling the traces bad."""
     thread = THREAD if where == "every process" else f"if __name__ == '__main__': {THREAD}"
     code, _, errors = run_script(
         f"""
 import clrevents as c
 {thread}
-list(c.open_many({fleet.readable[:40]!r}, jobs=2).each(c.Trace.event_counts))
+def own(trace): return len(trace.event_counts())
+list(c.open_many({fleet.readable[:40]!r}, jobs=2).each(own))
 """,
         tmp_path,
     )

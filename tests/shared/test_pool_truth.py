@@ -109,7 +109,7 @@ def test_figures_of_the_first_of_them() -> None:
     assert waits[:7] == [2.4, 0.6, 4.7, 4.8, 30.5, 56.1, 108.8]
     assert waits[-1] == 1618.6
     assert [row.workers for row in found.adjustments] == [*range(4, 21), 2]
-    assert {(row.reason, row.reason_code) for row in found.adjustments} == {("CooperativeBlocking", 8)}
+    assert {row.reason for row in found.adjustments} == {"CooperativeBlocking"}
     assert found.metrics["workers_max"].value == 20
     assert (found.facts.min_workers, found.facts.processors) == (2, 2)
 

@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
+from multiprocessing.reduction import ForkingPickler
+from types import ModuleType
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 from clrevents._util.process import serve_parent, tune_process
@@ -40,7 +42,8 @@ _THREADS_OF_OPENBLAS: Final = tuple(
 class Workers:
     """Up to `jobs` processes that call what they are given. `ready` says that they have started, or that they cannot.
 
-    Each first imports `modules` and then calls `prepare`. Set `broken` on finding that one died.
+    Each first imports `modules` and then calls `prepare`. Set `broken` on finding that one died. Only with `main` do
+    they import the program's main module, for what it declares: that runs the program again if it has no main guard.
     """
 
     def __init__(
@@ -50,8 +53,10 @@ class Workers:
         *,
         modules: Iterable[str] = (),
         prepare: Callable[[], object] | None = None,
+        main: bool = False,
     ) -> None:
         self.method = method or start_method()
+        self.main = main
         context: Any = multiprocessing.get_context(self.method)
         if self.method == "forkserver":
             # One process imports what the others need, for as long as this program runs: a third of the start.
@@ -88,7 +93,7 @@ class Workers:
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """The value returned by one of the processes."""
-        with _starting():
+        with _starting(self.main):
             return self._executor.submit(function, *args, **kwargs)
 
     def end(self, wait: bool) -> None:
@@ -101,16 +106,29 @@ _one_starts: Final = threading.RLock()
 
 
 @contextmanager
-def _starting() -> Iterator[None]:
+def _starting(main: bool) -> Iterator[None]:
     """While processes may start an interrupt waits: one in a process that has not yet learned to ignore it would leave
-    the others waiting for ever."""
+    the others waiting for ever. Without `main` they do not see where the main module is."""
+    program = sys.modules["__main__"]
     with _one_starts:
         was = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+        if not main:
+            sys.modules["__main__"] = ModuleType("__main__")
         try:
             yield
         finally:
+            sys.modules["__main__"] = program
             if was is not None:
                 signal.pthread_sigmask(signal.SIG_SETMASK, was)
+
+
+def needs_main(value: object) -> bool:
+    """Whether another process needs this program's main module to be given a value."""
+    try:
+        return b"__main__" in bytes(ForkingPickler.dumps(value))
+    except Exception:
+        # Whoever sends it meets the error.
+        return True
 
 
 def start_method() -> StartMethod:

@@ -5,15 +5,17 @@ Formats what `Trace.check` gives, as text and as one JSON object.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
 import clrevents
 from clrevents._util.fitting import wrapped
+from clrevents._util.units import moment_text
 from clrevents.cli.output import Output, event_label, safe
 from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument
-from clrevents.cli.troubles import show_losses, show_problems
+from clrevents.errors import Problem
 from clrevents.export.files.facts import loss_object, problem_object
 
 
@@ -99,8 +101,38 @@ def _show(out: Output, name: str, result: clrevents.CheckResult) -> None:
         )
     if result.losses:
         out.line()
-        show_losses(out, result.losses)
+        _show_losses(out, result.losses)
     if result.problem_counts:
         out.line()
-        show_problems(out, result.problems)
+        _show_problems(out, result.problems)
         out.line(f"total: {', '.join(f'{n:,} {kind}' for kind, n in result.problem_counts.items())}")
+
+
+def _show_problems(out: Output, problems: Iterable[Problem]) -> None:
+    """Faults one by one, then the first note of each kind and event, because a trace may have one for every event."""
+    notes: dict[tuple[str, str | None], Problem] = {}
+    for problem in problems:
+        if problem.severity == "note":
+            notes.setdefault((problem.kind, problem.event), problem)
+        else:
+            out.text(_problem_text(problem), 4)
+    for note in notes.values():
+        out.text(_problem_text(note), 4)
+
+
+def _show_losses(out: Output, losses: tuple[clrevents.Loss, ...]) -> None:
+    rows = [(_thread(x.thread_id), f"{x.count:,}", moment_text(x.start_ns), moment_text(x.end_ns)) for x in losses]
+    out.table(("thread", "lost", "after", "before"), rows, right={"thread", "lost", "after", "before"})
+
+
+def _thread(thread_id: int) -> str:
+    """A thread's id, which NetTrace 6 does not always have."""
+    return "unknown" if thread_id < 0 else str(thread_id)
+
+
+def _problem_text(problem: Problem) -> str:
+    where = "" if problem.offset is None else f" at {problem.offset:#x}"
+    if problem.length is not None:
+        where += f"+{problem.length}"
+    impact = f"; impact: {problem.impact}" if problem.impact else ""
+    return safe(f"{problem.severity}  {problem.kind}{where}: {problem.message}{impact}")

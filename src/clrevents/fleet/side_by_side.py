@@ -19,7 +19,7 @@ from typing import Final, Generic, TypeVar
 
 import attrs
 
-from clrevents._util.workers import Workers, give_up_if_told
+from clrevents._util.workers import Workers, give_up_if_told, needs_main
 from clrevents.fleet.outcome import UNREAD, Opening, Question, TraceOutcome, TraceProblem, asked
 from clrevents.schema.registry import Registry
 from clrevents.sources import is_url
@@ -69,7 +69,9 @@ class SideBySide:
         self._jobs = 1 if _declared_here(opening.registry) else jobs
         self._lock = threading.Lock()
         self._spawning = False
-        self._pool: Workers | None = None
+        self._declared_in_main = "__main__" in _declaring_modules(opening.registry)
+        # The processes that have this program's main module, and those that need not.
+        self._pools: dict[bool, Workers] = {}
         self._closed = False
 
     def ask(self, question: Question[T], paths: Sequence[str], *, here: bool = False) -> Iterator[TraceOutcome[T]]:
@@ -84,9 +86,10 @@ class SideBySide:
             for path in paths:
                 yield asked(question, path, self._opening)
             return
+        main = self._needs_main(question)
         done = 0
         began = time.monotonic()
-        while here and done < len(paths) and _size(paths[done]) < _BUNDLE_BYTES and not self._ready_since(began):
+        while here and done < len(paths) and _size(paths[done]) < _BUNDLE_BYTES and not self._ready_since(began, main):
             yield asked(question, paths[done], self._opening)
             done += 1
         waiting: deque[_Waiting[T]] = deque()
@@ -101,20 +104,24 @@ class SideBySide:
             for one in waiting:
                 one.future.cancel()
 
-    def _ready_since(self, began: float) -> bool:
+    def _needs_main(self, question: Question[T]) -> bool:
+        return self._declared_in_main or needs_main(question)
+
+    def _ready_since(self, began: float, main: bool) -> bool:
         """Whether processes wait for questions; starts them if there was enough to do since then."""
         late = time.monotonic() - began > _HERE
-        return (late or self._pool is not None) and self._started().ready.is_set()
+        return (late or bool(self._pools)) and self._started(main).ready.is_set()
 
-    def _started(self) -> Workers:
+    def _started(self, main: bool) -> Workers:
         with self._lock:
-            if self._pool is None or self._pool.broken:
-                self._pool = self._pool_of(self._jobs)
-                weakref.finalize(self, self._pool.end, wait=False)
-            return self._pool
+            pool = self._pools.get(main) or self._pools.get(True)
+            if pool is None or pool.broken:
+                pool = self._pools[main] = self._pool_of(self._jobs, main)
+                weakref.finalize(self, pool.end, wait=False)
+            return pool
 
     def _submit(self, question: Question[T], paths: tuple[str, ...]) -> _Waiting[T]:
-        pool = self._started()
+        pool = self._started(self._needs_main(question))
         try:
             return _Waiting(paths, pool, pool.submit(_asked, question, paths))
         except BrokenProcessPool:
@@ -146,7 +153,7 @@ class SideBySide:
         outcomes: list[TraceOutcome[T]] = []
         pool: Workers | None = None
         for path in paths:
-            pool = pool or self._one()
+            pool = pool or self._one(self._needs_main(question))
             try:
                 outcomes += pool.submit(_asked, question, (path,)).result()
             except BrokenProcessPool:
@@ -158,18 +165,19 @@ class SideBySide:
             pool.end(wait=True)
         return outcomes
 
-    def _pool_of(self, jobs: int) -> Workers:
+    def _pool_of(self, jobs: int, main: bool) -> Workers:
         declaring = _declaring_modules(self._opening.registry)
         return Workers(
             jobs,
             "spawn" if self._spawning else None,
             modules=sorted(declaring - {"__main__"}),
             prepare=partial(_open_like, self._opening),
+            main=main,
         )
 
-    def _one(self) -> Workers:
+    def _one(self, main: bool) -> Workers:
         """A process that has started. Raises RuntimeError if none does."""
-        pool = self._pool_of(1)
+        pool = self._pool_of(1, main)
         try:
             pool.wait_for_one()
         except BrokenProcessPool:
@@ -177,16 +185,15 @@ class SideBySide:
             if pool.method == "spawn":
                 raise RuntimeError(_NO_START) from None
             self._spawning = True
-            return self._one()
+            return self._one(main)
         return pool
 
     def close(self) -> None:
         """End the processes; they abandon whatever they are reading."""
         with self._lock:
             self._closed = True
-            if self._pool is not None:
-                self._pool.end(wait=True)
-                self._pool = None
+            while self._pools:
+                self._pools.popitem()[1].end(wait=True)
 
 
 def _bundles(paths: Sequence[str], jobs: int) -> Iterator[tuple[str, ...]]:

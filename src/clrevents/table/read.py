@@ -174,11 +174,10 @@ def table_chunks(
         )
 
 
-def read_headers(chunks: Iterable[Chunk], columns: tuple[str, ...]) -> Iterator[Table]:
-    """Header columns of all events, chunk by chunk."""
-    fields = header_fields(columns)
-    for chunk in chunks:
-        yield Table(fields, (tuple(chunk.headers[name] for name in columns),), {})
+def header_table(chunks: Iterable[Chunk], columns: tuple[str, ...]) -> Table:
+    """Header columns of all events."""
+    parts = tuple(tuple(chunk.headers[name] for name in columns) for chunk in chunks)
+    return Table(header_fields(columns), parts, {})
 
 
 def header_names(columns: Sequence[str] | None) -> tuple[str, ...]:

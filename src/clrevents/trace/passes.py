@@ -22,7 +22,7 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.moment import Moment, to_ns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Selection, Selector
-from clrevents.decode.stacks import join
+from clrevents.decode.stacks import StackArrays, join
 from clrevents.decode.stream.stream import Stream
 from clrevents.decode.tracing_end import TracingEnd
 from clrevents.errors import (
@@ -46,6 +46,7 @@ from clrevents.table.read import (
     event_fields,
     facts,
     header_names,
+    header_table,
     read_table,
     stream_table,
     table_chunks,
@@ -75,6 +76,8 @@ class Passes:
         self._found = FoundProblems(source, limits)
         self._scanned: HeaderScan | None = None
         self._stopped: int | None = None
+        # The container's problems and the number of lost events, once a pass came to its end.
+        self._read: tuple[tuple[Problem, ...], int] | None = None
         # Those of the pass that met most of them, so that later ones need not make them again.
         self._kinds: Sequence[EventKind] = ()
         self._fields: dict[EventName, tuple[TableField, ...]] = {}
@@ -94,6 +97,8 @@ class Passes:
                 self._found.warn_of(problem)
             self._found.warn_of_lost(scan.lost)
             self._scanned = scan
+            if scan.error is None:
+                self._read = tuple(scan.problems), scan.lost
         error = self._scanned.error
         if error is not None and (raising or isinstance(error, SourceError | LimitError)):
             raise error
@@ -121,7 +126,13 @@ class Passes:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The container's problems, then those of the payloads decoded so far."""
-        return self._found.after(tuple(self.scan(raising=False).problems))
+        listed = tuple(self.scan(raising=False).problems) if self._read is None else self._read[0]
+        return self._found.after(listed)
+
+    @property
+    def lost(self) -> int:
+        """How many events were lost."""
+        return self.scan().lost if self._read is None else self._read[1]
 
     @property
     def found(self) -> tuple[Problem, ...]:
@@ -192,6 +203,7 @@ class Passes:
                 stream.end_in(self.source.fault)
             for rows in events.close():
                 yield self._noted(rows)
+            self._read = tuple(stream.problems), stream.lost
 
     def event_rows(
         self,
@@ -263,6 +275,7 @@ class Passes:
         if not self.none_of(columns.selection):
             with self._noting(columns.stream):
                 yield from columns.chunks(self._windows(), lambda: self.source.fault)
+                self._read = tuple(columns.stream.problems), columns.stream.lost
 
     def table(
         self, selector: Selector, wanted: Wanted, filters: Filters, order: Order, stacks: bool = False
@@ -353,6 +366,12 @@ class Passes:
             for chunk in self.chunks(columns):
                 parts.append(chunk.stacks)
         return AddressStacks(join(parts))
+
+    def stacks_and_headers(self, columns: tuple[str, ...], filters: FilterOptions) -> tuple[StackArrays, Table]:
+        """The call stacks of the selected events, and their header columns in order of time, in one pass."""
+        selection = self.selection((), Filters.of(filters))
+        chunks = list(self.chunks(self.columns(selection, "time", columns, payloads=False, stacks=True)))
+        return join([chunk.stacks for chunk in chunks]), header_table(chunks, columns)
 
     @contextmanager
     def before_damage(self) -> Iterator[None]:

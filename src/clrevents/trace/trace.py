@@ -28,10 +28,9 @@ from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.sources import Openable, open_source
 from clrevents.symbols.feed import CodeEvents, Feed
 from clrevents.symbols.methods import Methods
-from clrevents.table.event_schema import header_fields
 from clrevents.table.listed import Listed
 from clrevents.table.query import ask
-from clrevents.table.read import Wanted, header_names, read_headers
+from clrevents.table.read import Wanted, header_names, header_table
 from clrevents.table.table import Table
 from clrevents.trace.batch import Batch, hand_out
 from clrevents.trace.batch_tables import BatchTables
@@ -146,7 +145,7 @@ class Trace:
     @property
     def lost(self) -> int:
         """The number of lost events, which is exact even if `losses` is incomplete."""
-        return self._passes.scan().lost
+        return self._passes.lost
 
     @property
     def redacted(self) -> bool:
@@ -302,8 +301,7 @@ class Trace:
         passes, wanted = self._passes, header_names(columns)
         selection = passes.selection((), Filters.of(filters))
         chunks = passes.chunks(passes.columns(selection, order, headers=wanted, payloads=False))
-        found = read_headers(chunks, wanted)
-        return Table(header_fields(wanted), tuple(part for table in found for part in table.parts), {})
+        return header_table(chunks, wanted)
 
     def query(self, sql: str, *, files: bool = False, process_id: int | None = None) -> Any:
         """Run the SQL query `sql` with duckdb and return its relation, which has `.df()`, `.pl()` and more.
@@ -458,12 +456,18 @@ def passes_of(trace: Trace) -> Passes:
 def tables_in_sql(trace: Trace, process_id: int | None = None) -> QueryTables:
     """The tables of a trace that SQL can name, or of one of its processes, for other parts of this package."""
     mine: FilterOptions = {"process_id": process_id}
+
+    def frames() -> Table:
+        # The pass for methods leaves out what the scan knows to be absent.
+        passes_of(trace).scan(raising=False)
+        return frames_table(trace.methods, *passes_of(trace).stacks_and_headers(OF_FRAMES, mine))
+
     whole = {
         "headers": lambda: trace.headers(columns=HEADERS_IN_SQL, **mine),
         "threads": lambda: threads_table([t for t in trace.threads if process_id in (None, t.process_id)]),
         "methods": lambda: methods_table([m for m in trace.methods if process_id in (None, m.process_id)]),
         "stacks": lambda: stacks_table(trace.stacks.arrays),
-        "frames": lambda: frames_table(trace.methods, trace.stacks.arrays, trace.headers(columns=OF_FRAMES, **mine)),
+        "frames": frames,
     }
     return QueryTables(passes_of(trace), whole, process_id)
 

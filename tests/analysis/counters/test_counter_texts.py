@@ -17,7 +17,6 @@ from clrevents.analysis.reports.counters.counter_columns import (
     Tags,
     read_number,
     read_quantiles,
-    read_time_span,
     split_tags,
 )
 
@@ -114,19 +113,3 @@ def test_tags_with_very_many_commas_are_not_split() -> None:
     assert len(found.values[0]) == 255
     for text in ("," * 256 + "=", "=" + "," * 256, "a=1," * 257, "," * 1_000_000 + "="):
         assert split_tags(text) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("00:01:00", 60),
-        ("00:00:01", 1),
-        ("1.02:03:04.5000000", 93784.5),
-        ("00:00:00", None),
-        ("-00:00:01", None),
-        ("", None),
-        ("60", None),
-    ],
-)
-def test_time_spans(text: str, seconds: float | None) -> None:
-    assert read_time_span(text) == (None if seconds is None else round(seconds * 1e9))

@@ -480,7 +480,10 @@ def rows_of_a_part(window: Answer[Any], part: Answer[Any]) -> Iterator[str]:
 
 def _spans_of_a_part(whole: ReportTable[Any], less: ReportTable[Any], shape: Any, window: TimeWindow) -> Iterator[str]:
     times = [shape.at] if shape.at is not None else list(shape.span)
-    shown = [c.name for c in columns_of(whole.row_class) if c.cell.name not in ("stack", "row") and not c.many]
+    # A label is unique in its answer, so that it depends on what else is there.
+    left_out = ("stack", "row")
+    columns = columns_of(whole.row_class)
+    shown = [c.name for c in columns if c.cell.name not in left_out and c.name != "label" and not c.many]
     states = any(c.name == "state" for c in columns_of(whole.row_class))
     rows: list[dict[str, list[dict[str, Any]]]] = [{}, {}]
     for table, found in zip((whole, less), rows, strict=True):

@@ -37,7 +37,6 @@ _MOST_QUANTILES: Final = 16
 """The runtime writes three. Each is a series with all tags of its histogram."""
 _MOST_PIECES: Final = 256
 """Between the commas of tags, which each quantile of a histogram repeats."""
-_SPAN: Final = re.compile(r"(-?)(?:(\d{1,8})\.)?(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,7}))?", re.ASCII)
 
 
 def read_number(text: str) -> tuple[float, int]:
@@ -107,17 +106,6 @@ def split_tags(text: str, separator: str = "=") -> Tags | None:
     pairs = [piece.partition(separator) for piece in joined]
     ambiguous = any("," in piece or piece.count(separator) > 1 for piece in joined)
     return Tags(tuple(pair[0] for pair in pairs), tuple(pair[2] for pair in pairs), ambiguous)
-
-
-def read_time_span(text: str) -> int | None:
-    """Nanoseconds of a TimeSpan such as `00:01:00`; None where it is none, or not above zero."""
-    found = _SPAN.fullmatch(text)
-    if found is None or found[1]:
-        return None
-    days, hours, minutes, seconds = (int(part or 0) for part in found.groups()[1:5])
-    ticks = int((found[6] or "").ljust(7, "0"))
-    total = (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 10**9 + ticks * 100
-    return total if 0 < total < 1 << 63 else None
 
 
 Ints: TypeAlias = NDArray[np.int64]

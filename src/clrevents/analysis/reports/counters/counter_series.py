@@ -44,15 +44,15 @@ class SeriesSums:
 def series_sums(values: CounterValues, keys: Sequence[SeriesKey]) -> list[tuple[int, SeriesSums]]:
     """The sums of each series that has a row among these values, by its number."""
     # There may be as many series as values: what can be done once is not done for each.
+    known = values.known
     with np.errstate(over="ignore", invalid="ignore"):
-        return [(n, _summed(values, rows, keys[n])) for n, rows in groups(values.series)]
+        return [(n, _summed(values, rows, rows[known[rows]], keys[n])) for n, rows in groups(values.series)]
 
 
-def _summed(values: CounterValues, rows: Ints, key: SeriesKey) -> SeriesSums:
+def _summed(values: CounterValues, rows: Ints, known: Ints, key: SeriesKey) -> SeriesSums:
     intervals = np.sort(values.interval_ns[rows])
     intervals = intervals[intervals != NO_INTERVAL]
     interval = nearest_rank(intervals, 50)
-    known = rows[values.known[rows]]
     if not len(known):
         return SeriesSums(0, len(rows), interval_ns=interval)
     value = values.value[known]

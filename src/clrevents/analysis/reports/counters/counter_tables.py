@@ -36,7 +36,6 @@ from clrevents.analysis.reports.counters.counter_columns import (
     Floats,
     Ints,
     Tags,
-    read_time_span,
     split_tags,
 )
 from clrevents.analysis.reports.counters.counter_series import INCREASES, SeriesSums
@@ -115,9 +114,6 @@ class CounterSeries(Row):
     )
     measurements: Count | None = column("The number of measurements of a `mean` or `histogram`.", hidden=True)
     interval_ns: DurationNs | None = column("The median interval; null if unknown.")
-    scale_ns: DurationNs | None = column(
-        "The time unit in which the program shows its rate; null if unknown.", hidden=True
-    )
     display_name: CodeName | None = column("Its display name; null without one.", hidden=True)
     instrument: Word | None = column("The type of the instrument; null if it was not announced.", hidden=True)
     version: CodeName | None = column("The version of the meter; null without one.", hidden=True)
@@ -224,7 +220,6 @@ def series_rows(
                 "kind": key.kind,
                 "unit": key.unit,
                 **attrs.asdict(found),
-                "scale_ns": read_time_span(key.scale),
                 "display_name": display_names.get(number) or None,
                 "instrument": sessions.instrument(key.session, key.provider, key.version, key.name) or None,
                 "version": key.version or None,

@@ -36,7 +36,6 @@ class SeriesKey(NamedTuple):
     session: str | None
     version: str
     unit: str
-    scale: str
 
 
 SeriesNumbers: TypeAlias = Interned[SeriesKey]

@@ -41,14 +41,9 @@ def read_event_counters(rows: Gathered, numbers: SeriesNumbers) -> ReadCounters:
     named = np.array([bool(name) for name in names], dtype=np.bool_)
     kept = np.flatnonzero(named & (is_rate | is_mean))
     keys = [
-        SeriesKey(provider, name or "", tags or "", "rate" if rate else "mean", None, None, "", unit or "", scale or "")
-        for name, tags, unit, scale, rate in zip(
-            names,
-            fields.texts("Metadata"),
-            fields.texts("DisplayUnits"),
-            fields.texts("DisplayRateTimeScale"),
-            is_rate.tolist(),
-            strict=True,
+        SeriesKey(provider, name or "", tags or "", "rate" if rate else "mean", None, None, "", unit or "")
+        for name, tags, unit, rate in zip(
+            names, fields.texts("Metadata"), fields.texts("DisplayUnits"), is_rate.tolist(), strict=True
         )
     ]
     series = numbers.of(keys[row] for row in kept.tolist())

@@ -69,7 +69,6 @@ def read_meter_values(rows: Gathered, numbers: SeriesNumbers) -> ReadMeters:
             sessions[row] or "",
             versions[row] or "",
             units[row] or "",
-            "",
         )
         for row in kept.tolist()
     ]

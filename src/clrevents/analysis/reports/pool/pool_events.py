@@ -75,7 +75,6 @@ class PoolEvents:
             "workers": goals,
             "change": [None if was is None else goal - was for goal, was in zip(goals, before, strict=True)],
             "throughput": _finite(rows, "AverageThroughput"),
-            "reason_code": [int(goal.reason) for goal, _ in steps],
             "thread_id": _threads(rows),
         }
 

@@ -11,7 +11,6 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Handle,
     Ns,
     Number,
-    Ordinal,
     ThreadId,
     Word,
 )
@@ -29,7 +28,6 @@ class PoolAdjustment(Row):
     throughput: Number | None = column(
         "The average throughput measured by the pool, in work items per second; null if unknown."
     )
-    reason_code: Ordinal = column("The number of the reason.", hidden=True)
     thread_id: ThreadId | None = column("The thread that changed it, usually not a worker.", hidden=True)
 
 
