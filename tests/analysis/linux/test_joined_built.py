@@ -94,6 +94,8 @@ def test_states_have_the_runtimes_reasons(tmp_path: Path) -> None:
         assert (lock.lock_id, lock.owner_thread_id, lock.system_call) == (0xCAFE, OWNER, "futex")
         (contention,) = trace.report("locks").table("contentions")
         assert (contention.duration_ns, contention.away_ns) == (4_010_000, 4 * MS)
+        halves = [trace.report("locks", end=12 * MS), trace.report("locks", start=12 * MS)]
+        assert [row.away_ns for half in halves for row in half.table("locks")] == [2 * MS, 2 * MS]
         waits = [(w.kind, w.duration_ns) for w in trace.report("waits").table("waits") if w.thread_id == WORKER]
         # No stack of the last one shows managed code.
         assert waits == [("lock", 4_010_000), ("idle", 40 * MS)]
