@@ -137,3 +137,13 @@ def test_growth_and_memory_repeat_a_fixture(checkout: Path) -> None:
     if clrevents.engine() == "compiled":
         grown = run(checkout, "growth", "--sizes", "1K", "--commands", "info")
         assert re.fullmatch(r" +1 MB  info .* 1\.00 of the first .* 1\.000 of the first\n", grown)
+
+
+def test_comparing_dealt_recordings(checkout: Path) -> None:
+    """A line for each length in the first table, and for each length and what can be slowed down in the second."""
+    trace = checkout / "fixtures" / "net10-convoy.nettrace.gz"
+    first, second = run(checkout, "compare_power", str(trace), "--trials", "2", "--power", "1").strip().split("\n\n")
+    assert len(first.splitlines()) == 2 + 2 * 4
+    assert re.findall(r"^\| (\w+) \| (\S+)", second, re.MULTILINE) == [
+        (what, runs) for what in ("method", "allocation", "locks") for runs in ("1", "1", "1", "5")
+    ]

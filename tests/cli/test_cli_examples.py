@@ -173,6 +173,8 @@ TRACES: Final = ("net10-convoy", "net8-method-interop", "net10-servergc", "net8-
 """One of these has the events that an example asks for, or describes none of them."""
 IMAGINED: Final = {"4711", "RequestStart", "OrderPlaced"}
 """A thread and events that only the readers' programs have."""
+EXPANDED: Final = ("traces/", "main/", "branch/")
+"""Folders whose patterns a shell expands."""
 LIVE: Final = ("collect", "tail", "ps")
 
 
@@ -185,7 +187,7 @@ def test_examples_in_help_run(
     left = dict.fromkeys(examples, "")
     for trace in TRACES:
         folder = tmp_path / trace
-        for place in ("", "night", "traces"):
+        for place in ("", "night", *EXPANDED):
             (folder / place).mkdir(exist_ok=True)
             for file in ("app", "big", "crashed", "before", "after", "sample"):
                 shutil.copy(fixture(trace), folder / place / f"{file}.nettrace")
@@ -193,7 +195,7 @@ def test_examples_in_help_run(
         for example in list(left):
             args = ["app.nettrace" if arg == "FILE" else arg for arg in example.args]
             expanded = [
-                str(p) for arg in args for p in (sorted(Path().glob(arg)) if arg.startswith("traces/") else [arg])
+                str(p) for arg in args for p in (sorted(Path().glob(arg)) if arg.startswith(EXPANDED) else [arg])
             ]
             result = run(*expanded, input=fixture(trace).read_bytes())
             if result.exit_code in (0, 3, 4):

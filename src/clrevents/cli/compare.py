@@ -9,6 +9,7 @@ from typing import Any, Final, get_args
 
 import click
 
+from clrevents._util.fitting import Kind, TextColumn, fitted_table
 from clrevents._util.words import counted
 from clrevents.analysis.compare.change import Change, Per
 from clrevents.analysis.compare.compare import compare, is_saved, measure, save_measured
@@ -24,7 +25,7 @@ from clrevents.analysis.compare.comparison_texts import (
     row_counts,
 )
 from clrevents.analysis.compare.measured import Measured
-from clrevents.cli.output import Output, say
+from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import Reading, errors_option, refuse_overwriting
 from clrevents.errors import DamageError, PayloadError
 
@@ -32,6 +33,11 @@ _UNMET: Final = 4
 _UNKNOWN: Final = 5
 _LIMIT: Final = 12
 _WITH: Final = "--with"
+_COLUMNS: Final[tuple[tuple[Kind, int], ...]] = (
+    *(("name", 0), ("number", 3), ("number", 2), ("number", 0)),
+    *(("word", 0), ("number", 0)),
+)
+"""Of `HEAD`: where there is no room for all, the base goes first: it follows from the others."""
 
 
 class _Sides(click.Command):
@@ -115,10 +121,9 @@ def command(
         clrevents compare before.nettrace --with after.nettrace
     Did the branch change anything? As a comment on the pull request:
         clrevents compare main/*.nettrace --with branch/*.nettrace --format md
-    Fail if pauses got longer by more than a tenth:
-        clrevents compare main.json --with new.nettrace --fail-on 'gc.pause_total>10%'
-    Keep a baseline:
-        clrevents compare main.nettrace --save main.json
+    Keep a baseline, and fail if pauses got longer by more than a tenth:
+        clrevents compare before.nettrace --save main.json
+        clrevents compare main.json --with after.nettrace --fail-on 'gc.pause_total>10%'
 
     Exit status: 4 if a condition of --fail-on holds, 5 with --strict if that cannot be told.
     """
@@ -183,12 +188,12 @@ def _show(out: Output, found: Comparison, limit: int) -> None:
     out.text(out.bold(headline(found)))
     for warning in found.warnings:
         out.text(f"! {warning}", 2)
-    out.line()
     changes = ordered(found)
     if changes:
+        out.line()
         _table(out, found, changes[:limit], HEAD[0], [change.key for change in changes[:limit]])
         if len(changes) > limit:
-            out.line(f"{limit} of {counted(len(changes), 'metric')} (-n shows more)")
+            out.line(f"{limit:,} of {counted(len(changes), 'metric')} (-n shows more)")
     for table, rows in by_table([row for row in found.rows if row.alarm]):
         out.line()
         _table(out, found, rows[:limit], table, [change.name for change in rows[:limit]])
@@ -206,5 +211,8 @@ def _show(out: Output, found: Comparison, limit: int) -> None:
 
 def _table(out: Output, found: Comparison, changes: list[Change], title: str, names: list[str]) -> None:
     rows = [cells(change, found.per, name) for change, name in zip(changes, names, strict=True)]
-    right = {"base", "new", "change", "could show"}
-    out.table((title, *HEAD[1:]), rows, right, names={title}, whole={"verdict"}, keep={title, "change", "verdict"})
+    columns = [
+        TextColumn(heading, [safe(row[place]) for row in rows], *_COLUMNS[place])
+        for place, heading in enumerate((title, *HEAD[1:]))
+    ]
+    out.fitted(fitted_table(columns, out.width), "; a wider terminal shows it")

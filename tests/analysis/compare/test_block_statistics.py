@@ -20,6 +20,7 @@ from clrevents.analysis.compare.block_statistics import (
     adjusted,
     beyond_t,
     correlation_time,
+    smallest_change,
     spread,
     t_of,
 )
@@ -142,3 +143,23 @@ def test_the_smallest_change_is_seen_four_times_out_of_five(floor: float) -> Non
     seen = [Contrast.of(side(0.5), side(0.5 + planted)) for _ in range(400)]
     found = np.mean([one.chance <= 0.01 and abs(one.change) >= floor for one in seen])
     assert 0.7 < found < 0.9
+
+
+@pytest.mark.full
+def test_what_grows_varies_more() -> None:
+    """Where only a large change could be seen: without that, hardly more than half of these would be found."""
+    draw = np.random.default_rng(9)
+
+    def side(mean: float) -> Spread:
+        return spread(mean * draw.exponential(size=256), np.ones(256))
+
+    planted = float(np.median([Contrast.of(side(1), side(1)).smallest(0.001, 0) for _ in range(50)]))
+    assert planted > 0.4
+    found = np.mean([Contrast.of(side(1), side(1 + planted)).chance <= 0.001 for _ in range(400)])
+    assert 0.7 < found < 0.9
+
+
+def test_what_varies_too_much_shows_nothing_of_any_size() -> None:
+    assert smallest_change(1.0, 1.0, 2.0, 0.8, 0.0) == np.inf
+    assert smallest_change(1.0, 0.0, 2.0, 0.8, 0.0) == pytest.approx(2.8)
+    assert smallest_change(0.0, 1.0, 2.0, 0.8, 0.05) == 0.05

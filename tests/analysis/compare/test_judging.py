@@ -139,10 +139,20 @@ def test_other_rows_are_looked_at_where_their_family_moved() -> None:
 
     def made(mean: float) -> Measured:
         blocks = noisy(draw, mean)
-        return recorded({"alloc.total_bytes": blocks}, {"types.App.Order bytes": blocks})
+        return recorded({"alloc.bytes_total": blocks}, {"types.App.Order bytes": blocks})
 
     assert [change.name for change in compared([made(1e6)], [made(2e6)]).rows] == ["App.Order bytes"]
     assert compared([made(1e6)], [made(1e6)]).rows == ()
+
+
+def test_rows_that_one_side_did_not_record_are_neither_gone_nor_new() -> None:
+    draw = np.random.default_rng(13)
+    rows = {"methods.App!A.F()": noisy(draw, 1e7)}
+    told = recorded({"threads.running_total": noisy(draw, 1e7)}, rows)
+    for other in (recorded({}, samples=None), recorded({}, rows, samples="CpuSample")):
+        assert compared([told], [other]).alarms == ()
+    allocating = recorded({"alloc.bytes_total": noisy(draw, 1e6)}, {"types.App.Order bytes": noisy(draw, 1e6)})
+    assert compared([allocating], [recorded({"alloc.bytes_total": None})]).rows == ()
 
 
 def test_a_method_whose_number_moved_is_the_same_row() -> None:

@@ -14,7 +14,7 @@ from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.compare.measuring import DATED, EXCLUSIVE, LEFT_OUT
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from clrevents.testing.builder import TraceBuilder
-from project_files import FIXTURES, fixtures
+from project_files import FIXTURES, SHARED, fixtures, without_shared
 from tiers import few
 
 GARBAGE = FIXTURES / "net10-garbage.nettrace.gz"
@@ -108,6 +108,20 @@ def test_every_tenth_sample_gives_the_same() -> None:
     work = found["Program.Work()"]
     assert work.base == pytest.approx(2e9 / 3, rel=0.03)
     assert work.new == pytest.approx(2e9 / 3, rel=0.05)
+
+
+@pytest.mark.shared
+@pytest.mark.full
+@pytest.mark.skipif(not SHARED.is_dir(), reason=without_shared("a trace with every allocation"))
+def test_types_that_events_do_not_name() -> None:
+    path = SHARED / "traces" / "own" / "net10-all.nettrace.gz"
+    with clrevents.open(path) as trace:
+        types = trace.report("alloc").types
+        found = clrevents.measure(trace)
+    told = {row.name: row.value for row in found.rows if row.family == "types"}
+    assert sum(told.values()) == sum(types.column("bytes").tolist())  # type: ignore[arg-type]
+    assert len(told) > 10
+    assert clrevents.compare(found, found).alarms == ()
 
 
 def test_a_trace_of_nothing() -> None:

@@ -10,6 +10,7 @@ import importlib
 import json
 import os
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,13 @@ import pytest
 import clrevents
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.shared.samples.samples import read_samples
+from clrevents.export.look import Look
+from clrevents.export.timeline.read_timeline import read_timeline
 from clrevents.rewrite import JoinResult, cut, join
 from clrevents.rewrite.copy import Copier
+from clrevents.schema.codes import TypeCode
+from clrevents.schema.join_mark import MARK_NAMES
+from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import EventRows, SameRun, passes_of
 from project_files import SHARED, without_shared
 
@@ -299,3 +305,62 @@ def test_a_thread_stopped_for_a_collection_sits_in_a_futex(tmp_path: Path) -> No
         assert after.metrics[name] == before.metrics[name]
     rows = [row for row in after.table("intervals") if row.state == "gc_suspended"]
     assert {row.system_call for row in rows} == {"futex"}
+
+
+def test_one_timeline_has_exceptions_and_processors(both: Any) -> None:
+    trace, done = both("exceptions")
+    timeline = read_timeline(trace, Look("both", "test", True, False, trace.info.start))
+    items: dict[str, list[Any]] = {}
+    for track, item in timeline.items():
+        items.setdefault(track.name, []).append((track, item))
+    with half("exceptions", "eventpipe") as other:
+        thrown = [row.start_ns + done.same_run.shift_ns for row in other.report("exceptions").table("exceptions")]
+    assert sorted(item.start_ns for _, item in items["exceptions"]) == sorted(thrown)
+    levels = [item for _, item in items["processors in use"]]
+    assert {track.process_id for track, _ in items["processors in use"]} == {done.same_run.process_id}
+    assert min(level.value for level in levels) == levels[-1].value == 0
+    used = sum(a.value * (b.start_ns - a.start_ns) for a, b in pairwise(levels))
+    assert used == trace.report("threads").metrics["running_total"].value
+    # A thread that throws has a processor: so says the kernel.
+    moments = np.array([level.start_ns for level in levels])
+    at = np.searchsorted(moments, np.array(thrown), side="right") - 1
+    assert min(levels[place].value for place in at.tolist()) >= 1
+    with half("exceptions", "eventpipe") as other:
+        alone = read_timeline(other, Look("alone", "test", True, False, None))
+        assert "processors in use" not in {track.name for track, _ in alone.items()}
+
+
+@pytest.mark.parametrize("name", ["convoy", *(pytest.param(n, marks=pytest.mark.full) for n in ("garbage", "states"))])
+def test_a_file_with_both_and_no_mark_answers_the_same(both: Any, name: str, tmp_path: Path) -> None:
+    """As a recorder on a kernel with user events may write it: nobody joined anything, and there is one clock."""
+    trace, _ = both(name)
+    with open(tmp_path / "one.nettrace", "wb") as file:
+        copier = Copier(file, trace.info)
+        for rows in passes_of(trace).event_rows(decode=False):
+            kept = [row for row, kind in enumerate(EventRows(rows).kinds) if kind.key.name != "Joined"]
+            copier.add(rows.take(kept))
+        copier.finish()
+    with clrevents.open(tmp_path / "one.nettrace") as one:
+        marked, plain = trace.reports(), one.reports()
+    for report, answer in marked.items():
+        assert {note.id for note in answer.notes} - {note.id for note in plain[report].notes} == {"joined"}, report
+        assert plain[report].coverage == answer.coverage, report
+        # The runtime's part lasts as long as the recording, then; and its times are taken to be exact.
+        differing = {key for key in answer.metrics if answer.metrics[key] != plain[report].metrics[key]}
+        if report not in BY_KERNEL:
+            assert differing <= {"paused"}, report
+        for key in differing - {"paused"}:
+            assert plain[report].metrics[key].value == pytest.approx(answer.metrics[key].value, rel=0.005), (
+                report,
+                key,
+            )
+
+
+@pytest.mark.parametrize("names", [("ProcessID",), (*MARK_NAMES, "More")])
+@pytest.mark.parametrize("value", [-(1 << 63), 0, (1 << 63) - 1])
+def test_a_strange_mark_is_harmless(names: tuple[str, ...], value: int) -> None:
+    builder = TraceBuilder("nettrace6", process_id=4).thread(7)
+    builder.described("clrevents", "Joined", dict.fromkeys(names, (TypeCode.INT64, value)), id=3)
+    with clrevents.open(builder.sample(0x1000).build()) as trace:
+        for answer in trace.reports().values():
+            assert ("joined" in {note.id for note in answer.notes}) == (len(names) > 1)

@@ -40,6 +40,7 @@ def recorded(
         )
 
     made = [[amount(*item) for item in side.items()] for side in (metrics, rows or {})]
+    more = {"samples": "ThreadSample", **more}
     return Measured(identity(), count, int(seconds * 1e9), more, tuple(made[0]), tuple(made[1]))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
@@ -27,6 +28,7 @@ _IN_A_BATCH: Final = 3
 _SPARSE: Final = 10
 _FAR: Final = 5
 _LARGE: Final = 1e6
+_MANIFOLD: Final = 1e4
 _TINY: Final = 1e-300
 _ARRANGEMENTS: Final = 5000
 
@@ -94,6 +96,8 @@ class Contrast:
     change: float
     error: float
     freedom: float
+    middle: float = 0.0
+    """The mean of both ratios."""
 
     @classmethod
     def of(cls, base: Spread, new: Spread, runs: float = 0.0) -> Contrast:
@@ -102,7 +106,7 @@ class Contrast:
         whole = sum(squares) + runs**2 * (base.ratio**2 + new.ratio**2)
         below = squares[0] ** 2 / base.freedom + squares[1] ** 2 / new.freedom
         freedom = whole**2 / below if below else math.inf
-        return cls(new.ratio - base.ratio, math.sqrt(whole), min(freedom, _LARGE))
+        return cls(new.ratio - base.ratio, math.sqrt(whole), min(freedom, _LARGE), (base.ratio + new.ratio) / 2)
 
     @property
     def chance(self) -> float:
@@ -116,9 +120,29 @@ class Contrast:
         return t_of(alpha / 2, self.freedom) * self.error
 
     def smallest(self, alpha: float, floor: float) -> float:
-        """The smallest true change that would be told from chance, and exceed a floor, four times out of five."""
-        seen = t_of(1 - POWER, self.freedom) * self.error
-        return max(self.margin(alpha), floor) + seen
+        """The smallest true change that would be told from chance, and exceed a floor, four times out of five.
+
+        Infinite where none would.
+        """
+        quantiles = t_of(alpha / 2, self.freedom), t_of(1 - POWER, self.freedom)
+        return smallest_change(self.error, self.middle, *quantiles, floor)
+
+
+def smallest_change(error: float, middle: float, told: float, power: float, floor: float) -> float:
+    """The smallest change that exceeds a floor, and so many standard errors, with some power.
+
+    What grows varies more, in proportion: what changes from `middle` by as much as itself has twice the error on one
+    side. So there may be none, and it is infinite.
+    """
+    found = 0.0
+    for _ in range(200):
+        if found > _MANIFOLD * middle > 0:
+            break
+        grown = error * (math.hypot(1, 1 + found / middle) / math.sqrt(2) if middle else 1.0)
+        before, found = found, max(told * grown, floor) + power * grown
+        if found <= before * (1 + 1e-6):
+            return found
+    return math.inf
 
 
 def adjusted(chances: Floats) -> Floats:
@@ -197,9 +221,17 @@ def beyond_t(value: float, freedom: float) -> float:
     return 0.5 * _beta_part(freedom / (freedom + value * value), freedom / 2, 0.5)
 
 
-def t_of(above: float, freedom: float) -> float:
-    """The value that Student's t exceeds this often, at most half of the time."""
+@lru_cache(maxsize=4096)
+def _quantile(above: float, freedom: int) -> float:
     return _falling(lambda value: beyond_t(value, freedom), above)
+
+
+def t_of(above: float, freedom: float) -> float:
+    """The value that Student's t exceeds this often, at most half of the time.
+
+    Of whole degrees of freedom, which are few: the next smaller number, whose value is larger.
+    """
+    return _quantile(above, max(int(freedom), 1))
 
 
 def _falling(function: Callable[[float], float], wanted: float) -> float:

@@ -23,8 +23,9 @@ class Change(Value):
     """One metric or row, before and after, for one of what it is divided by.
 
     `low` and `high` enclose the change (new minus base), and `smallest` is the smallest one that would have been seen
-    four times out of five; all three are None where nothing varies by itself. `within` is by how much things called
-    the same may differ. `independent` are how many independent blocks, or recordings, each side is worth.
+    four times out of five. All are None where it is unknown how much the numbers vary by themselves, `smallest` also
+    where they vary so much that no change would have been seen. `within` is by how much things called the same may
+    differ. `independent` are how many independent blocks, or recordings, each side is worth.
     """
 
     family: str

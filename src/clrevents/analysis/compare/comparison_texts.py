@@ -15,7 +15,7 @@ from clrevents.analysis.compare.change import Change, Per
 
 _PER: Final = {"second": "/s", "request": "/request", "none": ""}
 HEAD: Final = ("metric", "base", "new", "change", "verdict", "could show")
-CHANCE_ALONE: Final = "other recordings of the same programs may differ as much; groups of at least 4 a side tell"
+CHANCE_ALONE: Final = "whether the programs do, only groups of at least 4 a side can tell"
 _ORDER: Final = ("regressed", "differs", "improved", "changed", "stated", "cannot tell", "same", "not comparable")
 
 
@@ -94,18 +94,17 @@ def headline(found: Judged) -> str:
     rows = Counter(change.family for change in found.rows if change.alarm)
     if not found.alarms:
         return f"no difference is beyond chance: {_counts(ordered(found), 'metric')}"
-    parts = [f"{number:,} {name}" for name, number in rows.items()]
+    parts = [f"{name} ({number:,})" for name, number in rows.items()]
     if found.groups:
         verdicts = Counter(change.verdict for change in metrics)
         return ", ".join(
             [*(f"{counted(number, 'metric')} {verdict}" for verdict, number in sorted(verdicts.items())), *parts]
         )
     parts = [*([counted(len(metrics), "metric")] if metrics else []), *parts]
-    verb = "differs" if len(found.alarms) == 1 else "differ"
-    return f"{', '.join(parts)} {verb} between these recordings; {CHANCE_ALONE}"
+    return f"these recordings differ in {', '.join(parts)}; {CHANCE_ALONE}"
 
 
-_SAID: Final = {"same": "the same", "stated": "untested", "differs": "differ"}
+_SAID: Final = {"same": "the same", "stated": "untested", "differs": "different"}
 
 
 def _counts(changes: Sequence[Change], what: str) -> str:

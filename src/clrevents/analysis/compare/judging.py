@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
 from typing import Final
 
 import attrs
@@ -20,6 +21,7 @@ from clrevents.analysis.compare.block_statistics import (
     Floats,
     Groups,
     adjusted,
+    smallest_change,
     spread,
     t_of,
     too_sparse,
@@ -66,9 +68,11 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
         raise ValueError("per request: not every recording has requests")
     chosen: Per = per or ("second" if lacking else "request")
     sides = (tuple(base), tuple(new))
-    metrics = _joined(sides, [_by_name(one.metrics) for one in held])
+    names = dict.fromkeys(name for one in held for name in _by_name(one.metrics))
+    metrics = _joined(sides, [_all_of(names, one) for one in held])
     tables = {name: _joined(sides, rows) for name, rows in _matched(held, len(base)).items()}
-    direct = [*tables[EXCLUSIVE], *_beyond(tables[INCLUSIVE], tables[EXCLUSIVE])]
+    tables = {name: rows for name, rows in tables.items() if _comparable(name, held)}
+    direct = [*tables.get(EXCLUSIVE, ()), *_beyond(tables.get(INCLUSIVE, ()), tables.get(EXCLUSIVE, ()))]
     judge: Callable[[Sequence[_Pairing], Per, float], list[Change]]
     if len(base) > 1:
         # One family, so that everything together raises few false alarms.
@@ -80,7 +84,7 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
         verdicts, rows = judge(metrics, chosen, _LEVELS["metrics"]), judge(direct, chosen, _LEVELS["methods"])
     moved = {change.family for change in verdicts if change.alarm}
     for table, family in FAMILY_OF.items():
-        if table not in _DIRECT and family in moved:
+        if table not in _DIRECT and table in tables and family in moved:
             rows += judge(tables[table], chosen, _LEVELS["rows"])
     return Comparison(*sides, chosen, _warnings(*sides), tuple(verdicts), tuple(rows))
 
@@ -138,6 +142,25 @@ class _Pairing:
         )
 
 
+_TOLD_BY: Final[Mapping[str, tuple[str, ...]]] = {
+    "types": ("bytes_total",),
+    "locks": ("count",),
+    "exceptions": ("count",),
+    "routes": ("server_count", "client_count"),
+}
+"""The metrics that are known if a table's events were recorded."""
+
+
+def _comparable(table: str, held: Sequence[Measured]) -> bool:
+    """Whether all recordings have such rows: where they were not recorded, nothing is gone or new."""
+    if table in _DIRECT:
+        # Samples of threads wherever they are, and those of processors, are times of different things.
+        return len({one.circumstances.get("samples") for one in held}) == 1
+    family, names = FAMILY_OF[table], _TOLD_BY[table]
+    known = [{a.name for a in one.metrics if a.family == family and a.value is not None} for one in held]
+    return all(any(name in one for one in known) == all(name in one for one in known) for name in names)
+
+
 def _beyond(inclusive: Sequence[_Pairing], exclusive: Sequence[_Pairing]) -> list[_Pairing]:
     """Methods with what they called, without those that called nothing: these are the same row twice."""
 
@@ -184,6 +207,7 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
         floor = one.floor(per, values)
         margin, bound = contrast.margin(0.05), abs(contrast.change) + contrast.margin(0.10)
         within = bound if bound <= WIDE * sum(map(abs, values)) / 2 else None
+        smallest = contrast.smallest(alone, floor)
         verdict: Verdict = "same" if within is not None else "cannot tell"
         if chance <= level and abs(contrast.change) >= floor:
             verdict, within = "differs", None
@@ -192,7 +216,7 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
             values,
             low=contrast.change - margin,
             high=contrast.change + margin,
-            smallest=contrast.smallest(alone, floor),
+            smallest=smallest if isfinite(smallest) else None,
             within=within,
             chance=chance,
             independent=worth,
@@ -242,13 +266,18 @@ def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list
             better = one.like.better
             verdict, within = ("improved" if (change < 0) == (better == "less") else "regressed"), None
             verdict = "changed" if better == "neither" else verdict
-        seen = t_of(1 - POWER, sum(sizes) - 2) * float(groups.errors[column])
+        error, floor = float(groups.errors[column]), float(floors[column])
+        # Exchanged groups differ more where there is a change, and so the limit grows with it.
+        power = t_of((1 - POWER) / 2, sum(sizes) - 2)
+        smallest = max(limit, floor)
+        if error:
+            smallest = smallest_change(error, sum(values) / 2, limit / error, power, floor)
         found[place] = one.change(
             verdict,
             values,
             low=change - limit,
             high=change + limit,
-            smallest=max(limit, float(floors[column])) + seen,
+            smallest=smallest if isfinite(smallest) else None,
             within=within,
             chance=chance,
             independent=sizes,
@@ -285,6 +314,12 @@ def _per(one: Measured, per: Per) -> Floats:
     return np.full(one.count, (one.span_ns / 1e9 if per == "second" else 1.0) / one.count)
 
 
+def _all_of(names: Iterable[tuple[str, str]], one: Measured) -> dict[tuple[str, str], Amount]:
+    """The metrics of a recording, and those of others without a value: another version of clrevents had fewer."""
+    missing = {name: Amount(*name, "", None, reason="not measured") for name in names}
+    return {**missing, **_by_name(one.metrics)}
+
+
 def _by_name(amounts: Iterable[Amount]) -> dict[tuple[str, str], Amount]:
     return {(amount.family, amount.name): amount for amount in amounts}
 
@@ -299,7 +334,7 @@ def _joined(
     for name in sorted(names):
         each = tuple(one.get(name) for one in amounts)
         if any(one is not None and one.value is not None for one in each):
-            like = next(one for one in each if one is not None)
+            like = next(one for one in each if one is not None and one.value is not None)
             found.append(_Pairing(held, each, len(sides[0]), like))
     return found
 
@@ -329,10 +364,9 @@ def _merged(rows: Sequence[Amount], same: Mapping[str, str]) -> dict[tuple[str, 
     for row in rows:
         key = (row.family, same[row.name])
         before = found.get(key)
-        if before is not None and before.blocks is not None and row.blocks is not None:
-            row = attrs.evolve(
-                before, value=float(before.value or 0) + float(row.value or 0), blocks=before.blocks + row.blocks
-            )
+        if before is not None:
+            both = None if before.blocks is None or row.blocks is None else before.blocks + row.blocks
+            row = attrs.evolve(before, value=float(before.value or 0) + float(row.value or 0), blocks=both)
         found[key] = row
     return found
 
@@ -348,7 +382,7 @@ def _warnings(base: Sequence[Measured], new: Sequence[Measured]) -> tuple[str, .
         return [sorted({v for one in side if (v := one.circumstances.get(name)) is not None}) for side in (base, new)]
 
     found = []
-    for name in ("runtime", "collector", "processors"):
+    for name in ("runtime", "collector", "processors", "samples", "allocations"):
         sides = both(name)
         if all(sides) and sides[0] != sides[1]:
             before, after = (", ".join(map(str, side)) for side in sides)

@@ -85,6 +85,8 @@ _TABLES: Final[Mapping[str, tuple[str, str, tuple[str, ...], str | None, str, Be
     "routes": ("requests", "requests", ("side", "method", "route"), "duration_ns", "ns", "less"),
 }
 """Rows: of which report's table, what they are called, what is added up, its unit, and which direction is better."""
+_NAMING: Final = ("GCAllocationTick", "AllocationSampled")
+"""Events of allocations that name the type; for others the report knows it from elsewhere."""
 FAMILY_OF: Final[Mapping[str, str]] = {
     EXCLUSIVE: "threads",
     INCLUSIVE: "threads",
@@ -101,21 +103,23 @@ def measured(trace: Trace) -> Measured:
     names = [name for name in report_names() if name not in LEFT_OUT]
     answers = reports_of(trace, [*names, "startup"], {})
     samples = read_samples(trace)
+    told = answers["alloc"].metrics["bytes_total"].value is not None
+    allocated = read_samples(trace, weight="alloc") if told else None
     blocks = _Grid.of(trace, samples)
     metrics = [
-        _metric(answers[name], declared, trace, blocks)
+        _metric(answers[name], declared, allocated, blocks)
         for name in names
         for declared in find_report(name).metrics
         if declared.better != "neither" or (name, declared.name) in DATED
     ]
-    rows = [*_methods(samples, blocks), *_types(trace, answers["alloc"], blocks)]
+    rows = [*_methods(samples, blocks), *_types(trace, answers["alloc"], allocated, blocks)]
     for table, (report, *_) in _TABLES.items():
         rows += _rows(table, answers[report], blocks)
     return Measured(
         answers["gc"].question.trace,
         blocks.count,
         blocks.span,
-        _circumstances(trace, answers),
+        _circumstances(trace, answers, samples),
         tuple(metrics),
         tuple(rows),
     )
@@ -161,13 +165,12 @@ class _Grid:
         return found
 
 
-def _metric(found: Answer[Any], declared: MetricDeclaration, trace: Trace, blocks: _Grid) -> Amount:
+def _metric(found: Answer[Any], declared: MetricDeclaration, allocated: Samples | None, blocks: _Grid) -> Amount:
     metric = found.metrics[declared.name]
     dated = DATED.get((found.name, declared.name))
     held = None if dated is None or metric.value is None else _dated(found, dated, blocks)
-    if (found.name, declared.name) == ("alloc", "bytes_total") and metric.value is not None:
-        samples = read_samples(trace, weight="alloc")
-        held = blocks.sums(samples.time_ns, samples.weight.astype(np.float64))
+    if (found.name, declared.name) == ("alloc", "bytes_total") and allocated is not None:
+        held = blocks.sums(allocated.time_ns, allocated.weight.astype(np.float64))
     if held is not None and not _adds_up(held, metric):
         held = None
     record = next((note.record for note in found.notes if note.id == NOT_RECORDED and note.record), None)
@@ -274,27 +277,35 @@ def _methods(samples: Samples, blocks: _Grid) -> Iterator[Amount]:
         yield Amount(INCLUSIVE, key, "ns", value, "less", evidence="sample", blocks=row, label=labels[key])
 
 
-def _types(trace: Trace, found: Answer[Any], blocks: _Grid) -> Iterator[Amount]:
-    """Allocated bytes by type, as the events of the best source say them."""
-    if found.metrics["bytes_total"].value is None:
+def _types(trace: Trace, found: Answer[Any], allocated: Samples | None, blocks: _Grid) -> Iterator[Amount]:
+    """Allocated bytes by type: in blocks where each event of the best source names one, else as the report has them."""
+    if allocated is None:
         return
-    samples = read_samples(trace, weight="alloc")
-    table = trace.table(samples.event, columns=["time_ns", "TypeName"]) if samples.event else None
-    if table is None or len(table) != len(samples):
-        return
-    of, names = numbered(table.column("TypeName").tolist())
-    weights = samples.weight.astype(np.float64)
-    texts = [str(name or "?") for name in names]
-    yield from _grouped("types", texts, of, samples.time_ns, weights, "bytes", "less", "sample", blocks)
+    if allocated.event in _NAMING:
+        table = trace.table(allocated.event, columns=["time_ns", "TypeName"])
+        if len(table) == len(allocated):
+            of, names = numbered(table.column("TypeName").tolist())
+            texts = [str(name or "?") for name in names]
+            weights = allocated.weight.astype(np.float64)
+            yield from _grouped("types", texts, of, allocated.time_ns, weights, "bytes", "less", "sample", blocks)
+            return
+    types = found.table("types")
+    for name, size in zip(types.column("type").tolist(), types.column("bytes").tolist(), strict=True):
+        if size is not None:
+            yield Amount("types", str(name or "?"), "bytes", size, "less", evidence="sample")
 
 
-def _circumstances(trace: Trace, answers: Mapping[str, Answer[Any]]) -> dict[str, str | int | float | None]:
+def _circumstances(
+    trace: Trace, answers: Mapping[str, Answer[Any]], samples: Samples
+) -> dict[str, str | int | float | None]:
     jit = answers["jit"].metrics["compile_total"].value
     return {
         "runtime": answers["startup"].facts.runtime_version,
         "collector": answers["gc"].facts.flavor,
         "processors": trace.info.processors,
         "sampling period": answers["threads"].facts.sampling_period_ns,
+        "samples": samples.event if len(samples) else None,
+        "allocations": answers["alloc"].facts.source,
         "lost events": trace.lost,
         "compiling": None if jit is None else round(jit / max(trace.duration_ns, 1), 4),
         "providers": " ".join(sorted({key.provider for key in trace.event_counts()})),

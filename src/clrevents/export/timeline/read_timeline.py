@@ -13,7 +13,7 @@ from clrevents.analysis import Answer, read_samples
 from clrevents.analysis.framework.run.catalogue import reports_of
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.export.look import Look
-from clrevents.export.timeline.report_items import SHOWN, counters, sample_calls
+from clrevents.export.timeline.report_items import SHOWN, counters, processors_in_use, sample_calls
 from clrevents.export.timeline.timeline_items import Arrows, Group, Placed, ThreadName
 from clrevents.trace import Trace
 
@@ -67,6 +67,7 @@ class Timeline:
         arrows = Arrows()
         for shown in SHOWN:
             yield from shown.items(self.answers[shown.report], arrows)
+        yield from processors_in_use(self.answers["threads"])
         yield from counters(self.answers["counters"])
 
 

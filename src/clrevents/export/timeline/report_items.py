@@ -282,6 +282,24 @@ def sample_calls(samples: Samples, look: Look) -> Iterator[Placed]:
             yield track, Stretch(call.start_ns, call.end_ns, names[call.frame])
 
 
+def processors_in_use(answer: Any) -> Iterator[Placed]:
+    """How many threads had a processor, by the report `threads`; nothing unless the kernel recorded it."""
+    if answer.metrics["ready_total"].value is None:
+        return
+    rows = answer.table("intervals")
+    runs = np.flatnonzero(np.array(rows.column("state").tolist(), dtype=object) == "running")
+    whose = rows.column("process_id")
+    process = np.where(whose.known, whose.filled(0), -1)[runs]
+    for number in np.unique(process).tolist():
+        mine = runs[process == number]
+        starts, ends = rows.numbers("start_ns")[mine], rows.numbers("end_ns")[mine]
+        moments, places = np.unique(np.concatenate((starts, ends)), return_inverse=True)
+        steps = np.bincount(places, np.repeat((1, -1), len(mine)), len(moments))
+        track = Track("counters", "processors in use", None if number < 0 else number)
+        for moment, level in zip(moments.tolist(), np.cumsum(steps).tolist(), strict=True):
+            yield track, Level(moment, level)
+
+
 def counters(answer: Any) -> Iterator[Placed]:
     """The values of each series, by the report `counters`; those that have none are left out."""
     for (process, series), rows in grouped(answer.values, ("process_id", "series_row"), "time_ns"):

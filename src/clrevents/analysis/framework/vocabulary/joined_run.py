@@ -27,10 +27,12 @@ class JoinedRun:
 
     @classmethod
     def of(cls, marks: Table | None) -> JoinedRun | None:
-        """What the first of the marks says; None without one."""
+        """What the first of the marks says; None without one, or if it is not ours."""
         if marks is None or not len(marks):
             return None
-        return cls(*(int(marks.column(name).tolist()[0] or 0) for name in MARK_NAMES))
+        values = [marks.column(name).tolist()[0] if name in marks else None for name in MARK_NAMES]
+        known = [value for value in values if isinstance(value, int)]
+        return cls(*known) if len(known) == len(values) else None
 
     def note(self) -> Note:
         """What everybody must know who reads times of both."""
