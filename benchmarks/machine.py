@@ -20,10 +20,10 @@ from run import whole
 
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
-from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.encode.values import Choices, EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.events import DCEndComplete_V1, MethodDCEndVerbose_V1, MethodFlags, ProcessMapping_V0, ProcessSymbol_V0
 from clrevents.reference.codec import codec
-from clrevents.schema.codes import Forget, LabelKind, TypeCode
+from clrevents.schema.codes import Forget, HeaderFlag, LabelKind, TypeCode
 from clrevents.schema.dynamic import FieldDescription
 
 THREADS: Final = 16
@@ -64,7 +64,9 @@ def events(writer: Any, kind: int, payload: bytes, number: int, first: int, most
             [
                 EventRecord(kind, at * PERIOD // 2, at % THREADS + 1, payload, stack_id=at % most + 1, label_id=label)
                 for at in range(start, min(start + BLOCK, first + number))
-            ]
+            ],
+            # As the recorder does: the list of labels with every event, although it is the same.
+            Choices(force=HeaderFlag.LABELS if label else HeaderFlag.NONE),
         )
 
 

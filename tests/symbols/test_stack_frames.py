@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import clrevents
+import clrevents.symbols.stacks as stacks_module
 from clrevents.decode.stacks import StackArrays
+from clrevents.symbols.lifetimes import Ints
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.testing.builder import TraceBuilder
 from project_files import ROOT
@@ -86,3 +89,37 @@ def test_processes_are_kept_apart() -> None:
     assert resolved.of.tolist() == [1, 0, 1]
     texts = [resolved.table.reason_text(int(v)) for v in resolved.values]
     assert texts == ["no rundown", ""]
+
+
+def uses(trace: clrevents.Trace) -> tuple[Ints, Ints]:
+    """The stack ids and times of all samples."""
+    rows = [(event.stack_id, event.time_ns) for event in trace.events("ThreadSample")]
+    return np.array([stack for stack, _ in rows]), np.array([time for _, time in rows])
+
+
+def test_stacks_alike_under_other_ids_are_one() -> None:
+    """After a sequence point the same stacks have other ids: they are resolved once, and others stay apart."""
+    trace = TraceBuilder().method_load("N.C", "A", address=0x1000, size=64).method_load("N.C", "B", address=0x2000)
+    for _ in range(3):
+        trace.sample(0x1010, 0x2010).sample(0x2010, 0x1010).sample(0x1010).sample(0x1010, 0x1010).sequence_point()
+    opened = clrevents.open(trace.build())
+    stacks = opened.stacks.arrays
+    ids, times = uses(opened)
+    assert len(stacks) == len(set(ids.tolist())) == 12
+    found = resolve_stacks(opened.methods, stacks, ids, times)
+    assert found.of.tolist() == [0, 1, 2, 3] * 3
+    assert len(found) == 4
+    for use, stack_id in enumerate(ids.tolist()):
+        place = int(np.flatnonzero(stacks.ids == stack_id)[0])
+        low, high = found.offsets[found.of[use]], found.offsets[found.of[use] + 1]
+        assert tuple(found.table.address[found.values[low:high]].tolist()) == stacks.stack(place)
+
+
+def test_stacks_with_the_same_sum_stand_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks_module, "_FACTOR", np.uint64(0))
+    trace = TraceBuilder().method_load("N.C", "A", address=0x1000).sample(0x1010).sample(0x1011).sample(0x1012)
+    opened = clrevents.open(trace.build())
+    ids, times = uses(opened)
+    found = resolve_stacks(opened.methods, opened.stacks.arrays, ids, times)
+    first = found.values[found.offsets[found.of]]
+    assert found.table.address[first].tolist() == [0x1010, 0x1011, 0x1012]

@@ -26,6 +26,8 @@ _ROOM: Final = 1_000_000
 """How many frames deep stacks may have in total beyond those in the trace, for use in several processes or at several
 times."""
 _CHUNK: Final = 1 << 18
+_STEP: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
+_FACTOR: Final = np.uint64(0xBF58_476D_1CE4_E5B9)
 
 
 @attrs.frozen(eq=False)
@@ -79,6 +81,7 @@ def resolve_stacks(
     """
     place = _places(stacks, stack_ids)
     used = place >= 0
+    place[used] = _first_alike(stacks, place[used])
     number = np.full(len(place), -1, dtype=np.int64) if processes is None else processes
     of = np.full(len(place), -1, dtype=np.int64)
     depth = np.diff(stacks.offsets)
@@ -167,9 +170,10 @@ class _Lookup:
         method = np.full(len(stack), -1, dtype=np.int64)
         reason = np.zeros(len(stack), dtype=np.uint8)
         whose = process[stack]
-        # Not np.unique, which would import numpy.ma here: 10 ms.
-        for number in set(process.tolist()):
-            mine = np.flatnonzero(whose == number)
+        order = np.argsort(whose, kind="stable")
+        edges = np.flatnonzero(np.diff(whose[order])) + 1
+        for mine in np.split(order, edges) if len(order) else ():
+            number = int(whose[mine[0]])
             known = None if number < 0 else number
             method[mine], reason[mine] = methods.find(address[mine], times[stack[mine]], known)
         return cls(stack, counts, address, method, reason, whose)
@@ -214,6 +218,38 @@ def _places(stacks: StackArrays, stack_ids: Ints) -> Ints:
         return np.full(len(stack_ids), -1, dtype=np.int64)
     at = np.minimum(np.searchsorted(stacks.ids, stack_ids), len(stacks.ids) - 1)
     return np.where(stacks.ids[at] == stack_ids, at, -1)
+
+
+def _first_alike(stacks: StackArrays, place: Ints) -> Ints:
+    """For positions of stacks, the first of those that have the same addresses: writers number stacks anew after every
+    sequence point.
+
+    Found by a sum of scrambled addresses, and compared in full with the first that has this sum.
+    """
+    (known, _), of = _distinct(place, np.zeros_like(place))
+    size = np.diff(stacks.offsets)[known]
+    if len(known) < 2 or not size.sum():
+        return place
+    first = stacks.offsets[:-1][known]
+    begins = np.cumsum(size) - size
+    depth = np.arange(int(size.sum())) - np.repeat(begins, size)
+    address = stacks.addresses[np.repeat(first, size) + depth]
+    scrambled = (address + depth.astype(np.uint64) * _STEP) * _FACTOR
+    scrambled ^= scrambled >> np.uint64(29)
+    scrambled *= _FACTOR
+    sums = np.zeros(len(known), dtype=np.uint64)
+    full = size > 0
+    sums[full] = np.add.reduceat(scrambled, begins[full])
+    order = np.lexsort((np.arange(len(known)), sums, size))
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (sums[order][1:] != sums[order][:-1]) | (size[order][1:] != size[order][:-1])
+    alike = np.empty(len(order), dtype=np.int64)
+    alike[order] = order[np.flatnonzero(new)[np.cumsum(new) - 1]]
+    # Whatever only has the same sum stands alone.
+    other = address != address[np.repeat(begins[alike], size) + depth]
+    wrong = np.zeros(len(known), dtype=np.bool_)
+    wrong[np.repeat(np.arange(len(known)), size)[other]] = True
+    return known[np.where(wrong, np.arange(len(known)), alike)][of]
 
 
 def _tabled(methods: Methods, of: Ints, found: _Lookup) -> ResolvedStacks:

@@ -9,6 +9,8 @@ from bisect import bisect_right
 from collections import deque
 from typing import Final, TypeAlias
 
+import numpy as np
+
 from clrevents.decode.container.blocks import LabelList, LabelLists, Labels
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.kinds import Kinds
@@ -113,14 +115,19 @@ class LabelTable:
     def changes(self, columns: HeaderColumns) -> tuple[LabelChanges, list[Problem]]:
         """Where the label list changes, and a problem for each list that is missing."""
         changes: LabelChanges = []
-        problems = []
-        for row, flags, label in columns.marks.tolist():
-            if flags & _HAS_LABELS:
-                labels = self._list(label) if label else None
-                changes.append((row, labels))
-                if label and labels is None:
-                    text = f"an event refers to undefined label list {label}"
-                    at = int(columns.offsets[row])
+        problems: list[Problem] = []
+        marks = columns.marks[(columns.marks[:, 1] & _HAS_LABELS) != 0]
+        if not len(marks):
+            return changes, problems
+        # Writers may name the same list with every event.
+        begins = np.flatnonzero(np.append(True, marks[1:, 2] != marks[:-1, 2]))
+        for first, limit in zip(begins.tolist(), [*begins[1:].tolist(), len(marks)], strict=True):
+            row, _, label = marks[first].tolist()
+            labels = self._list(label) if label else None
+            changes.append((row, labels))
+            if label and labels is None:
+                text = f"an event refers to undefined label list {label}"
+                for at in columns.offsets[marks[first:limit, 0]].tolist():
                     problems.append(Problem("missing-labels", "note", text, at, impact="the labels of these events"))
         return changes, problems
 

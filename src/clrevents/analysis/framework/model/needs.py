@@ -98,7 +98,7 @@ class KindsOfProcesses:
     def of(cls, pairs: Iterable[tuple[int | None, SeenKind]]) -> KindsOfProcesses:
         """Of the kinds that occurred, each with the process that it occurred in."""
         found = list(pairs)
-        machine = [kind for _, kind in found if kind.provider.startswith(_MACHINE)]
+        machine = list(dict.fromkeys(kind for _, kind in found if kind.provider.startswith(_MACHINE)))
         by_process: dict[int | None, list[SeenKind]] = {None: machine}
         for process, kind in found:
             by_process.setdefault(process, [*machine]).append(kind)
