@@ -12,6 +12,7 @@ import pytest
 import clrevents
 from built.built_pair import LOCKED, MS, OWNER, PROCESS, SHIFT, START, STOPPED, UNKNOWN, WORKER, recorder, runtime
 from clrevents.rewrite import JoinResult, join
+from clrevents.schema.codes import TypeCode
 from clrevents.testing.builder import TraceBuilder
 
 
@@ -76,3 +77,14 @@ def test_losses_of_both_stay(tmp_path: Path) -> None:
             (loss,) = trace.losses
         assert (loss.thread_id, loss.count) == (WORKER, 3)
         assert loss.end_ns == pytest.approx(210 * MS + SHIFT, abs=10_000)
+
+
+def test_strange_switches_are_refused(tmp_path: Path) -> None:
+    linux = TraceBuilder("nettrace6", process_id=PROCESS, start=START).thread(WORKER).at(90 * MS)
+    linux.described("Universal.Events", "cswitch", {"Value": (TypeCode.STRING, "long")}, id=40)
+    with clrevents.open(linux.build()) as mine, clrevents.open(runtime().build()) as other:
+        with pytest.raises(ValueError, match="described in another way"):
+            join(mine, other, tmp_path / "both.nettrace")
+        damaged = TraceBuilder(process_id=PROCESS, start=START).at((1 << 63) - 1).raw("My-App", 1)
+        with clrevents.open(damaged.build()) as far, clrevents.open(recorder().build()) as sound:
+            assert join(sound, far, tmp_path / "far.nettrace").same_run.compared == 0
