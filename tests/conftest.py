@@ -6,10 +6,12 @@ alone. CONTRIBUTING.md says what belongs where. `HYPOTHESIS_PROFILE=long` draws 
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -47,19 +49,34 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path == Path(__file__).parent / "shared" else None
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist, which looks for groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What needs the shared material is of the full tier too, so that a mere checkout has the whole fast one. There,
-    tests of a module that share a fixture are a group: with `--dist loadgroup`, one process makes it, for all of them.
-    """
+    """What needs the shared material is of the full tier too, so that a mere checkout has the whole fast one."""
     full = [item for item in items if item.get_closest_marker("full") or _shared(item)]
     for item in full:
         item.add_marker(pytest.mark.full)
-        if any(fixture.scope == "module" for found in item._fixtureinfo.name2fixturedefs.values() for fixture in found):
-            item.add_marker(pytest.mark.xdist_group(item.location[0]))
     if not config.getoption("--full"):
         items[:] = [item for item in items if not item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=full)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """In the full tier, tests of a module that share fixtures run in one process, which makes them once; all others
+    wherever there is room."""
+    if not config.getoption("--full"):
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    @functools.cache
+    def shares(module: str) -> bool:
+        return 'scope="module"' in (config.rootpath / module).read_text(encoding="utf-8")
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            module = nodeid.partition("::")[0]
+            return module if shares(module) else nodeid
+
+    return Scheduling(config, log)
 
 
 def _shared(item: pytest.Item) -> bool:

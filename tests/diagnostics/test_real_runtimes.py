@@ -200,7 +200,7 @@ def latencies(pid: int, count: int) -> list[float]:
 )
 def test_reports_on_a_live_process(runtime: Runtime, report: str, seen: str) -> None:
     with running(runtime, "60") as started:
-        done = clrevents_run(report, "-p", started.pid, "--duration", "2.5s")
+        done = clrevents_run(report, "-p", started.pid, "--duration", "1.5s")
     assert done.returncode == 0, done.stderr
     assert seen in done.stdout
 

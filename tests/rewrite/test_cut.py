@@ -574,7 +574,8 @@ def test_a_part_says_of_which_window_it_is(tmp_path: Path) -> None:
     with clrevents.open(tmp_path / "smaller.nettrace") as trace:
         assert trace.report("gc").question.window == TimeWindow(775_000_000, 780_000_000)
         # The first one that ends in it began before.
-        assert trace.report("gc").metrics["count"].value == 3
+        count = trace.report("gc").metrics["count"]
+        assert (count.value, count.low, count.high) == (3, 3, 4)
 
 
 def test_addresses_of_a_part_have_their_names_without_rundown(tmp_path: Path) -> None:
@@ -652,3 +653,20 @@ def test_command_on_damage(run: Callable[..., Result], tmp_path: Path) -> None:
     out.unlink()
     assert run("cut", path, "-o", out, "--errors", "report").exit_code == 3
     assert only(tmp_path) == ["short.nettrace"]
+
+
+def test_what_a_part_knows_of_its_window(tmp_path: Path) -> None:
+    """Weights of events are those of the window; of samples and of a start without its beginning nothing is claimed."""
+    out = tmp_path / "part.nettrace"
+    with clrevents.open(fixture("net10-exceptions")) as trace:
+        window = trace.report("top", by="exceptions", start="30%", end="80%")
+        assert window.metrics["total"].value
+        cut(trace, out, start="30%", end="80%")
+    with clrevents.open(out) as trace:
+        part = trace.report("top", by="exceptions")
+        assert part.metrics["total"] == window.metrics["total"]
+        assert trace.report("top").metrics["total"].value is None
+        startup = trace.report("startup")
+    assert startup.coverage == "none"
+    assert [len(table) for table in map(startup.table, ("moments", "compilations", "loads"))] == [0, 0, 0]
+    assert {metric.value for metric in startup.metrics.values()} == {None}

@@ -106,3 +106,17 @@ def test_before_net_5_nobody_knows_what_ran_and_the_time_on_the_clock_is_right()
         assert metric.value is None
         assert metric.reason == "before .NET 5, samples do not show whether a thread ran managed code"
     assert {row.running_ns for row in threads.threads} == {None}
+
+
+def test_before_net_5_sampled_waits_are_lower_bounds() -> None:
+    with clrevents.open(SHARED / "scenarios" / "net31-states-44.nettrace.gz") as trace:
+        waits, pool = trace.report("waits"), trace.report("pool")
+    for name in ("waited_total", "sampled_total"):
+        metric = waits.metrics[name]
+        assert metric.value is not None
+        assert (metric.low, metric.high) == (metric.value, None)
+    assert waits.metrics["event_total"].low is None
+    assert "hidden-waits" in [note.id for note in waits.notes]
+    for name in ("blocked_total", "blocked_workers"):
+        assert pool.metrics[name].value is None
+        assert pool.metrics[name].reason == "before .NET 5, samples may hide waits, such as Thread.Sleep"

@@ -21,6 +21,7 @@ from clrevents.rewrite.copy import Copied, Copier, Origin, Part
 from clrevents.schema.join_mark import FIELDS, ID, JOINED, mark_payload
 from clrevents.trace import DecodedRows, Loss, SameRun, ShiftedRows, Trace, TraceInfo, passes_of, same_run
 
+_MS: Final = 1_000_000
 _DESCRIBED: Final = MetadataRecord((1 << 31) - 2, JOINED[0], ID, name=JOINED[1], fields=FIELDS)
 
 
@@ -46,8 +47,9 @@ def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> 
     if any((key.provider, key.name) == JOINED for key in linux.event_counts()):
         raise ValueError("the trace is joined with another one already")
     found = same_run(linux, other)
-    info = _info(linux.info, found.shift_ns)
-    moved = min(found.shift_ns, 0)
+    # A trace begins with whichever recording began first, at a whole millisecond, which is what its header holds.
+    moved = min(found.shift_ns, 0) // _MS * _MS
+    info = _info(linux.info, moved)
     start = found.shift_ns - moved
     times = (start, start + passes_of(other).stopped_ns(), start + other.duration_ns)
     error = -1 if found.error_ns is None else found.error_ns
@@ -86,9 +88,7 @@ def _placed(given: Iterator[DecodedRows], origin: Origin) -> Iterator[tuple[int,
             yield tick, part, row
 
 
-def _info(info: TraceInfo, shift_ns: int) -> TraceInfo:
-    """The header, which begins with the recording that began first."""
-    if shift_ns >= 0:
-        return info
-    start = None if info.start is None else info.start + timedelta(microseconds=shift_ns // 1000)
-    return attrs.evolve(info, start=start, sync_qpc=info.sync_qpc + shift_ns * info.frequency // 1_000_000_000)
+def _info(info: TraceInfo, later_ns: int) -> TraceInfo:
+    """The same of a session that began so much later."""
+    start = None if info.start is None else info.start + timedelta(milliseconds=later_ns // _MS)
+    return attrs.evolve(info, start=start, sync_qpc=info.sync_qpc + later_ns * info.frequency // 1_000_000_000)

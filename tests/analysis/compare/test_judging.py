@@ -149,10 +149,13 @@ def test_rows_that_one_side_did_not_record_are_neither_gone_nor_new() -> None:
     draw = np.random.default_rng(13)
     rows = {"methods.App!A.F()": noisy(draw, 1e7)}
     told = recorded({"threads.running_total": noisy(draw, 1e7)}, rows)
-    for other in (recorded({}, samples=None), recorded({}, rows, samples="CpuSample")):
-        assert compared([told], [other]).alarms == ()
-    allocating = recorded({"alloc.bytes_total": noisy(draw, 1e6)}, {"types.App.Order bytes": noisy(draw, 1e6)})
-    assert compared([allocating], [recorded({"alloc.bytes_total": None})]).rows == ()
+    jit = {"jit.compile_total": noisy(draw, 1e6)}
+    assert len(compared([told], [recorded(jit, {"methods.App!A.G()": rows["methods.App!A.F()"]})]).alarms) == 2
+    for other in (
+        recorded(jit, samples=None),
+        recorded(jit, {"methods.App!A.F()": jit["jit.compile_total"]}, samples="C"),
+    ):
+        assert compared([told], [other]).rows == ()
 
 
 def test_a_method_whose_number_moved_is_the_same_row() -> None:
@@ -192,6 +195,43 @@ def test_runs_that_vary_hide_what_pairs_would_call_different() -> None:
     runs = [recorded({"threads.running_total": noisy(draw, m * 1e7)}) for m in (1, 1.4, 0.8, 1.2, 1.3, 0.9, 1.1, 1)]
     assert only(compared(runs[:1], runs[1:2])).verdict == "differs"
     assert only(compared(runs[:4], runs[4:])).verdict == "cannot tell"
+
+
+@pytest.mark.full
+def test_groups_that_are_alike_rarely_raise_an_alarm() -> None:
+    draw = np.random.default_rng(16)
+
+    def runs() -> list[Measured]:
+        return [
+            recorded({f"threads.{name}_total": 1e9 * (1 + 0.1 * draw.standard_normal()) for name in "abcdefgh"})
+            for _ in range(5)
+        ]
+
+    assert sum(bool(compared(runs(), runs()).alarms) for _ in range(300)) <= 15
+
+
+@pytest.mark.full
+def test_the_smallest_change_of_groups_is_seen_four_times_out_of_five() -> None:
+    draw = np.random.default_rng(17)
+
+    def runs(mean: float) -> list[Measured]:
+        return [
+            recorded(
+                {
+                    f"threads.{name}_total": 1e9 * (1 + 0.05 * draw.standard_normal()) * (mean if name == "a" else 1)
+                    for name in "abcdefgh"
+                }
+            )
+            for _ in range(5)
+        ]
+
+    found = []
+    for _ in range(200):
+        change = compared(runs(1), runs(1)).metrics[0]
+        share = change.relative(change.smallest)
+        assert share is not None
+        found.append(compared(runs(1), runs(1 + share)).metrics[0].verdict == "regressed")
+    assert 0.65 < np.mean(found) < 0.9
 
 
 @pytest.mark.parametrize(("base", "new"), [(1, 2), (2, 1), (3, 3), (5, 3), (1, 5)])
@@ -298,6 +338,29 @@ def test_conditions_on_what_cannot_be_told() -> None:
     base, new = (recorded({"threads.running_total": chain(draw, BLOCKS, 0.5, 40) * 1e7}) for _ in range(2))
     assert failing([base], [new], "threads.running_total>5%") == (0, 1)
     assert failing([recorded({"gc.pause_max": 1.0})], [recorded({"gc.pause_max": 2.0})], "gc.pause_max>5%") == (0, 1)
+
+
+def test_a_condition_needs_a_change_that_is_told_from_chance() -> None:
+    """Of twenty metrics one lies beyond its interval by chance."""
+    draw = np.random.default_rng(14)
+    names = [f"threads.{letter}_total" for letter in "abcdefghijklmnopqrst"]
+    base, new = ({name: noisy(draw, 1e7) for name in names} for _ in range(2))
+    new[names[0]] = base[names[0]] * 1.12
+    changed = compared([recorded(base)], [recorded(new)])
+    assert changed.metrics[0].low is not None
+    assert (changed.metrics[0].low > 0, changed.alarms) == (True, ())
+    assert [len(side) for side in changed.failing("threads.a_total>0%")] == [0, 1]
+
+
+def test_the_smallest_change_is_larger_among_many() -> None:
+    draw = np.random.default_rng(15)
+    names = [f"threads.{letter}_total" for letter in "abcdefghijklmnopqrst"]
+    base, new = ({name: noisy(draw, 1e7) for name in names} for _ in range(2))
+    many = compared([recorded(base)], [recorded(new)]).metrics[0].smallest
+    one = pair(base[names[0]], new[names[0]], names[0]).smallest
+    assert one is not None
+    assert many is not None
+    assert many > 1.1 * one
 
 
 def test_numbers_of_events_are_exact() -> None:

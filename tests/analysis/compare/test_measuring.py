@@ -48,6 +48,16 @@ def test_metrics_are_those_of_reports_and_blocks_add_up_to_them(path: Path) -> N
             assert amount.value is None or amount.bound, amount
 
 
+def test_time_is_spread_over_its_blocks(garbage: Measured) -> None:
+    """One thread slept for most of the recording: no block holds more than its own length."""
+    (slept,) = (amount for amount in garbage.metrics if (amount.family, amount.name) == ("threads", "sleep_total"))
+    assert slept.blocks is not None
+    length = garbage.span_ns / garbage.count
+    # What lies before the first sample counts in the first block.
+    assert (slept.blocks[1:-1] <= length + 1).all()
+    assert (slept.blocks[1:-1] > 0.99 * length).sum() > garbage.count / 2
+
+
 def test_rows_are_those_of_top(garbage: Measured) -> None:
     with clrevents.open(GARBAGE) as trace:
         methods = trace.report("top", raw=True).methods
@@ -122,6 +132,32 @@ def test_types_that_events_do_not_name() -> None:
     assert sum(told.values()) == sum(types.column("bytes").tolist())  # type: ignore[arg-type]
     assert len(told) > 10
     assert clrevents.compare(found, found).alarms == ()
+
+
+@pytest.mark.shared
+@pytest.mark.full
+@pytest.mark.skipif(not SHARED.is_dir(), reason=without_shared("one scenario on three runtimes"))
+@pytest.mark.parametrize("scenario", ["garbage", "convoy", "cpu"])
+def test_one_scenario_on_three_runtimes(scenario: str) -> None:
+    """.NET Core 3.1 does not tell whether a thread runs: no time by state is gone or new on either side."""
+    old, new = (
+        clrevents.measure(SHARED / "scenarios" / f"{runtime}.nettrace.gz")
+        for runtime in (f"net31-{scenario}-44", f"net10-{scenario}-11")
+    )
+    found = clrevents.compare(old, new)
+    assert found.warnings[0].startswith("runtime: ")
+    assert found.alarms == ()
+    for change in found.metrics:
+        both = [
+            side.value
+            for one in (old, new)
+            for side in one.metrics
+            if (side.family, side.name) == (change.family, change.name)
+        ]
+        assert (None in both) == (change.verdict == "not comparable"), change.key
+    assert {"threads.running_total", "threads.wait_total"} <= {
+        change.key for change in found.metrics if change.verdict == "not comparable"
+    }
 
 
 def test_a_trace_of_nothing() -> None:

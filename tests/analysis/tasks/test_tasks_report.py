@@ -246,3 +246,24 @@ def test_processes_do_not_share_ids() -> None:
     _, both = together((data, data))
     found = asked("tasks", both)
     assert [(row.process_id, row.run_ns) for row in found.tasks] == [(101, 1000), (202, 1000)]
+
+
+def test_what_still_runs_or_is_awaited_counts_until_tracing_stopped() -> None:
+    builder = methods().thread(5)
+    for task, since in ((7, 1000), (8, 2000)):
+        scheduled(builder.thread(5).at(since), task, stack=(RUN, USER))
+        started(builder.thread(6).at(since + 100), task)
+    completed(builder.at(5000), 7)
+    for task, since in ((7, 3000), (9, 4000)):
+        awaits(builder.thread(5).at(since), task, method=1, stack=(BUILDER, USER))
+    resumes(builder.thread(6).at(5100), 7)
+    idle(builder.thread(6).at(9000))
+    report = told(builder)
+    found = {row.kind: (row.count, row.run_ns, row.waited_ns, row.open) for row in report.methods}
+    assert found["task"] == (2, 3900 + 6900, None, 1)
+    assert found["await"] == (2, 0, 2100 + 5000, 1)
+    # Ends that were not recorded prove nothing.
+    builder = scheduled(methods().thread(5).at(1000), 7, stack=(RUN, USER))
+    started(builder.thread(6).at(2000), 7)
+    (row,) = told(idle(builder.at(9000))).methods
+    assert (row.run_ns, row.open) == (0, 0)

@@ -355,10 +355,25 @@ def tells_what_is_missing(declaration: Declaration, report: Answer[Any], trace: 
     assert report.coverage != "full"
     for declared in declaration.metrics:
         metric = report.metrics[declared.name]
-        if declared.merge != "none" and declared.lossy != "as found" and metric.value is not None:
-            bound, other = (metric.high, metric.low) if declared.merge == "min" else (metric.low, metric.high)
+        if declared.in_holes != "as found" and metric.value is not None:
+            assert declared.in_holes != "unknown", f"{declared.name}: {metric}, with events missing"
+            least = declared.in_holes == "at least"
+            bound, other = (metric.low, metric.high) if least else (metric.high, metric.low)
             assert bound is not None, f"{declared.name}: {metric}, with events missing"
             assert other is None, f"{declared.name}: {metric}, with events missing"
+
+
+def losses_leave_bounds(declaration: Declaration, whole: Answer[Any], lossy: Answer[Any]) -> None:
+    """What is said of a trace with losses is true of the same trace without."""
+    for declared in declaration.metrics:
+        metric, value = lossy.metrics[declared.name], whole.metrics[declared.name].value
+        if metric.value is None or declared.in_holes == "as found":
+            continue
+        assert value is not None, f"{declared.name}: {metric}, and without losses none"
+        # A sample more may shorten the time of others by some microseconds.
+        about = 1.001 if "sample" in (metric.evidence, whole.metrics[declared.name].evidence) else 1
+        assert metric.low is None or metric.low <= value * about, f"{declared.name}: {metric}, and {value} without"
+        assert metric.high is None or metric.high * about >= value, f"{declared.name}: {metric}, and {value} without"
 
 
 def numbers_are_possible(declaration: Declaration, parameters: Any, data: bytes) -> None:
@@ -419,8 +434,7 @@ def of_a_part(window: Answer[Any], part: Answer[Any]) -> None:
         assert metric.low is not None or metric.high is not None, f"{name}: {metric} of the part, {whole} of the window"
         # What is a bound itself contradicts no other on the same side.
         most, least = window.metrics[name].low is None, window.metrics[name].high is None
-        about = 1 + _ABOUT if metric.evidence == "sample" else 1
-        assert metric.low is None or not most or metric.low <= whole * about, (
+        assert metric.low is None or not most or metric.low <= whole, (
             f"{name}: {metric} of the part, {whole} of the window"
         )
         assert metric.high is None or not least or metric.high >= whole, (
@@ -453,6 +467,8 @@ _LEFT_OPEN: Final = {
 _QUANTILE: Final = re.compile(r"p\d+_|median|_p\d+")
 _MORE_WAITS: Final = {("pool", "blockers"), ("waits", "kinds"), ("waits", "methods"), ("waits", "threads")}
 """Tables that count more waits in a part: one inside another is one of its own where the other began before."""
+_FEW: Final = 100
+"""With fewer samples, a part says little of what adds up by them."""
 _ABOUT: Final = 0.02
 """How much more of a sampled time a part may have: it judges by its own samples where they have gaps."""
 
@@ -473,9 +489,18 @@ def rows_of_a_part(window: Answer[Any], part: Answer[Any]) -> Iterator[str]:
         if shape.span is None and shape.at is None:
             period = getattr(part.facts, "sampling_period_ns", None) or 0
             left_open = _LEFT_OPEN | ({"count", "threads"} if (window.name, table.name) in _MORE_WAITS else set())
+            if period and _samples(part) < _FEW:
+                # They do not even tell their period.
+                continue
             yield from _sums_of_a_part(whole, less, period, left_open)
         else:
             yield from _spans_of_a_part(whole, less, shape, window.question.window)
+
+
+def _samples(answer: Answer[Any]) -> int:
+    """How many samples there are, in facts or metrics; none if neither tells."""
+    told = answer.metrics["samples"].value if "samples" in answer.metrics else getattr(answer.facts, "samples", None)
+    return int(told or 0)
 
 
 def _spans_of_a_part(whole: ReportTable[Any], less: ReportTable[Any], shape: Any, window: TimeWindow) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from clrevents.analysis.framework.model.collector import MISSING
 from clrevents.analysis.reports.threads.thread_rows import TIMES, ThreadsReport
 
 
@@ -29,8 +30,9 @@ def tiles(report: ThreadsReport) -> None:
                 joined.append((interval.start_ns, interval.end_ns))
         assert joined == sorted(lives[number])
     for name in TIMES:
-        if report.metrics[f"{name.removesuffix('_ns')}_total"].value is None:
-            # Where nothing is known, no row says 0.
+        metric = report.metrics[f"{name.removesuffix('_ns')}_total"]
+        if metric.value is None and metric.reason != MISSING:
+            # Where nothing is known, no row says 0; where events are missing, rows are marked.
             values = [getattr(row, name) for row in (*report.threads, *report.roles)]
             assert sum(value or 0 for value in values) > 0 or set(values) <= {None}, name
         total = sum(getattr(thread, name) or 0 for thread in report.threads)

@@ -392,11 +392,8 @@ class Context:
         lacks = nothing or any(self._lacks(what, unknown) for what in declared.needs)
         if found.value == 0 and found.low is None and lacks and declared.name not in occurred:
             found = attrs.evolve(found, value=None, high=None, reason="not recorded")
-        if self._holey and declared.merge != "none" and declared.lossy != "as found":
-            if declared.lossy == "unknown":
-                found = _unknown(found, MISSING)
-            else:
-                found = _bound(found, least=declared.merge != "min")
+        if self._holey:
+            found = _in_holes(found, declared)
         return found if self.troubles.part.whole else self._of_part(found, declared.name)
 
     def _lacks(self, what: str, unknown: Collection[str]) -> bool:
@@ -460,6 +457,13 @@ def _bound(metric: Metric, least: bool) -> Metric:
     if least:
         return attrs.evolve(metric, low=metric.value if metric.low is None else metric.low, high=None)
     return attrs.evolve(metric, low=None, high=metric.value if metric.high is None else metric.high)
+
+
+def _in_holes(metric: Metric, declared: MetricDeclaration) -> Metric:
+    """What is known of a metric where events are missing."""
+    if declared.in_holes == "unknown":
+        return _unknown(metric, MISSING)
+    return metric if declared.in_holes == "as found" else _bound(metric, least=declared.in_holes == "at least")
 
 
 def _unknown(metric: Metric, reason: str) -> Metric:

@@ -41,7 +41,7 @@ _METRICS: Final = (
         better="less",
         quantity="exceptions.thrown",
     ),
-    MetricDeclaration("rethrown", "count", "How often `throw;` rethrew one of them."),
+    MetricDeclaration("rethrown", "count", "How often `throw;` rethrew one of them.", lossy="unknown"),
     MetricDeclaration(
         "nested", "count", "Exceptions thrown for the first time while another was being handled.", lossy="unknown"
     ),
@@ -65,13 +65,21 @@ _METRICS: Final = (
         "ns",
         "How long searching for handlers took, including filters and finally handlers.",
         better="less",
+        lossy="unknown",
     ),
-    MetricDeclaration("handling_total", "ns", "How long catch handlers took, including what they rethrew."),
+    MetricDeclaration(
+        "handling_total", "ns", "How long catch handlers took, including what they rethrew.", lossy="unknown"
+    ),
     MetricDeclaration(
         "dispatch_median", "ns", "The median time from a throw to its catch handler.", better="less", merge="none"
     ),
     MetricDeclaration(
-        "dispatch_max", "ns", "The longest time from a throw to its catch handler.", better="less", merge="max"
+        "dispatch_max",
+        "ns",
+        "The longest time from a throw to its catch handler.",
+        better="less",
+        merge="max",
+        lossy="unknown",
     ),
 )
 

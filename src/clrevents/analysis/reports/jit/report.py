@@ -82,7 +82,7 @@ _NEEDS: Final = (
 _METRICS: Final = (
     MetricDeclaration("compilations", "count", "Compilations that began.", quantity="jit.compilations"),
     MetricDeclaration("methods", "count", "Methods that were compiled.", windows=False),
-    MetricDeclaration("foreground", "count", "Compilations not known to be in the background.", lossy="as found"),
+    MetricDeclaration("foreground", "count", "Compilations not known to be in the background.", lossy="unknown"),
     MetricDeclaration("background", "count", "Compilations on the thread that raises methods to higher tiers."),
     MetricDeclaration(
         "compile_total",
@@ -121,9 +121,11 @@ _METRICS: Final = (
     ),
     MetricDeclaration("turns", "count", "Turns of the background thread that began."),
     MetricDeclaration("turn_methods", "count", "Methods that it compiled, according to the ends of its turns."),
-    MetricDeclaration("turn_total", "ns", "How long its turns took, over those whose start and end are known."),
+    MetricDeclaration(
+        "turn_total", "ns", "How long its turns took, over those whose start and end are known.", lossy="unknown"
+    ),
     MetricDeclaration("pauses", "count", "How often it began to wait because new methods kept being called."),
-    MetricDeclaration("paused_total", "ns", "How long it waited, where start and end are known."),
+    MetricDeclaration("paused_total", "ns", "How long it waited, where start and end are known.", lossy="unknown"),
 )
 _NEEDED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("compile_total", "background_total", "il_total"), _TIMES),

@@ -18,6 +18,7 @@ from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.reports.pool.pool_rows import PoolFacts, PoolShortage
 from clrevents.analysis.reports.pool.starvation import BlockedWorkers, Shortage, Verdict, verdict
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
+from clrevents.analysis.shared.blocking.wait_feed import HIDDEN
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
@@ -180,13 +181,16 @@ class Conclusion:
         return BlockingMethods(self._context, stacks, times, self._raw).names(0)
 
 
-def metrics_of_blocking(context: Context, blocked: BlockedWorkers) -> dict[str, Any]:
-    """How long workers were blocked in the window, and how many."""
+def metrics_of_blocking(context: Context, blocked: BlockedWorkers, hidden: bool) -> dict[str, Any]:
+    """How long workers were blocked in the window, and how many; at least, if samples may hide waits."""
     starts = np.array([wait.place for wait in blocked.waits], dtype=np.int64)
     ends = np.array([wait.until for wait in blocked.waits], dtype=np.int64)
     inside = context.window.meets(starts, ends).tolist()
-    least = any(wait.end is None for wait, meets in zip(blocked.waits, inside, strict=True) if meets)
+    mine = [wait for wait, meets in zip(blocked.waits, inside, strict=True) if meets]
+    least = hidden or any(wait.end is None for wait in mine)
+    if hidden and not mine:
+        return {name: context.metric(name, None, reason=HIDDEN) for name in ("blocked_total", "blocked_workers")}
     return {
         "blocked_total": context.metric("blocked_total", int(context.window.overlap(starts, ends).sum()), least=least),
-        "blocked_workers": len({w.thread for w, meets in zip(blocked.waits, inside, strict=True) if meets}),
+        "blocked_workers": context.metric("blocked_workers", len({wait.thread for wait in mine}), least=hidden),
     }

@@ -238,7 +238,7 @@ def _told(
     starved = None if conclusion.verdict == "unknown" else conclusion.starved_ns
     if not blocked.waits and (not context.methods.complete or met(_LOCKED, context.kinds) == "unknown"):
         return {"starved_total": starved, "blocked_total": None, "blocked_workers": None}
-    return {"starved_total": starved, **metrics_of_blocking(context, blocked)}
+    return {"starved_total": starved, **metrics_of_blocking(context, blocked, found.hidden)}
 
 
 def _changed(

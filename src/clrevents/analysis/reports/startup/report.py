@@ -10,20 +10,26 @@ from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclarat
 from clrevents.analysis.reports.startup.startup_answer import StartupCollector, StartupParameters
 from clrevents.analysis.reports.startup.startup_tables import StartupReport as StartupReport
 
+_UNTIL: Final = "unknown"
+"""What sums up to a moment is where events are missing: that moment may be a later one."""
+
 
 def _moment(name: str, description: str) -> MetricDeclaration:
-    return MetricDeclaration(name, "ns", description, "less", "none", windows=False)
+    # The first event of its kind may be missing.
+    return MetricDeclaration(name, "ns", description, "less", "none", windows=False, lossy="at most")
 
 
 def _count(name: str, description: str, *needs: str) -> MetricDeclaration:
-    return MetricDeclaration(name, "count", description, "less", needs=needs)
+    return MetricDeclaration(name, "count", description, "less", needs=needs, lossy=_UNTIL)
 
 
 def _self(kind: str, what: str) -> tuple[MetricDeclaration, ...]:
     total = f"The self time of all {what} until start-up was over."
     return (
-        MetricDeclaration(f"{kind}_total", "ns", total, "less", needs=(what,)),
-        MetricDeclaration(f"{kind}_to_main", "ns", "How much of that was before Main.", "less", needs=(what,)),
+        MetricDeclaration(f"{kind}_total", "ns", total, "less", needs=(what,), lossy=_UNTIL),
+        MetricDeclaration(
+            f"{kind}_to_main", "ns", "How much of that was before Main.", "less", needs=(what,), lossy=_UNTIL
+        ),
         _count(f"{kind}_count", f"How many {what} began until start-up was over.", what),
     )
 
@@ -57,9 +63,11 @@ REPORT: Final = ReportDeclaration(
         _count("jit_rejected", "Compilations of methods whose precompiled code could not be used."),
         _count("lookups_found", "Look-ups that found code."),
         _count("lookups_missed", "Look-ups that found none."),
-        MetricDeclaration("types", "count", "Different types that were loaded.", "less", windows=False),
+        MetricDeclaration("types", "count", "Different types that were loaded.", "less", windows=False, lossy=_UNTIL),
         _count("events_to_main", "Events that this report reads, until Main."),
-        MetricDeclaration("events_per_second", "per second", "The same per second.", "less", "none", windows=False),
+        MetricDeclaration(
+            "events_per_second", "per second", "The same per second.", "less", "none", windows=False, lossy=_UNTIL
+        ),
     ),
     collector=StartupCollector,
     in_part={"*": "from the start"},

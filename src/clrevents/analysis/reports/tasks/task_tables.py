@@ -110,6 +110,9 @@ class TaskMethod(Row):
     latency_max_ns: DurationNs | None = column("The longest latency.")
     run_ns: DurationNs = column("How long they ran, including everything run inside.")
     waited_ns: DurationNs | None = column("For awaits, the total time from start to resumption; null for others.")
+    open: Count = column(
+        "How many still ran, or were awaited, when tracing stopped: the times include them until then, as lower bounds."
+    )
     exceptional: Count = column("How many tasks ended with an exception.")
     stack_id: StackId = column("One of its call stacks.", hidden=True)
 
@@ -187,14 +190,32 @@ class TaskTables:
         self.inside: Mask = window.meets(first, last)
         self.begun: Mask = window.holds(self._created) & self.was_created
         self.latency: Ints = self._started - self._scheduled
-        self._run = np.where(self.was_ended, window.overlap(self._started, self._ended), 0)
-        suspended = (work.kind == AWAIT) & self.was_created & self.was_started
-        self._suspended = np.where(suspended, window.overlap(self._created, self._started), 0)
+        task, awaited = work.kind == TASK, (work.kind == AWAIT) & self.was_created
+        running = self._going_on(task & self.was_started, self.was_ended, self._started)
+        suspended = self._going_on(awaited, self.was_started, self._created)
+        stopped = np.int64(context.stopped_ns)
+        self._run = np.where(
+            self.was_ended | running, window.overlap(self._started, np.where(running, stopped, self._ended)), 0
+        )
+        self._suspended = np.where(
+            (awaited & self.was_started) | suspended,
+            window.overlap(self._created, np.where(suspended, stopped, self._started)),
+            0,
+        )
+        self.going_on: Mask = running | suspended
         self.waits_begun: Mask = window.holds(waits.start_ns)
         starts, ends = waits.bounds()
         self._lasted: Ints = ends - starts
         self.waited: Ints = window.overlap(starts, ends)
         self.open: Mask = waits.open & window.meets(starts, ends)
+
+    def _going_on(self, begun: Mask, ended: Mask, since: Ints) -> Mask:
+        """Which of those that begun went on when tracing stopped; none if the trace has no ends, or may lack theirs."""
+        if not (begun & ended).any():
+            return np.zeros(len(begun), dtype=np.bool_)
+        missing = self._context.marks.touched(since, np.full(len(since), FOREVER))
+        found: Mask = begun & ~ended & ~missing & (since < self._context.stopped_ns)
+        return found
 
     def runs(self) -> ReportTable[TaskRun]:
         """Each task, continuation and await, in order of time."""
@@ -265,6 +286,7 @@ class TaskTables:
                     "latency_max_ns": nearest_rank(latencies, 100),
                     "run_ns": int(self._run[mine].sum()),
                     "waited_ns": int(self._suspended[mine].sum()) if kind == AWAIT else None,
+                    "open": int(self.going_on[mine].sum()),
                     "exceptional": int((self.failed & self.begun)[mine].sum()),
                     "stack_id": int(self.stacks[mine[0]]),
                 }

@@ -418,7 +418,8 @@ REPORT: Final = ReportDeclaration(
                 "ns",
                 f"How long all threads together {does}.",
                 evidence="sample",
-                lossy="as found" if state == "unknown" else "at least",
+                # Where an event is missing, a thread seems to do something else.
+                lossy="as found" if state == "unknown" else "unknown",
             )
             for state, does in _DOES.items()
         ),

@@ -15,7 +15,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.blocking.thread_stops import STOP_EVENTS
-from clrevents.analysis.shared.blocking.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, WaitFeed
+from clrevents.analysis.shared.blocking.wait_feed import HIDDEN, WAIT_HEADERS, WAIT_SELECTORS, FoundWaits, WaitFeed
 from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts
 from clrevents.analysis.shared.blocking.wait_tables import IDLE, WaitTables
 from clrevents.analysis.shared.samples.off_processor import SWITCH
@@ -61,7 +61,8 @@ _METRICS: Final = (
         "How much of that was seen only in samples.",
         "less",
         evidence="sample",
-        lossy="as found",
+        # What events tell of a wait does not count here.
+        lossy="unknown",
         needs=_SHOWN,
     ),
     MetricDeclaration("task_count", "count", "Waits for tasks that began.", "less"),
@@ -145,8 +146,8 @@ class WaitsCollector(Collector[WaitsReport]):
         report: WaitsReport = context.answer(
             WaitsReport,
             facts=WaitsFacts(sync_over_async=culprit, sampling_period_ns=found.period_ns or None),
-            metrics=_metrics(context, tables),
-            notes=_notes(context, tables, found.stopped_ns),
+            metrics=_metrics(context, tables, found.hidden),
+            notes=_notes(context, tables, found),
             occurred=_occurred(found.waits),
             methods=tables.methods(),
             kinds=tables.kinds(),
@@ -156,14 +157,14 @@ class WaitsCollector(Collector[WaitsReport]):
         return report
 
 
-def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | None]:
+def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Metric | int | None]:
     if _ANY in context.unknown:
         return dict.fromkeys((metric.name for metric in _METRICS), None)
     programs = tables.programs
     sampled = [wait for wait in programs if wait.evidence == "sample"]
     told = [wait for wait in programs if wait.evidence == "event"]
     tasks, idle = tables.of("task"), tables.of("idle")
-    samples = _SAMPLED not in context.unknown
+    samples, seen = _SAMPLED not in context.unknown, tables.waited(sampled)
 
     def evidence(waits: list[KnownWait]) -> Evidence:
         return "sample" if any(wait.evidence == "sample" for wait in waits) else "event"
@@ -172,7 +173,7 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
         return "sample" if name.startswith("task") and _TASKS in context.unknown else evidence(waits)
 
     def metric(name: str, value: int, waits: list[KnownWait]) -> Metric:
-        least = name.endswith("total") and any(wait.end is None for wait in waits)
+        least = name.endswith("total") and ((hidden and value > 0) or any(wait.end is None for wait in waits))
         return context.metric(name, value, evidence_of(name, waits), least=least)
 
     def count(name: str, waits: list[KnownWait]) -> Metric:
@@ -183,17 +184,21 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
         return context.metric(name, number, evidence_of(name, told or waits), reason, least=sampled and bool(told))
 
     tasks_known = (samples and context.methods.complete) or _TASKS not in context.unknown or bool(tasks)
-    return {
+    found: dict[str, Metric | int | None] = {
         "count": count("count", programs),
         "waited_total": metric("waited_total", tables.waited(programs), programs),
-        "event_total": metric("event_total", tables.waited(told), told),
-        "sampled_total": tables.waited(sampled) if samples else None,
+        "event_total": context.metric("event_total", tables.waited(told), least=any(wait.end is None for wait in told)),
+        "sampled_total": context.metric("sampled_total", seen, least=hidden) if samples else None,
         "task_count": count("task_count", tasks) if tasks_known else None,
         "task_total": metric("task_total", tables.waited(tasks), tasks) if tasks_known else None,
         "idle_total": metric("idle_total", tables.waited(idle), idle),
         "nested_count": tables.count(tables.nested()),
         "unfinished": tables.count(wait for wait in told if wait.end is None),
     }
+    for name in ("waited_total", "sampled_total"):
+        if hidden and isinstance(one := found[name], Metric) and one.value == 0:
+            found[name] = context.metric(name, None, reason=HIDDEN)
+    return found
 
 
 def _occurred(waits: Iterable[KnownWait]) -> set[str]:
@@ -207,14 +212,14 @@ def _occurred(waits: Iterable[KnownWait]) -> set[str]:
     return found
 
 
-def _notes(context: Context, tables: WaitTables, stopped_ns: int) -> list[Note]:
+def _notes(context: Context, tables: WaitTables, found: FoundWaits) -> list[Note]:
     notes = []
-    if stopped_ns:
+    if found.stopped_ns:
         text = (
-            f"threads were off their processors for {duration_text(stopped_ns)} because they were stopped, for "
+            f"threads were off their processors for {duration_text(found.stopped_ns)} because they were stopped, for "
             "collections or by the sample profiler; these are no waits"
         )
-        notes.append(Note("stopped", "info", text, ("waits",), {"stopped_ns": stopped_ns}))
+        notes.append(Note("stopped", "info", text, ("waits",), {"stopped_ns": found.stopped_ns}))
     tasks = tables.of("task")
     culprit = tables.sync_over_async()
     if culprit is not None:
@@ -238,6 +243,10 @@ def _notes(context: Context, tables: WaitTables, stopped_ns: int) -> list[Note]:
         )
         numbers = {"threads": len(waiting), "longest_ns": longest}
         notes.append(Note("still-waiting", "warning", text, ("waited_total",), numbers))
+    if found.hidden:
+        notes.append(
+            Note("hidden-waits", "info", f"{HIDDEN}: sums are lower bounds", ("waits", "waited_total", "sampled_total"))
+        )
     if any(wait.evidence == "sample" for wait in tables.programs):
         text = "waits with the evidence `sample` are as exact as the sampling period, and short ones may be missing"
         notes.append(Note("sampled", "info", text, ("waits", "waited_total")))

@@ -18,6 +18,7 @@ from clrevents.analysis.shared.events.task_waits import TASK_BEGIN, TASK_END, ta
 from clrevents.analysis.shared.events.wait_events import wait_spans
 from clrevents.analysis.shared.samples.off_processor import SwitchFeed
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
+from clrevents.analysis.shared.samples.sampled_runtime import VERSION_EVENTS, tells_running, versions_of
 from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
 from clrevents.analysis.shared.samples.thread_ends import THREAD_COLUMNS, ThreadEnds
 
@@ -33,17 +34,21 @@ _KEPT: Final = {
     **THREAD_COLUMNS,
 }
 WAIT_EVENTS: Final = tuple(_KEPT)
-WAIT_SELECTORS: Final = (*WAIT_EVENTS, *SAMPLER_EVENTS)
+HIDDEN: Final = "before .NET 5, samples may hide waits, such as Thread.Sleep"
+"""Why sums are lower bounds then, and 0 is unknown."""
+WAIT_SELECTORS: Final = (*WAIT_EVENTS, *SAMPLER_EVENTS, *VERSION_EVENTS)
 
 
 @attrs.frozen(eq=False)
 class FoundWaits:
     """The waits of a process in order of time, the threads whose stacks are those of workers of the pool, and the
-    median time between two samples of a thread, 0 where there are none."""
+    median time between two samples of a thread, 0 where there are none. `hidden` says that samples do not show all
+    waits: before .NET 5, `Thread.Sleep` may be missing from a stack."""
 
     waits: list[KnownWait]
     workers: frozenset[int]
     period_ns: int
+    hidden: bool
     stopped_ns: int
     """How long threads were off their processors because they were stopped, for collections and for samples: no
     waits."""
@@ -60,10 +65,13 @@ class WaitFeed:
         self._kept = Kept()
         self._runs = RunMaker()
         self._switches = SwitchFeed()
+        self._versions: set[int] = set()
         self._stops = StopFeed()
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
+        for name in VERSION_EVENTS:
+            self._versions |= versions_of(chunk.events.get(name))
         keep_samples(self._runs, chunk.events)
         self._switches.take(chunk)
         self._stops.take(chunk)
@@ -85,4 +93,5 @@ class WaitFeed:
             raw,
             my_code,
         )
-        return FoundWaits(finder.all(), finder.pool_workers(), runs.period_ns, finder.stopped_ns)
+        hidden = runs.samples > 0 and not tells_running(self._versions, runs.managed, runs.samples)
+        return FoundWaits(finder.all(), finder.pool_workers(), runs.period_ns, hidden, finder.stopped_ns)

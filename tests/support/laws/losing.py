@@ -1,0 +1,48 @@
+"""A trace as it would be if the runtime had dropped some of its events: what is left, and the gaps in the numbers.
+
+Only events that name code stay, whoever wrote them. Knows no reports.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import warnings
+
+import clrevents
+from clrevents.decode.selection import Filters, Selection
+from clrevents.rewrite.copy import Copier
+from clrevents.rewrite.cut import CONTEXT
+from clrevents.schema.registry import DEFAULT
+from clrevents.trace import Loss, passes_of
+
+
+def with_losses(data: bytes, seed: int, share: float) -> bytes:
+    """The trace without this share of its events, chosen by chance, each of them a loss of its thread."""
+    rng, out = random.Random(seed), io.BytesIO()
+    naming = Selection(CONTEXT, Filters(), DEFAULT)
+    kept, losses = [], []
+    last: dict[int, int] = {}
+    open_since: dict[int, tuple[int, int]] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with clrevents.open(data, errors="salvage") as trace:
+            for rows in passes_of(trace).event_rows(decode=False, filters={}):
+                chosen = []
+                for row, (thread, time) in enumerate(zip(rows.capture_threads.tolist(), rows.times_ns, strict=True)):
+                    # What a thread loses before its first event cannot be told.
+                    if thread in last and not naming.means(rows.kind(row)) and rng.random() < share:
+                        since, count = open_since.get(thread, (last[thread], 0))
+                        open_since[thread] = since, count + 1
+                        continue
+                    if thread in open_since:
+                        since, count = open_since.pop(thread)
+                        losses.append(Loss(thread, count, since, time))
+                    last[thread] = time
+                    chosen.append(row)
+                kept.append(rows.take(chosen))
+            copier = Copier(out, trace.info, losses)
+            for rows in kept:
+                copier.add(rows)
+            copier.finish()
+    return out.getvalue()
