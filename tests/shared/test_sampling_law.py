@@ -15,6 +15,7 @@ from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
 from clrevents.analysis import read_samples
+from state_times import states_agree
 
 pytestmark = needs_shared
 
@@ -76,6 +77,16 @@ def test_thread_by_thread_samples_weigh_what_they_cover(shared: Shared) -> None:
     rows = {row.name: row.exclusive_ns or 0 for row in report.methods}
     assert sum(rows.values()) == samples.total
     assert rows.get("[not sampled]", 0) == (report.metrics["unsampled_total"].value or 0) == samples.unsampled_total
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("shared", TRACES, ids=str)
+def test_states_agree_with_threads(shared: Shared) -> None:
+    if shared.path.stat().st_size > _LARGEST // 4:
+        pytest.skip("too large for every sample in a loop")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        states_agree(shared.path)
 
 
 @pytest.mark.parametrize(

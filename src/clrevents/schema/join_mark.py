@@ -22,9 +22,10 @@ MARK_NAMES: Final = (
 how many of its events were compared to find that, and how many contradict it; how deep the worst of those lies that
 were left out to try it, -1 if none were; when it began, when its tracing stopped, and when it ended."""
 FIELDS: Final = tuple(FieldDescription(name, TypeCode.INT64) for name in MARK_NAMES)
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 SELECTOR: Final = "/".join(JOINED)
 
 
 def mark_payload(*values: int) -> bytes:
-    """The payload of the event, of the values of `MARK_NAMES`."""
-    return struct.pack(f"<{len(MARK_NAMES)}q", *values)
+    """The payload of the event, of the values of `MARK_NAMES`; those of damaged clocks become what 64 bits hold."""
+    return struct.pack(f"<{len(MARK_NAMES)}q", *(min(max(value, _LEAST), _MOST) for value in values))

@@ -27,8 +27,12 @@ _SEARCHED_NS: Final = _STARTS_NS + 100_000
 _LEAST: Final = 20
 """From this many events on of threads that were switched, these align the clocks better than the starts do."""
 _WITH_PROCESSES: Final = 6
-_EVENTS: Final = 1 << 18
+_EVENTS: Final = 1 << 16
 """The most events that are compared: from these on, one in two is left out, and so on."""
+_LONGEST_NS: Final = 1 << 60
+"""Times of a damaged clock are beyond."""
+_NEAR: Final = 64
+"""The most times off the processor that an event is compared with: many times as many as there are."""
 
 
 @attrs.frozen
@@ -115,7 +119,7 @@ def edges_between(times: Ints, threads: Ints, away: Ints, start: Ints, end: Ints
         mine = mine[np.argsort(start[mine], kind="stable")]
         starts, ends, moments = start[mine], end[mine], times[events]
         first = np.searchsorted(ends, moments - _SEARCHED_NS)
-        count = np.maximum(np.searchsorted(starts, moments + _SEARCHED_NS) - first, 0)
+        count = np.clip(np.searchsorted(starts, moments + _SEARCHED_NS) - first, 0, _NEAR)
         row = np.repeat(np.arange(len(events)), count)
         place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
         found.append(np.stack((starts[place] - moments[row], ends[place] - moments[row], events[row])))
@@ -155,7 +159,7 @@ def _written(other: Trace) -> tuple[Ints, Ints]:
             ids = np.array([-1 if row.thread_id is None else row.thread_id for row in rows.thread_rows] + [-1])
             captures = ids[np.clip(captures, -1, len(ids) - 1)].astype(np.int64)
         some = slice(-seen % step, None, step)
-        times.append(np.array(rows.times_ns[some], dtype=np.int64))
+        times.append(rows.clock.ns_array(rows.ticks)[some])
         threads.append(captures[some])
         seen += len(rows)
     return np.concatenate(times), np.concatenate(threads)
@@ -167,7 +171,9 @@ def _away(linux: Trace, process_id: int) -> tuple[Ints, Ints, Ints]:
         none = np.zeros(0, dtype=np.int64)
         return none, none, none
     filters: FilterOptions = {"process_id": process_id}
-    table = linux.table(_SWITCH, columns=("time_ns", "thread_id", "Value"), **filters)
+    table = linux.table(_SWITCH, **filters)
+    if "Value" not in table or "int" not in table.column("Value").type.kind:
+        raise ValueError("its context switches are described in another way than the Linux recorder describes them")
     start, thread, took = (table.column(name).filled(-1).astype(np.int64) for name in ("time_ns", "thread_id", "Value"))
-    sound = (took >= 0) & (thread >= 0)
+    sound = (took >= 0) & (took < _LONGEST_NS) & (thread >= 0) & (np.abs(start) < _LONGEST_NS)
     return thread[sound], start[sound], (start + took)[sound]

@@ -152,7 +152,7 @@ class Switches:
     @classmethod
     def of(cls, found: Table, end_ns: int, process_id: int = -1) -> Switches:
         """Those of a table, in a trace that ends then; all of one process unless the table tells them."""
-        if not len(found) or "Value" not in found or found.column("Value").filled().dtype.kind not in "iu":
+        if not len(found) or "Value" not in found or "int" not in found.column("Value").type.kind:
             none: Ints = np.zeros(0, dtype=np.int64)
             return cls(none, none, none, none, none)
         thread, start, stack = (
