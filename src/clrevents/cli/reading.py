@@ -203,6 +203,9 @@ class Reading:
         lives = self.trace.processes
         numbers = sorted({life.process_id for life in lives if life.name == process})
         if len(numbers) == 1:
+            names = list(dict.fromkeys(life.name for life in lives if life.process_id == numbers[0]))
+            if len(names) > 1:
+                say(f"process {numbers[0]} was {', '.join(names[:_SHOWN])} in turn: this is about all of its time")
             return numbers[0]
         if numbers:
             shown = ", ".join(map(str, numbers[:_SHOWN]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -86,6 +87,31 @@ def test_a_file_that_is_something_else(text: str, tmp_path: Path) -> None:
     (tmp_path / "odd.json").write_text(text)
     with pytest.raises(ValueError, match=r"odd\.json is no saved measurement"):
         clrevents.measure(tmp_path / "odd.json")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *({"count": count} for count in (0, -1, 1 << 60, "x", None)),
+        *({"span_ns": span} for span in (0, -5, None)),
+        {"metrics": [{"family": "gc"}]},
+        {"metrics": [None]},
+        {"trace": {}},
+        {"circumstances": 7},
+        {"circumstances": {"runtime": ["8.0"]}},
+        *({"rows": [("value", value)]} for value in (float("nan"), float("inf"), 10**400, "x", [1])),
+        *({"rows": [("blocks", blocks)]} for blocks in ([[999], [1]], [[0.5], ["x"]], [[0], [float("nan")]], [], 7)),
+        {"rows": [("name", 7)]},
+    ],
+    ids=str,
+)
+def test_a_file_that_somebody_changed(changed: dict[str, Any], garbage: Measured) -> None:
+    data = garbage.to_dict()
+    if isinstance(changed.get("rows", [None])[0], tuple):
+        ((name, value),) = changed["rows"]
+        changed = {"rows": [{**data["rows"][0], name: value}]}
+    with pytest.raises(ValueError, match=r"damaged|not a number|convert|invalid|sequence"):
+        Measured.from_dict({**data, **changed})
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

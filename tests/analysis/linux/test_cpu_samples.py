@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,9 @@ import pytest
 
 import clrevents
 from clrevents.analysis.shared.samples.samples import read_samples
+from clrevents.export.look import Look
+from clrevents.export.page.page_flames import PageStacks, page_flames
+from clrevents.export.timeline.timeline_file import write_timeline
 from project_files import SHARED, fixture, without_shared
 
 LINUX = SHARED / "linux"
@@ -29,11 +34,50 @@ def counted(trace: clrevents.Trace, *by: str) -> Counter[Any]:
     return found
 
 
+def pprof_total(profile: bytes) -> int:
+    """The second value of every sample (fields 2 and 2 of pprof's message), read without our writer."""
+
+    def fields(data: bytes) -> Iterator[tuple[int, Any]]:
+        at = 0
+
+        def varint() -> int:
+            nonlocal at
+            value = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                value |= (byte & 127) << shift
+                shift += 7
+                if byte < 128:
+                    return value
+
+        while at < len(data):
+            key = varint()
+            if key & 7 == 2:
+                size = varint()
+                yield key >> 3, data[at : at + size]
+                at += size
+            else:
+                yield key >> 3, varint()
+
+    total = 0
+    for number, message in fields(profile):
+        if number == 2:
+            values = dict(fields(message))[2]
+            # Two varints: the first counts samples.
+            at = next(place for place, byte in enumerate(values) if byte < 128) + 1
+            total += sum((byte & 127) << (7 * place) for place, byte in enumerate(values[at:]))
+    return total
+
+
 def recording(name: str) -> Path:
     return fixture("net8-linux") if name == "fixture" else LINUX / f"net8-{name}-55.linux.nettrace.gz"
 
 
-@pytest.mark.parametrize("name", ["fixture", *(pytest.param(n, marks=needs_shared) for n in ("two", "cpu"))])
+EVERY = ("two", "async", "convoy", "cpu", "exceptions", "garbage", "starvation", "states")
+
+
+@pytest.mark.parametrize("name", ["fixture", *(pytest.param(n, marks=[needs_shared, pytest.mark.full]) for n in EVERY)])
 def test_every_view_has_the_same_sum(name: str, tmp_path: Path) -> None:
     with clrevents.open(recording(name)) as trace:
         wanted = sum(counted(trace).values()) * PERIOD
@@ -55,8 +99,8 @@ def test_every_view_has_the_same_sum(name: str, tmp_path: Path) -> None:
             by_kind[row.kind] += row.exclusive_ns
         assert {kind: by_kind[kind] for kind in kinds} == kinds
         assert sum(by_kind.values()) == wanted
-        tree = [row for row in trace.report("callers").table("callees") if row.depth == 0]
-        assert sum(row.inclusive_ns for row in tree) == wanted
+        roots = [row for row in trace.report("callers").table("callees") if row.depth == 0]
+        assert sum(row.inclusive_ns for row in roots) == wanted
         samples = read_samples(trace)
         assert samples.total == wanted
         samples.write(tmp_path / "a.folded")
@@ -64,6 +108,22 @@ def test_every_view_has_the_same_sum(name: str, tmp_path: Path) -> None:
         samples.write(tmp_path / "a.speedscope.json")
         profiles = json.loads((tmp_path / "a.speedscope.json").read_text())["profiles"]
         assert sum(sum(profile["weights"]) for profile in profiles) == wanted
+        samples.write(tmp_path / "a.pb.gz")
+        assert pprof_total(gzip.decompress((tmp_path / "a.pb.gz").read_bytes())) == wanted
+        tree: Any = page_flames(PageStacks.of(trace))[0]
+        assert sum(tree["own"]) == wanted
+        with (tmp_path / "a.firefox.json").open("wb") as stream:
+            write_timeline(trace, stream, Look(), "firefox")
+        threads = json.loads((tmp_path / "a.firefox.json").read_text())["threads"]
+        timeline = sum(sum(thread["samples"]["weight"]) for thread in threads)
+        assert timeline == pytest.approx(wanted / 1e6, abs=1e-6)
+        by_process = counted(trace, "process_id")
+        owners = {thread.process_id for thread in samples.threads}
+        for process in owners:
+            alone = sum(count for (owner,), count in by_process.items() if owner == process) * PERIOD
+            assert samples.of_process(process).total == alone
+            mine = [row for row in methods.table("methods") if len(owners) == 1 or row.process_id == process]
+            assert sum(row.exclusive_ns for row in mine) == alone
 
 
 @needs_shared

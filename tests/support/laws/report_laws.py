@@ -528,6 +528,9 @@ def _spans_of_a_part(whole: ReportTable[Any], less: ReportTable[Any], shape: Any
             continue
         for one, other in zip(mine, theirs, strict=True):
             odd = {name: (one[name], other[name]) for name in shown if one[name] not in (None, other[name])}
+            if not one.get("lossy"):
+                # A loss between an event of the part and one behind it does not show in the part.
+                odd.pop("lossy", None)
             if odd:
                 yield f"{whole.row_class.__name__} at {key}: {odd}"
 

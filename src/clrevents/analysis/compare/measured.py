@@ -17,6 +17,8 @@ from clrevents.analysis.compare.block_statistics import Floats
 from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence, TraceIdentity
 from clrevents.table.build import plain
 
+_MOST_BLOCKS: Final = 1 << 16
+_LARGEST: Final = 2.0**70
 SCHEMA: Final = "clrevents.measured/1"
 
 
@@ -57,8 +59,16 @@ class Amount:
         blocks = None
         if data["blocks"] is not None:
             blocks = np.zeros(count)
-            blocks[data["blocks"][0]] = data["blocks"][1]
-        return cls(**{**data, "blocks": blocks})
+            blocks[np.array(data["blocks"][0], dtype=np.int64)] = data["blocks"][1]
+        found = cls(**{**data, "blocks": blocks})
+        numbers = np.array(
+            [0 if found.value is None else found.value, *(() if blocks is None else blocks)], dtype=float
+        )
+        if not (np.abs(numbers) <= _LARGEST).all():
+            raise ValueError(f"{found.family}.{found.name} is not a number that can be compared")
+        if not all(isinstance(text, str) for text in (found.family, found.name, found.unit, found.label or "")):
+            raise TypeError("names are texts")
+        return found
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -102,11 +112,16 @@ class Measured:
             found = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
             raise ValueError(f"the schema is {found!r}, not {SCHEMA!r}: save it with 'clrevents compare --save'")
         try:
-            count = int(data["count"])
+            count, span = int(data["count"]), int(data["span_ns"])
+            if not (0 < count <= _MOST_BLOCKS and 0 < span <= _LARGEST):
+                raise ValueError(f"damaged: {count} blocks in {span} ns")
             metrics, rows = (tuple(Amount.from_dict(one, count) for one in data[name]) for name in ("metrics", "rows"))
             trace = TraceIdentity(**data["trace"])
-            return cls(trace, count, int(data["span_ns"]), dict(data["circumstances"]), metrics, rows)
-        except (KeyError, TypeError, IndexError) as error:
+            circumstances = dict(data["circumstances"])
+            if not all(isinstance(value, str | int | float | None) for value in circumstances.values()):
+                raise TypeError("circumstances are texts and numbers")
+            return cls(trace, count, span, circumstances, metrics, rows)
+        except (LookupError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"damaged: {type(error).__name__}: {error}") from None
 
     def __repr__(self) -> str:

@@ -165,9 +165,14 @@ function flameGraph(at, isDark) {
     return hued(hue, (frame * 7) % 5);
   }
 
-  // What of a name fits: all, without parameters, without namespaces, or its beginning.
-  function fitted(name, letters) {
+  // What of a name fits: all, without parameters, without namespaces, or its beginning. Other languages' names have no
+  // namespaces before dots, but versions behind them.
+  function fitted(name, letters, kind) {
     if (name.length <= letters) return name;
+    if (kind === "kernel" || kind === "native") {
+      const plain = name.replace(/@.*$/s, "");
+      return plain.length <= letters ? plain : letters < 3 ? "" : `${plain.slice(0, letters - 1)}…`;
+    }
     const bare = name.startsWith("[") ? name : name.replace(/\(.*$/s, "");
     const parts = [""];
     let deep = 0;
@@ -201,7 +206,8 @@ function flameGraph(at, isDark) {
       group.node = node;
       group.append(element("rect", { x, y: node.depth * ROW, width: wide, height: ROW - 1, rx: 2, fill: colour(node) }));
       const sign = data.before ? mark(level(node)) : "";
-      const shown = fitted(nameOf(node), Math.floor((wide - 6) / letter) - sign.length);
+      const code = node.frame === null || node.frame < 0 ? "" : data.kinds[node.frame];
+      const shown = fitted(nameOf(node), Math.floor((wide - 6) / letter) - sign.length, code);
       if (shown) {
         const text = element("text", { x: Math.max(x, 0) + 4, y: node.depth * ROW + 14 });
         text.textContent = sign + shown;

@@ -227,7 +227,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         if not running_told:
             metrics |= _untold(context, totals)
         for state in BY_KERNEL:
-            reason = "only recordings by the Linux kernel tell"
+            reason = "only the Linux recorder tells: sudo dotnet-trace collect-linux --profile thread-time"
             metrics[f"{state}_total"] = context.metric(f"{state}_total", None, reason=reason)
         columns |= untold_columns(metrics, totals, len(lives))
         columns |= dict.fromkeys(("cpu_samples_ns", "unsampled_ns"), [None] * len(lives))
