@@ -511,6 +511,8 @@ def _spans_of_a_part(whole: ReportTable[Any], less: ReportTable[Any], shape: Any
     left_out = ("stack", "row")
     columns = columns_of(whole.row_class)
     shown = [c.name for c in columns if c.cell.name not in left_out and c.name != "label" and not c.many]
+    # A loss that reaches over an edge is not in the part.
+    shown.remove("lossy")
     states = any(c.name == "state" for c in columns_of(whole.row_class))
     rows: list[dict[str, list[dict[str, Any]]]] = [{}, {}]
     for table, found in zip((whole, less), rows, strict=True):
