@@ -370,6 +370,8 @@ def losses_leave_bounds(declaration: Declaration, whole: Answer[Any], lossy: Ans
         if metric.value is None or declared.in_holes == "as found":
             continue
         assert value is not None, f"{declared.name}: {metric}, and without losses none"
+        bound = metric.low is not None or metric.high is not None
+        assert bound or metric.value == value, f"{declared.name}: exactly {metric}, and {value} without"
         # A sample more may shorten the time of others by some microseconds.
         about = 1.001 if "sample" in (metric.evidence, whole.metrics[declared.name].evidence) else 1
         assert metric.low is None or metric.low <= value * about, f"{declared.name}: {metric}, and {value} without"
