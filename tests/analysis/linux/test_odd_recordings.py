@@ -137,3 +137,17 @@ def test_a_name_whose_id_had_other_names_is_said_to_have(tmp_path: Path) -> None
     done = CliRunner().invoke(root, ["top", str(path), "--process", "bash"])
     assert done.exit_code == 0
     assert "process 7 was bash, dotnet in turn: this is about all of its time" in " ".join(done.output.split())
+
+
+def test_what_is_written_of_a_thread_after_its_end_is_no_time_off_a_processor() -> None:
+    trace = TraceBuilder("nettrace6").at(0)
+    mapped(trace, 1, KERNEL, KERNEL + 0xFFF, "vmlinux", schedule=(KERNEL, KERNEL + 0xFF))
+    mapped(trace, 2, KERNEL + 0x1000, KERNEL + 0x1FFF, "vmlinux", __x64_sys_futex=(KERNEL + 0x1000, KERNEL + 0x10FF))
+    mapped(trace, 3, KERNEL + 0x2000, KERNEL + 0x2FFF, "vmlinux", do_task_dead=(KERNEL + 0x2000, KERNEL + 0x20FF))
+    away(trace, 10 * MS, 5 * MS, KERNEL + 8, KERNEL + 0x1008)
+    away(trace, 20 * MS, 30 * MS, KERNEL + 8, KERNEL + 0x2008)
+    opened = clrevents.open(trace.at(90 * MS).raw("Shop", 9).build())
+    (row,) = opened.report("threads").table("threads")
+    assert (row.life_ns, row.wait_ns, row.running_ns) == (10 * MS, 5 * MS, 5 * MS)
+    assert read_samples(opened, weight="off-cpu").total == 5 * MS
+    assert opened.report("top", by="off-cpu").metrics["total"].value == 5 * MS
