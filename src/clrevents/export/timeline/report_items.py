@@ -134,7 +134,9 @@ class ShownRows:
         start, name, details = getattr(row, self.start), self.name(row), self.details(row)
         if self.end is None:
             return Instant(start, name, details, *ends)
-        return Stretch(start, getattr(row, self.end), name, details, *ends)
+        end = getattr(row, self.end)
+        # Damage can order the two the other way round.
+        return Stretch(start, None if end is None else max(start, end), name, details, *ends)
 
     def left_out(self, answer: Any) -> int:
         """How many rows have no place in time because their beginning is not in the trace."""

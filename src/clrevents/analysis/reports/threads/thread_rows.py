@@ -100,7 +100,7 @@ class ThreadRow(SpanRow):
     main_wait: Word | None = column(
         "The waiting state that took longest; null if there was none.", windowed=True, importance=1
     )
-    unknown_ns: DurationNs = _time("did something unknown", importance=3)
+    unknown_ns: DurationNs | None = _time("did something unknown", importance=3)
     gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
     lock_ns: DurationNs | None = _part("waited for a lock")
     wait_ns: DurationNs | None = _part(
@@ -146,7 +146,7 @@ class RoleRow(Row):
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
     waiting_ns: DurationNs | None = _time("waited: for a lock, a handle, time, a thread, a task, or work")
     main_wait: Word | None = column("The waiting state that took longest; null if there was none.", windowed=True)
-    unknown_ns: DurationNs = _time("did something unknown")
+    unknown_ns: DurationNs | None = _time("did something unknown")
     gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
     lock_ns: DurationNs | None = _part("waited for a lock")
     wait_ns: DurationNs | None = _part(
