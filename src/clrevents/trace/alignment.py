@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.notebook_views import Value
 from clrevents.decode.selection import FilterOptions
 from clrevents.trace.trace import Trace, passes_of
 
@@ -36,7 +37,7 @@ _NEAR: Final = 64
 
 
 @attrs.frozen
-class SameRun:
+class SameRun(Value):
     """How another recording lies in this one."""
 
     process_id: int

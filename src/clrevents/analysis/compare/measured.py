@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 import attrs
 import numpy as np
 
+from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.version import __version__
 from clrevents.analysis.compare.block_statistics import Floats
 from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence, TraceIdentity
@@ -23,7 +24,7 @@ SCHEMA: Final = "clrevents.measured/1"
 
 
 @attrs.frozen(eq=False)
-class Amount:
+class Amount(Value):
     """A metric of a report, or a row of a table that is counted for comparing; null has a `reason`.
 
     `adds` says whether it grows with the length of a recording. `blocks` add up to `value`; they are None if it is not
@@ -72,7 +73,7 @@ class Amount:
 
 
 @attrs.frozen(eq=False, repr=False)
-class Measured:
+class Measured(Summary):
     """One recording, measured for comparing.
 
     `circumstances` are what makes recordings differ though the program is the same. The time that is cut into `count`

@@ -138,7 +138,8 @@ class LabelTable:
         """
         spans = [(0, None if first else self._last), *changes]
         self._last = spans[-1][1]
-        if not any(labels is not None and labels.overrides for _, labels in spans):
+        # No generator: an interrupt while one is closed early would be lost.
+        if not [labels for _, labels in spans if labels is not None and labels.overrides]:
             return kind_indexes
         changed = kind_indexes.copy()
         ends = [row for row, _ in changes]

@@ -4,7 +4,7 @@ Process and thread of an event are in its header. A description in the file take
 `Universal.Events` are always described and have no fixed ids, so they are not here.
 """
 
-from clrevents.schema.event import event
+from clrevents.schema.event import event, struct
 from clrevents.schema.types import CountedUtf8, VarUInt
 
 PROVIDER = "Universal.System"
@@ -33,7 +33,19 @@ class ProcessExit_V0:
     """A process ended."""
 
 
-@event(PROVIDER, id=3, version=0, only_undescribed=True)
+@struct
+class ProcessMappingWithoutMetadata:
+    """A mapping without the two strings that the recorder writes and does not describe."""
+
+    Id: VarUInt
+    StartAddress: VarUInt
+    EndAddress: VarUInt
+    FileOffset: VarUInt
+    FileName: CountedUtf8
+    MetadataId: VarUInt
+
+
+@event(PROVIDER, id=3, version=0, only_undescribed=True, otherwise=ProcessMappingWithoutMetadata)
 class ProcessMapping_V0:
     """A file or anonymous memory was mapped into a process: its addresses, and the file offset in bytes."""
 
@@ -43,6 +55,8 @@ class ProcessMapping_V0:
     FileOffset: VarUInt
     FileName: CountedUtf8
     MetadataId: VarUInt
+    SymbolMetadata: CountedUtf8
+    VersionMetadata: CountedUtf8
 
 
 @event(PROVIDER, id=4, version=0, only_undescribed=True)

@@ -193,7 +193,8 @@ class TaskTables:
         task, awaited = work.kind == TASK, (work.kind == AWAIT) & self.was_created
         running = self._going_on(task & self.was_started, self.was_ended, self._started)
         suspended = self._going_on(awaited, self.was_started, self._created)
-        stopped = np.int64(context.stopped_ns)
+        # Finding that reads all headers once more.
+        stopped = np.int64(context.stopped_ns if running.any() or suspended.any() else 0)
         self._run = np.where(
             self.was_ended | running, window.overlap(self._started, np.where(running, stopped, self._ended)), 0
         )
@@ -211,7 +212,7 @@ class TaskTables:
 
     def _going_on(self, begun: Mask, ended: Mask, since: Ints) -> Mask:
         """Which of those that begun went on when tracing stopped; none if the trace has no ends, or may lack theirs."""
-        if not (begun & ended).any():
+        if not (begun & ended).any() or not (begun & ~ended).any():
             return np.zeros(len(begun), dtype=np.bool_)
         missing = self._context.marks.touched(since, np.full(len(since), FOREVER))
         found: Mask = begun & ~ended & ~missing & (since < self._context.stopped_ns)
