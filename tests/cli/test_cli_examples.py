@@ -17,6 +17,7 @@ import click
 import pytest
 from click.testing import Result
 
+import built_pair
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
@@ -171,6 +172,7 @@ def test_a_wrong_line_is_found(line: str) -> None:
 
 TRACES: Final = ("net10-convoy", "net8-method-interop", "net10-servergc", "net8-heap")
 """One of these has the events that an example asks for, or describes none of them."""
+LINUX: Final = "app.linux.nettrace"
 IMAGINED: Final = {"4711", "RequestStart", "OrderPlaced"}
 """A thread and events that only the readers' programs have."""
 EXPANDED: Final = ("traces/", "main/", "branch/")
@@ -191,12 +193,17 @@ def test_examples_in_help_run(
             (folder / place).mkdir(exist_ok=True)
             for file in ("app", "big", "crashed", "before", "after", "sample"):
                 shutil.copy(fixture(trace), folder / place / f"{file}.nettrace")
+        shutil.copy(fixture("net8-linux"), folder / LINUX)
         monkeypatch.chdir(folder)
         for example in list(left):
             args = ["app.nettrace" if arg == "FILE" else arg for arg in example.args]
             expanded = [
                 str(p) for arg in args for p in (sorted(Path().glob(arg)) if arg.startswith(EXPANDED) else [arg])
             ]
+            if LINUX in args and "app.nettrace" in args:
+                # Of one run.
+                for file, made in ((LINUX, built_pair.recorder()), ("app.nettrace", built_pair.runtime())):
+                    (folder / file).write_bytes(made.build())
             result = run(*expanded, input=fixture(trace).read_bytes())
             if result.exit_code in (0, 3, 4):
                 del left[example]

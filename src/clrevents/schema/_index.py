@@ -897,7 +897,7 @@ EXPORTS: dict[str, str] = {
     "ProcessInfo_V0": "clrevents.schema.events.process_info",
     "ProcessInfo_V1": "clrevents.schema.events.process_info",
     "ProcessMappingMetadata_V0": "clrevents.schema.events.universal",
-    "ProcessMappingWithoutMetadata": "clrevents.schema.events.universal",
+    "ProcessMappingWithMetadata": "clrevents.schema.events.universal",
     "ProcessMapping_V0": "clrevents.schema.events.universal",
     "ProcessSymbol_V0": "clrevents.schema.events.universal",
     "ProfilerMessage_V0": "clrevents.schema.events.messages",

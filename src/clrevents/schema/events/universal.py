@@ -34,20 +34,8 @@ class ProcessExit_V0:
 
 
 @struct
-class ProcessMappingWithoutMetadata:
-    """A mapping without the two strings that the recorder writes and does not describe."""
-
-    Id: VarUInt
-    StartAddress: VarUInt
-    EndAddress: VarUInt
-    FileOffset: VarUInt
-    FileName: CountedUtf8
-    MetadataId: VarUInt
-
-
-@event(PROVIDER, id=3, version=0, only_undescribed=True, otherwise=ProcessMappingWithoutMetadata)
-class ProcessMapping_V0:
-    """A file or anonymous memory was mapped into a process: its addresses, and the file offset in bytes."""
+class ProcessMappingWithMetadata:
+    """A mapping with the two strings that the recorder writes and does not describe."""
 
     Id: VarUInt
     StartAddress: VarUInt
@@ -57,6 +45,18 @@ class ProcessMapping_V0:
     MetadataId: VarUInt
     SymbolMetadata: CountedUtf8
     VersionMetadata: CountedUtf8
+
+
+@event(PROVIDER, id=3, version=0, only_undescribed=True, otherwise=ProcessMappingWithMetadata)
+class ProcessMapping_V0:
+    """A file or anonymous memory was mapped into a process: its addresses, and the file offset in bytes."""
+
+    Id: VarUInt
+    StartAddress: VarUInt
+    EndAddress: VarUInt
+    FileOffset: VarUInt
+    FileName: CountedUtf8
+    MetadataId: VarUInt
 
 
 @event(PROVIDER, id=4, version=0, only_undescribed=True)
