@@ -467,7 +467,7 @@ def with_instance(record: Any) -> Any:
 @pytest.mark.parametrize("seed", one_in(3, range(3)))
 @pytest.mark.parametrize("format", FORMATS)
 def test_events_in_any_order_obey_the_laws(format: Format, seed: int) -> None:
-    report_laws.obeys(REPORT, GcParameters(), collections(format, seed))
+    report_laws.obeys(REPORT, GcParameters(), collections(format, seed), report_laws.LAWS_OF_CHANCE)
 
 
 def test_collections_inside_of_another_obey_the_laws() -> None:

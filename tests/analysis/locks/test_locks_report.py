@@ -286,4 +286,6 @@ def test_crowding_as_counted_moment_by_moment(seed: int) -> None:
 @pytest.mark.parametrize("name", ["locks", "waits"])
 def test_events_by_chance_obey_the_laws(name: str, format: Format, seed: int) -> None:
     declaration = find_report(name)
-    report_laws.obeys(declaration, declaration.parameters(), built_waits.by_chance(format, seed))
+    report_laws.obeys(
+        declaration, declaration.parameters(), built_waits.by_chance(format, seed), report_laws.LAWS_OF_CHANCE
+    )

@@ -403,7 +403,9 @@ def are_possible(report: Answer[Any]) -> None:
                 assert not wrong, f"{table.name}.{column.name}: {wrong[:3]}"
 
 
-def a_part_says_what_its_window_says(declaration: Declaration, parameters: Any, data: bytes, seed: int = 1) -> None:
+def a_part_says_what_its_window_says(
+    declaration: Declaration, parameters: Any, data: bytes, seed: int = 1, rows: bool = True
+) -> None:
     """A cut at two moments answers as the whole does about that window, or with null, or with bounds, also in rows."""
     rng = random.Random(seed)
     with opened(data) as trace:
@@ -411,7 +413,12 @@ def a_part_says_what_its_window_says(declaration: Declaration, parameters: Any, 
         start, end = sorted(rng.randrange(duration + 1) for _ in "ab")
         window = answered(declaration, parameters, trace, start=start, end=end)
     part = whole_answer(declaration, parameters, part_of(data, start, end))
-    of_a_part(window, part)
+    of_a_part(window, part, rows)
+
+
+def a_part_of_chance_says_what_its_window_says(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """The same, but not in rows: which of events that contradict each other belong together depends on those before."""
+    a_part_says_what_its_window_says(declaration, parameters, data, rows=False)
 
 
 def part_of(data: bytes, start: int | None, end: int | None) -> bytes:
@@ -422,10 +429,10 @@ def part_of(data: bytes, start: int | None, end: int | None) -> bytes:
         return path.read_bytes()
 
 
-def of_a_part(window: Answer[Any], part: Answer[Any]) -> None:
+def of_a_part(window: Answer[Any], part: Answer[Any], rows: bool = True) -> None:
     """The same of answers that are there already."""
     assert part.question.window == window.question.window
-    odd = next(rows_of_a_part(window, part), None)
+    odd = next(rows_of_a_part(window, part), None) if rows else None
     assert odd is None, odd
     for name, metric in part.metrics.items():
         whole = window.metrics[name].value
@@ -642,6 +649,8 @@ LAWS: Final[tuple[Law, ...]] = (
     a_part_says_what_its_window_says,
 )
 """Those that need nothing but a trace."""
+LAWS_OF_CHANCE: Final[tuple[Law, ...]] = (*LAWS[:-1], a_part_of_chance_says_what_its_window_says)
+"""Those of events that a seed has put together."""
 
 
 def obeys(declaration: Declaration, parameters: Any, data: bytes, laws: Sequence[Law] = LAWS) -> None:
