@@ -33,7 +33,7 @@ TRACES = [
 
 def some_traces(sweep: str) -> pytest.MarkDecorator:
     """A fifth of them."""
-    chosen = [shared for shared in TRACES if drawn(5, sweep, shared.name)]
+    chosen = [shared for shared in TRACES if drawn(8, sweep, shared.name)]
     return pytest.mark.parametrize("shared", chosen, ids=lambda shared: shared.name)
 
 

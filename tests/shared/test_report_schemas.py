@@ -11,7 +11,7 @@ from tiers import drawn
 pytestmark = needs_shared
 
 FOLDERS = ("traces/own", "traces/perfview", "scenarios", "scenarios/lines")
-TRACES = [trace for trace in traces(*FOLDERS) if drawn(4, "schemas", trace.name)]
+TRACES = [trace for trace in traces(*FOLDERS) if drawn(6, "schemas", trace.name)]
 
 
 @pytest.mark.parametrize("trace", TRACES, ids=lambda trace: trace.name)

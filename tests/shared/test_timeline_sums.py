@@ -22,7 +22,7 @@ _LARGEST = 2_500_000
 TRACES = [
     trace
     for trace in traces("traces/own", "scenarios")
-    if trace.path.stat().st_size < _LARGEST and drawn(3, "timelines", trace.name)
+    if trace.path.stat().st_size < _LARGEST and drawn(5, "timelines", trace.name)
 ]
 _MORE: int = 48 << 20
 """Bytes of memory that a timeline may take beside its reports."""

@@ -10,6 +10,7 @@ import report_laws
 from clrevents.analysis.framework.run.catalogue import find_report
 from losing import with_losses
 from project_files import SHARED, fixture, fixtures, unpacked
+from tiers import drawn
 
 _FAST = (("net10-exceptions", 1, 0.03), ("net10-starvation", 1, 0.2))
 
@@ -32,9 +33,16 @@ def test_losses_leave_bounds(name: str, seed: int, share: float) -> None:
     bounded(unpacked(fixture(name)), seed, share)
 
 
+SWEEP = [
+    pytest.param(path, seed, id=f"{path.name.partition('.')[0]}-{seed}")
+    for path in fixtures()
+    for seed in range(2)
+    if drawn(2, "losses", path.name, str(seed))
+]
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name.partition(".")[0])
+@pytest.mark.parametrize(("path", "seed"), SWEEP)
 def test_losses_leave_bounds_on_any_fixture(path: Path, seed: int) -> None:
     bounded(unpacked(path), seed, 0.03 if seed else 0.2)
 

@@ -75,7 +75,7 @@ def test_reports_agree_on_every_fixture(path: Path) -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize(
     "path",
-    [p for p in SHARED_TRACES if drawn(3, "quantities", p.name)],
+    [p for p in SHARED_TRACES if drawn(5, "quantities", p.name)],
     ids=lambda path: path.name.partition(".net")[0],
 )
 def test_reports_agree_on_shared_traces(path: Path) -> None:

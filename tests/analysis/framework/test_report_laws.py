@@ -78,7 +78,7 @@ def test_reports_obey_on_every_fixture(path: Path) -> None:
     data, fixture = unpacked(path), path.name.partition(".")[0]
     report_laws.obey_together([*REPORTS.values()], data)
     for name in REPORTS:
-        if fixture != made_for(name) and drawn(4, "laws", fixture, name):
+        if fixture != made_for(name) and drawn(6, "laws", fixture, name):
             obeys(name, data)
 
 
