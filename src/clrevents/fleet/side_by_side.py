@@ -86,7 +86,7 @@ class SideBySide:
             for path in paths:
                 yield asked(question, path, self._opening)
             return
-        main = self._needs_main(question)
+        main = self._declared_in_main or needs_main(question)
         done = 0
         began = time.monotonic()
         while here and done < len(paths) and _size(paths[done]) < _BUNDLE_BYTES and not self._ready_since(began, main):
@@ -95,17 +95,14 @@ class SideBySide:
         waiting: deque[_Waiting[T]] = deque()
         try:
             for bundle in _bundles(paths[done:], self._jobs):
-                waiting.append(self._submit(question, bundle))
+                waiting.append(self._submit(question, bundle, main))
                 if len(waiting) >= _AHEAD * self._jobs:
-                    yield from self._next(question, waiting)
+                    yield from self._next(question, waiting, main)
             while waiting:
-                yield from self._next(question, waiting)
+                yield from self._next(question, waiting, main)
         finally:
             for one in waiting:
                 one.future.cancel()
-
-    def _needs_main(self, question: Question[T]) -> bool:
-        return self._declared_in_main or needs_main(question)
 
     def _ready_since(self, began: float, main: bool) -> bool:
         """Whether processes wait for questions; starts them if there was enough to do since then."""
@@ -120,15 +117,15 @@ class SideBySide:
                 weakref.finalize(self, pool.end, wait=False)
             return pool
 
-    def _submit(self, question: Question[T], paths: tuple[str, ...]) -> _Waiting[T]:
-        pool = self._started(self._needs_main(question))
+    def _submit(self, question: Question[T], paths: tuple[str, ...], main: bool) -> _Waiting[T]:
+        pool = self._started(main)
         try:
             return _Waiting(paths, pool, pool.submit(_asked, question, paths))
         except BrokenProcessPool:
             pool.broken = True
-            return self._submit(question, paths)
+            return self._submit(question, paths, main)
 
-    def _next(self, question: Question[T], waiting: deque[_Waiting[T]]) -> list[TraceOutcome[T]]:
+    def _next(self, question: Question[T], waiting: deque[_Waiting[T]], main: bool) -> list[TraceOutcome[T]]:
         first = waiting.popleft()
         try:
             return first.future.result()
@@ -138,22 +135,22 @@ class SideBySide:
         # Processes take bundles in order, and one is on its way to them: it may have been any of these.
         suspects, others = lost[: self._jobs + 1], lost[self._jobs + 1 :]
         paths = [*first.paths, *(path for place in suspects for path in waiting[place].paths)]
-        outcomes = deque(self._alone(question, paths))
+        outcomes = deque(self._alone(question, paths, main))
         found = [outcomes.popleft() for _ in first.paths]
         for place in suspects:
             future: Future[list[TraceOutcome[T]]] = Future()
             future.set_result([outcomes.popleft() for _ in waiting[place].paths])
             waiting[place] = attrs.evolve(waiting[place], future=future)
         for place in others:
-            waiting[place] = self._submit(question, waiting[place].paths)
+            waiting[place] = self._submit(question, waiting[place].paths, main)
         return found
 
-    def _alone(self, question: Question[T], paths: Sequence[str]) -> list[TraceOutcome[T]]:
+    def _alone(self, question: Question[T], paths: Sequence[str], main: bool) -> list[TraceOutcome[T]]:
         """Ask traces again, one by one, that were asked when a process died: it may have been another one's fault."""
         outcomes: list[TraceOutcome[T]] = []
         pool: Workers | None = None
         for path in paths:
-            pool = pool or self._one(self._needs_main(question))
+            pool = pool or self._one(main)
             try:
                 outcomes += pool.submit(_asked, question, (path,)).result()
             except BrokenProcessPool:

@@ -896,6 +896,7 @@ EXPORTS: dict[str, str] = {
     "ProcessExit_V0": "clrevents.schema.events.universal",
     "ProcessInfo_V0": "clrevents.schema.events.process_info",
     "ProcessInfo_V1": "clrevents.schema.events.process_info",
+    "ProcessMappingHead": "clrevents.schema.events.universal",
     "ProcessMappingMetadata_V0": "clrevents.schema.events.universal",
     "ProcessMappingWithMetadata": "clrevents.schema.events.universal",
     "ProcessMapping_V0": "clrevents.schema.events.universal",

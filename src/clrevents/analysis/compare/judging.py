@@ -126,6 +126,31 @@ class _Pairing:
             found = max(found, amount / float(_per(one, per).sum()))
         return max(found, RELATIVE_FLOOR * min(map(abs, values)))
 
+    def judged(
+        self,
+        verdict: Verdict | None,
+        values: tuple[float, float],
+        change: float,
+        margin: float,
+        bound: float,
+        smallest: float,
+        **more: object,
+    ) -> Change:
+        """A change with its interval. Without a verdict both sides are the same if `bound`, the most that it may be, is
+        little beside the values; else nobody can tell."""
+        within = bound if verdict is None and bound <= WIDE * sum(map(abs, values)) / 2 else None
+        verdict = verdict or ("cannot tell" if within is None else "same")
+        return self.change(
+            verdict,
+            values,
+            low=change - margin,
+            high=change + margin,
+            smallest=smallest if isfinite(smallest) else None,
+            within=within,
+            reason="it varies too much" if verdict == "cannot tell" else None,
+            **more,
+        )
+
     def change(self, verdict: Verdict, values: tuple[float | None, float | None], **more: object) -> Change:
         like = self.like
         name = like.label or like.name
@@ -205,22 +230,15 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
     for (place, contrast, worth, values), chance in zip(tested, chances.tolist(), strict=True):
         one = pairings[place]
         floor = one.floor(per, values)
-        margin, bound = contrast.margin(0.05), abs(contrast.change) + contrast.margin(0.10)
-        within = bound if bound <= WIDE * sum(map(abs, values)) / 2 else None
-        smallest = contrast.smallest(alone, floor)
-        verdict: Verdict = "same" if within is not None else "cannot tell"
-        if chance <= level and abs(contrast.change) >= floor:
-            verdict, within = "differs", None
-        found[place] = one.change(
-            verdict,
+        found[place] = one.judged(
+            "differs" if chance <= level and abs(contrast.change) >= floor else None,
             values,
-            low=contrast.change - margin,
-            high=contrast.change + margin,
-            smallest=smallest if isfinite(smallest) else None,
-            within=within,
+            contrast.change,
+            contrast.margin(0.05),
+            abs(contrast.change) + contrast.margin(0.10),
+            contrast.smallest(alone, floor),
             chance=chance,
             independent=worth,
-            reason="it varies too much" if verdict == "cannot tell" else None,
         )
     return [found[place] for place in range(len(pairings))]
 
@@ -258,13 +276,11 @@ def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list
     for column, (place, _, values) in enumerate(tested):
         one = pairings[place]
         change, limit = float(groups.change[column]), float(groups.limits[column])
-        bound = abs(change) + limit
-        within = bound if bound <= WIDE * sum(map(abs, values)) / 2 else None
-        verdict: Verdict = "same" if within is not None else "cannot tell"
         chance = float(groups.chances[column])
+        verdict: Verdict | None = None
         if chance <= level and abs(change) >= floors[column]:
             better = one.like.better
-            verdict, within = ("improved" if (change < 0) == (better == "less") else "regressed"), None
+            verdict = "improved" if (change < 0) == (better == "less") else "regressed"
             verdict = "changed" if better == "neither" else verdict
         error, floor = float(groups.errors[column]), float(floors[column])
         # Exchanged groups differ more where there is a change, and so the limit grows with it.
@@ -272,16 +288,8 @@ def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list
         smallest = max(limit, floor)
         if error:
             smallest = smallest_change(error, sum(values) / 2, limit / error, power, floor)
-        found[place] = one.change(
-            verdict,
-            values,
-            low=change - limit,
-            high=change + limit,
-            smallest=smallest if isfinite(smallest) else None,
-            within=within,
-            chance=chance,
-            independent=sizes,
-            reason="it varies too much" if verdict == "cannot tell" else None,
+        found[place] = one.judged(
+            verdict, values, change, limit, abs(change) + limit, smallest, chance=chance, independent=sizes
         )
     return [found[place] for place in range(len(pairings))]
 

@@ -34,8 +34,8 @@ class ProcessExit_V0:
 
 
 @struct
-class ProcessMappingWithMetadata:
-    """A mapping with the two strings that the recorder writes and does not describe."""
+class ProcessMappingHead:
+    """What the recorder describes of a mapping: its addresses, and the file offset in bytes."""
 
     Id: VarUInt
     StartAddress: VarUInt
@@ -43,20 +43,19 @@ class ProcessMappingWithMetadata:
     FileOffset: VarUInt
     FileName: CountedUtf8
     MetadataId: VarUInt
+
+
+@struct
+class ProcessMappingWithMetadata(ProcessMappingHead):
+    """A mapping with the two strings that the recorder writes and does not describe."""
+
     SymbolMetadata: CountedUtf8
     VersionMetadata: CountedUtf8
 
 
 @event(PROVIDER, id=3, version=0, only_undescribed=True, otherwise=ProcessMappingWithMetadata)
-class ProcessMapping_V0:
+class ProcessMapping_V0(ProcessMappingHead):
     """A file or anonymous memory was mapped into a process: its addresses, and the file offset in bytes."""
-
-    Id: VarUInt
-    StartAddress: VarUInt
-    EndAddress: VarUInt
-    FileOffset: VarUInt
-    FileName: CountedUtf8
-    MetadataId: VarUInt
 
 
 @event(PROVIDER, id=4, version=0, only_undescribed=True)

@@ -274,9 +274,9 @@ class ThreadsCollector(Collector[ThreadsReport]):
     def _held(self, context: Context, samplers: Set[int]) -> int | None:
         """How long the sampler's stops lasted; None where there are none, or one may be two whose events were lost."""
         threads = [thread for thread in samplers if self._sampler.stops.get(thread)]
-        whole = np.zeros(1, dtype=np.int64), np.array([context.duration_ns])
         ids = np.array(threads, dtype=np.int64).astype(np.uint64)
-        if not threads or any(context.marks.touched(*whole, (ids[place : place + 1],))[0] for place in range(len(ids))):
+        starts = np.zeros(len(ids), dtype=np.int64)
+        if not threads or context.marks.touched(starts, starts + context.duration_ns, (ids,)).any():
             return None
         return sum(self._sampler.held[thread] for thread in threads)
 

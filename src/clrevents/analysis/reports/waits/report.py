@@ -183,9 +183,7 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
         reason = "samples show how long threads waited, not how often" if number is None else None
         return context.metric(name, number, evidence_of(name, told or waits), reason, least=sampled and bool(told))
 
-    unfinished: int | None = tables.count(wait for wait in told if wait.end is None)
-    if not unfinished and not told and context.unknown & {_HANDLES, _TASKS, _LOCKED}:
-        unfinished = None
+    untold = not told and context.unknown & {_HANDLES, _TASKS, _LOCKED}
     tasks_known = (samples and context.methods.complete) or _TASKS not in context.unknown or bool(tasks)
     found: dict[str, Metric | int | None] = {
         "count": count("count", programs),
@@ -196,7 +194,7 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
         "task_total": metric("task_total", tables.waited(tasks), tasks) if tasks_known else None,
         "idle_total": metric("idle_total", tables.waited(idle), idle),
         "nested_count": tables.count(tables.nested()),
-        "unfinished": unfinished,
+        "unfinished": None if untold else tables.count(wait for wait in told if wait.end is None),
     }
     for name in ("waited_total", "sampled_total"):
         if hidden and isinstance(one := found[name], Metric) and one.value == 0:
