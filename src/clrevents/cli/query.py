@@ -18,7 +18,9 @@ from clrevents.cli.reading import (
     fail_on_option,
     means_many,
     process_option,
+    refuse_many_with,
     spreadsheet_option,
+    with_option,
 )
 from clrevents.cli.reading_many import ReadingMany
 from clrevents.errors import DamageError, ErrorMode, PayloadError
@@ -49,6 +51,7 @@ _LONG: Final = 300
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
 @process_option
+@with_option
 @click.option("--files", is_flag=True, help="Allow the SQL to read and write files, and to change settings.")
 @spreadsheet_option
 @errors_option
@@ -61,6 +64,7 @@ def command(
     limit: int | None,
     jobs: int | None,
     process: str | None,
+    beside: str | None,
     files: bool,
     spreadsheet: bool,
     errors: ErrorMode,
@@ -95,11 +99,9 @@ def command(
         raise click.UsageError(str(error)) from None
     # duckdb's bindings report on stderr objects that Python does not free on exit.
     atexit.unregister(gc.freeze)
-    asked = (
-        Reading(traces[0], errors)
-        if len(traces) == 1 and not means_many(traces[0])
-        else ReadingMany(traces, errors, jobs)
-    )
+    many = len(traces) != 1 or means_many(traces[0])
+    refuse_many_with(beside, many)
+    asked = ReadingMany(traces, errors, jobs) if many else Reading(traces[0], errors, beside=beside)
     with asked:
         try:
             if process is None:
