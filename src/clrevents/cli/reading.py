@@ -19,7 +19,6 @@ import click
 
 import clrevents
 from clrevents._util.meter import Meter
-from clrevents._util.outputs import refuse_replacing
 from clrevents._util.words import counted, lost_events
 from clrevents.cli.output import safe, say
 from clrevents.errors import (
@@ -305,6 +304,9 @@ def trace_source(file: str) -> Any:
 
 def refuse_overwriting(out: str | os.PathLike[str], file: str) -> None:
     """Raises UsageError if OUT is FILE, even through a link or standard input."""
+    # Few commands write a file.
+    from clrevents._util.outputs import refuse_replacing
+
     held: str | int | None = file
     if file == "-":
         # Standard input may be absent, or a file object without a descriptor.
