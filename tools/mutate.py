@@ -36,7 +36,7 @@ SOURCE: Final = Path("src") / "clrevents"
 KERNELS: Final = ("decode/kernels/scan", "decode/kernels/walk", "decode/kernels/fill", "analysis/reports/heap/dominate")
 LEFT_OUT: Final = (
     "schema/_index.py",
-    "analysis/framework/run/_index.py",
+    "analysis/framework/run/_report_index.py",
     "schema/events/",
     "events.py",
     "__init__.py",

@@ -1,5 +1,5 @@
 """What is read instead of loading everything: `schema/_index.py`, which family of events holds which, and
-`analysis/framework/run/_index.py`, what each report is about and needs.
+`analysis/framework/run/_report_index.py`, what each report is about and needs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCHEMA = SOURCE / "schema"
 
 def files() -> dict[Path, str]:
     """The modules with their texts."""
-    return {SCHEMA / "_index.py": _events(), SOURCE / "analysis" / "framework" / "run" / "_index.py": _reports()}
+    return {SCHEMA / "_index.py": _events(), SOURCE / "analysis" / "framework" / "run" / "_report_index.py": _reports()}
 
 
 def _events() -> str:

@@ -66,7 +66,7 @@ def test_only_the_index_becomes_stale_and_types_are_right(project: Path) -> None
     make = [sys.executable, "tools/make.py"]
     environment = os.environ | {"PYTHONPATH": str(project / "src")}
     stale = subprocess.run([*make, "--check"], cwd=project, env=environment, capture_output=True, text=True)
-    index = "src/clrevents/analysis/framework/run/_index.py"
+    index = "src/clrevents/analysis/framework/run/_report_index.py"
     said = f"{index} is out of date: run python tools/make.py index\n"
     assert (stale.returncode, stale.stdout, stale.stderr) == (1, said, "")
     subprocess.run([*make, "index"], cwd=project, env=environment, check=True)

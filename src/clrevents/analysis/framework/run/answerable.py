@@ -15,7 +15,7 @@ from clrevents.analysis.framework.model.needs import Need, coverage, missing_not
 from clrevents.analysis.framework.recording.recorded import recorded
 from clrevents.analysis.framework.recording.recording_cost import recording_cost_of
 from clrevents.analysis.framework.recording.recording_kind import recording_kind
-from clrevents.analysis.framework.run._index import REPORTS
+from clrevents.analysis.framework.run._report_index import REPORTS
 from clrevents.analysis.framework.run.listing import ROOM, report_names
 from clrevents.analysis.framework.run.occurred import seen_kinds
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from clrevents.analysis.framework.run._index import REPORTS
+from clrevents.analysis.framework.run._report_index import REPORTS
 
 ROOM: Final = "clrevents.analysis.reports"
 _FOLDER: Final = os.path.join(os.path.dirname(__file__), "..", "..", "reports")
