@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from built_elf import Function, elf
-from clrevents.__main__ import main
+from clrevents.cli import root
 from clrevents.events import ProcessMapping_V0, ProcessMappingMetadata_V0, ProcessSymbol_V0
 from clrevents.symbols.elf import FileSymbols, MappedFile, SymbolFolders
 from clrevents.symbols.method import ANOTHER_BUILD, NATIVE, NO_BUILD_ID, UNUSABLE
@@ -65,7 +64,6 @@ def test_a_real_recording(tmp_path: Path, segment: tuple[int, int, int, int]) ->
         (old,) = [row for row in before.methods if row.name == "[unresolved in libcoreclr.so]"]
         assert (row.exclusive_ns, row.kind, row.module) == (old.exclusive_ns, "native", "libcoreclr.so")
         assert row.exclusive_ns == 111_000_000
-        assert named.nameless_ns < before.nameless_ns
         # Exported functions have their names in the recording.
         assert {row.name for row in before.methods} - {row.name for row in named.methods} == {old.name}
 
@@ -73,8 +71,8 @@ def test_a_real_recording(tmp_path: Path, segment: tuple[int, int, int, int]) ->
 def test_another_build_is_not_used(tmp_path: Path) -> None:
     write(tmp_path / "libcoreclr.so", elf("7d" + CORECLR[2:], Function("coreclr", 0x1A9020, 0x4B67E0)))
     with clrevents.open(LINUX, symbols=[tmp_path]) as trace:
-        (row,) = [row for row in trace.report("top").methods if row.name == "[unresolved in libcoreclr.so]"]
-        assert (row.exclusive_ns, row.reason) == (111_000_000, "another build")
+        (row,) = [row for row in trace.report("top").methods if "libcoreclr.so" in row.name]
+        assert (row.exclusive_ns, row.name) == (111_000_000, "[unresolved in libcoreclr.so: another build]")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +142,7 @@ def test_a_mapping_without_a_build_id_has_no_symbols(tmp_path: Path) -> None:
     assert frames(tmp_path, 0x710100, metadata="") == ["no build id"]
     assert frames(tmp_path, 0x710100, metadata='{"type": "ELF"}') == ["no build id"]
     assert frames(tmp_path, 0x710100, metadata='{"type": "PE"}') == ["native"]
-    assert frames(tmp_path, 0x710100, metadata="[" * 100_000) == ["no build id"]
+    assert frames(tmp_path, 0x710100, metadata="[" * 30_000) == ["no build id"]
     assert frames(tmp_path, 0x710100, metadata="", path="/opt/none.so") == ["native"]
 
 
@@ -157,7 +155,7 @@ def test_a_mapping_without_a_build_id_has_no_symbols(tmp_path: Path) -> None:
         ("/opt\0/libapp.so", "libapp.so"),
         ("/..", ".."),
         ("", "libapp.so"),
-        ("/x.so", "y" * 100_000),
+        ("/x.so", "y" * 10_000),
     ],
 )
 def test_texts_of_a_trace_lead_nowhere_else(tmp_path: Path, path: str, link: str) -> None:
@@ -212,30 +210,30 @@ def test_numbers_without_sense(tmp_path: Path) -> None:
     assert frames(tmp_path, 0x710000, 0x710100) == ["all", "all"]
 
 
-class TestAnyBytes:
-    """Whatever is in a file, it has symbols that can be asked for, or there is a reason."""
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("symbols")
 
-    @pytest.fixture(scope="class")
-    def folder(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-        yield tmp_path_factory.mktemp("symbols")
 
-    @given(st.data())
-    def test_any_bytes(self, folder: Path, data: st.DataObject) -> None:
-        wide = data.draw(st.booleans())
-        bytes_ = bytearray(elf(BUILD, WORK, Function("more", 0x2300, 8), dynamic=(WORK,), wide=wide))
-        for place in data.draw(st.lists(st.integers(0, len(bytes_) - 1), min_size=1, max_size=6)):
-            bytes_[place] = data.draw(st.integers(0, 255))
-        write(folder / "libapp.so", bytes(bytes_))
-        found = SymbolFolders([str(folder)]).of(MappedFile(PATH, BUILD))
-        if not isinstance(found, FileSymbols):
-            assert found in (ANOTHER_BUILD, UNUSABLE)
-            return
-        asked = np.arange(0x710000, 0x711000, 64, dtype=np.uint64)
-        symbol, start, _ = found.find(asked, 0x710000, 0x711000, 0x1000)
-        for address, number, begin in zip(asked.tolist(), symbol.tolist(), start.tolist(), strict=True):
-            if number >= 0:
-                assert begin <= address < begin + int(found.table.sizes[number])
-                assert isinstance(found.table.name(number), str)
+@given(st.data())
+def test_whatever_is_in_a_file_its_symbols_can_be_asked_for_or_there_is_a_reason(
+    folder: Path, data: st.DataObject
+) -> None:
+    wide = data.draw(st.booleans())
+    bytes_ = bytearray(elf(BUILD, WORK, Function("more", 0x2300, 8), dynamic=(WORK,), wide=wide))
+    for place in data.draw(st.lists(st.integers(0, len(bytes_) - 1), min_size=1, max_size=6)):
+        bytes_[place] = data.draw(st.integers(0, 255))
+    write(folder / "libapp.so", bytes(bytes_))
+    found = SymbolFolders([str(folder)]).of(MappedFile(PATH, BUILD))
+    if not isinstance(found, FileSymbols):
+        assert found in (ANOTHER_BUILD, UNUSABLE)
+        return
+    asked = np.arange(0x710000, 0x711000, 64, dtype=np.uint64)
+    symbol, start, _ = found.find(asked, 0x710000, 0x711000, 0x1000)
+    for address, number, begin in zip(asked.tolist(), symbol.tolist(), start.tolist(), strict=True):
+        if number >= 0:
+            assert begin <= address < begin + int(found.table.sizes[number])
+            assert isinstance(found.table.name(number), str)
 
 
 def test_ways_to_ask(tmp_path: Path) -> None:
@@ -255,7 +253,7 @@ def test_ways_to_ask(tmp_path: Path) -> None:
         ["export", str(LINUX), "-o", str(tmp_path / "x.pftrace"), "--symbols", folder],
         ["query", str(LINUX), "select distinct method from frames", "--csv", "--symbols", folder],
     ):
-        result = CliRunner().invoke(main, command)
+        result = CliRunner().invoke(root, command)
         assert result.exit_code == 0, result.output
         made = [tmp_path / name for name in ("x.folded", "x.html", "x.pftrace") if str(tmp_path / name) in command]
         text = made[0].read_bytes() if made else result.stdout_bytes
@@ -265,8 +263,8 @@ def test_ways_to_ask(tmp_path: Path) -> None:
 def test_what_is_no_folder(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="nowhere is not a folder"):
         clrevents.open(LINUX, symbols=tmp_path / "nowhere")
-    assert CliRunner().invoke(main, ["top", str(LINUX), "--symbols", str(tmp_path / "nowhere")]).exit_code == 1
-    result = CliRunner().invoke(main, ["export", str(LINUX), "-o", str(tmp_path / "f/"), "--symbols", str(tmp_path)])
+    assert CliRunner().invoke(root, ["top", str(LINUX), "--symbols", str(tmp_path / "nowhere")]).exit_code == 1
+    result = CliRunner().invoke(root, ["export", str(LINUX), "-o", str(tmp_path / "f/"), "--symbols", str(tmp_path)])
     assert result.exit_code == 1
     assert "--symbols" in result.output
 

@@ -9,6 +9,7 @@ import glob
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,9 +26,12 @@ from clrevents.cli.reading import (
     errors_option,
     fail_on_option,
     process_option,
+    refuse_many_with,
     refuse_overwriting,
     spreadsheet_option,
     trace_source,
+    symbols_option,
+    with_option,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
 
@@ -58,6 +62,8 @@ _TRACES: Final = (".nettrace", ".netperf")
 @click.option("--names", is_flag=True, help="Write enums and flags as text instead of numbers.")
 @click.option("--activity-ids", is_flag=True, help="Add columns for activity and related activity ids.")
 @process_option
+@with_option
+@symbols_option
 @click.option(
     "--snapshot",
     type=click.IntRange(min=1),
@@ -76,6 +82,8 @@ def command(
     names: bool,
     activity_ids: bool,
     process: str | None,
+    beside: str | None,
+    symbols: tuple[str, ...],
     snapshot: int | None,
     spreadsheet: bool,
     errors: ErrorMode,
@@ -109,32 +117,38 @@ def command(
 
     files, selectors = _told_apart(things)
     single = _single(out)
+    refuse_many_with(beside, len(files) != 1)
+    if beside is not None:
+        refuse_overwriting(out, beside)
     if process is not None and len(files) != 1:
         raise click.UsageError("--process takes one FILE: ids and names mean nothing in another trace")
     try:
+        reading = Reading(files[0], errors, beside=beside, symbols=symbols)
         if out.lower().endswith(_HEAP):
             if len(files) != 1 or selectors or format or process:
                 raise click.UsageError(f"{out} takes one FILE, and neither NAME nor --format nor --process")
             refuse_overwriting(out, files[0])
-            return _heap(files[0], snapshot, Path(out), errors, fail_on)
+            return _heap(reading, snapshot, Path(out), fail_on)
         shown = timeline_format(out)
         if shown is not None:
             if len(files) != 1 or format:
                 raise click.UsageError(f"{out} takes one FILE, and no --format")
             refuse_overwriting(out, files[0])
-            return _timeline(files[0], selectors, Path(out), shown, process, errors, fail_on)
+            return _timeline(reading, selectors, Path(out), shown, process, fail_on)
         kind: Any = single or format or "parquet"
         number = _process_id(files[0], process, errors)
         options = Options(kind, selectors, names, len(files) == 1, activity_ids, spreadsheet, number)
         if single is None:
-            return _folder(files, Path(out), options, jobs, skip_existing, errors, fail_on)
+            if symbols:
+                raise click.UsageError("--symbols names frames, which the tables of a folder do not have")
+            return _folder(files, beside, Path(out), options, jobs, skip_existing, errors, fail_on)
         if format not in (None, single):
             raise click.UsageError(f"{out} does not have a suffix of --format {format}")
         if len(files) != 1 or (single != "jsonl" and len(selectors) != 1):
             wanted = "one FILE" if single == "jsonl" else "one FILE and one NAME"
             raise click.UsageError(f"{out} is a file, which takes {wanted}; give a folder for more")
         refuse_overwriting(out, files[0])
-        return _file(files[0], selectors, Path(out), options, errors, fail_on)
+        return _file(reading, selectors, Path(out), options, fail_on)
     except OSError as error:
         # Reading raises its own exceptions, so this is about writing.
         where = f" {error.filename}" if error.filename else f" to {out}"
@@ -193,11 +207,11 @@ def _single(out: str) -> str | None:
     return _SUFFIXES.get(os.path.splitext(out)[1].lower())
 
 
-def _file(file: str, selectors: tuple[str, ...], out: Path, options: Any, errors: ErrorMode, fail_on: FailOn) -> int:
+def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any, fail_on: FailOn) -> int:
     from clrevents.export.files.onefile import export_lines, export_table
 
     left_out: Mapping[tuple[str, str], int] = {}
-    with Reading(file, errors) as reading:
+    with reading:
         try:
             if options.format == "jsonl":
                 count = export_lines(reading.trace, selectors, out, names=options.names, process_id=options.process_id)
@@ -212,12 +226,12 @@ def _file(file: str, selectors: tuple[str, ...], out: Path, options: Any, errors
         return code
 
 
-def _heap(file: str, number: int | None, out: Path, errors: ErrorMode, fail_on: FailOn) -> int:
+def _heap(reading: Reading, number: int | None, out: Path, fail_on: FailOn) -> int:
     from clrevents._util.outputs import whole_file
     from clrevents.analysis import heap_snapshots
     from clrevents.export.files.heapsnapshot import write_heapsnapshot
 
-    with Reading(file, errors) as reading:
+    with reading:
         try:
             found = heap_snapshots(reading.trace)
         except (DamageError, PayloadError) as error:
@@ -227,7 +241,7 @@ def _heap(file: str, number: int | None, out: Path, errors: ErrorMode, fail_on: 
         one = known.get(number or max(known, default=0))
         if one is None:
             what = "heap snapshot" if number is None else f"heap snapshot {number}"
-            raise click.UsageError(f"{file} has no {what}; it has {counted(len(known), 'snapshot')}")
+            raise click.UsageError(f"{reading.name} has no {what}; it has {counted(len(known), 'snapshot')}")
         try:
             with whole_file(out, reading.trace.info.path) as stream:
                 write_heapsnapshot(one, stream)
@@ -239,19 +253,18 @@ def _heap(file: str, number: int | None, out: Path, errors: ErrorMode, fail_on: 
 
 
 def _timeline(
-    file: str,
+    reading: Reading,
     selectors: tuple[str, ...],
     out: Path,
     format: Any,
     process: str | None,
-    errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
     from clrevents._util.outputs import whole_file
     from clrevents.export.look import Look
     from clrevents.export.timeline.timeline_file import VIEWERS, write_timeline
 
-    with Reading(file, errors) as reading:
+    with reading:
         title = os.path.basename(reading.name)
         look = Look(title, f"clrevents {clrevents.__version__}", start=reading.trace.info.start)
         try:
@@ -268,13 +281,20 @@ def _timeline(
 
 
 def _folder(
-    files: list[str], out: Path, options: Any, processes: int, skip: bool, errors: ErrorMode, fail_on: FailOn
+    files: list[str],
+    beside: str | None,
+    out: Path,
+    options: Any,
+    processes: int,
+    skip: bool,
+    errors: ErrorMode,
+    fail_on: FailOn,
 ) -> int:
     from clrevents.export.files.lake import Outcome, jobs
 
     if out.exists() and not out.is_dir():
         raise NotADirectoryError(None, "is a file, not a folder", str(out))
-    todo = jobs(files, out, options, errors)
+    todo = jobs(files, out, options, errors, beside)
     there = [job for job in todo if skip and job.there]
     todo = [job for job in todo if job not in there]
     code, failed, unknown = 0, 0, []
@@ -305,8 +325,14 @@ def _outcomes(todo: Sequence[Any], processes: int) -> Iterator[Any]:
     alone = todo if processes == 1 or len(todo) == 1 else piped
     try:
         for job in alone:
-            stdin = trace_source("-") if job.file == "-" else None
-            outcome = export_trace(job, stdin, meter.part(done, sizes[job], total))
+            progress = meter.part(done, sizes[job], total)
+            if job.beside is not None:
+                with Reading(job.file, job.errors, beside=job.beside) as reading:
+                    reading.joined.seek(0)
+                    outcome = export_trace(job, reading.joined, progress)
+                    outcome = replace(outcome, damage=(*reading.damage, *outcome.damage))
+            else:
+                outcome = export_trace(job, trace_source("-") if job.file == "-" else None, progress)
             done += sizes[job]
             meter.close()
             yield outcome

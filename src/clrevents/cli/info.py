@@ -20,7 +20,15 @@ from clrevents.analysis.framework.recording.recording_kind import KIND_WORDS
 from clrevents.analysis.framework.run.answerable import trace_answers
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.cli.output import Output, event_label, record_lines, safe
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many
+from clrevents.cli.reading import (
+    FailOn,
+    Reading,
+    errors_option,
+    fail_on_option,
+    means_many,
+    refuse_many_with,
+    with_option,
+)
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.files.facts import trace_object
 from clrevents.schema.registry import RUNDOWN
@@ -56,10 +64,17 @@ _NUMBERS: Final = ("process_id", "duration_ns", "bytes", *_GROUPED)
     "--json", "as_json", is_flag=True, help="Print everything as one JSON object; for many traces, one per line."
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
+@with_option
 @errors_option
 @fail_on_option("damage")
 def command(
-    files: tuple[str, ...], part: str | None, as_json: bool, jobs: int | None, errors: ErrorMode, fail_on: FailOn
+    files: tuple[str, ...],
+    part: str | None,
+    as_json: bool,
+    jobs: int | None,
+    beside: str | None,
+    errors: ErrorMode,
+    fail_on: FailOn,
 ) -> int:
     """Show what a trace is, whether it can be trusted, and which reports have data.
 
@@ -75,12 +90,14 @@ def command(
     Which of many traces lost events?
         clrevents info night/
     """
-    if len(files) > 1 or means_many(files[0]):
+    many = len(files) > 1 or means_many(files[0])
+    refuse_many_with(beside, many)
+    if many:
         if part is not None:
             raise click.UsageError(f"--{part} takes one trace")
         return _many(files, as_json, jobs, errors, fail_on)
     (file,) = files
-    with Reading(file, errors) as reading:
+    with Reading(file, errors, beside=beside) as reading:
         try:
             found = _ask(reading.trace)
         except (DamageError, PayloadError) as error:

@@ -18,7 +18,10 @@ from clrevents.cli.reading import (
     fail_on_option,
     means_many,
     process_option,
+    refuse_many_with,
     spreadsheet_option,
+    symbols_option,
+    with_option,
 )
 from clrevents.cli.reading_many import ReadingMany
 from clrevents.errors import DamageError, ErrorMode, PayloadError
@@ -49,6 +52,8 @@ _LONG: Final = 300
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
 @process_option
+@with_option
+@symbols_option
 @click.option("--files", is_flag=True, help="Allow the SQL to read and write files, and to change settings.")
 @spreadsheet_option
 @errors_option
@@ -61,6 +66,8 @@ def command(
     limit: int | None,
     jobs: int | None,
     process: str | None,
+    beside: str | None,
+    symbols: tuple[str, ...],
     files: bool,
     spreadsheet: bool,
     errors: ErrorMode,
@@ -95,10 +102,12 @@ def command(
         raise click.UsageError(str(error)) from None
     # duckdb's bindings report on stderr objects that Python does not free on exit.
     atexit.unregister(gc.freeze)
+    many = len(traces) != 1 or means_many(traces[0])
+    refuse_many_with(beside, many)
     asked = (
-        Reading(traces[0], errors)
-        if len(traces) == 1 and not means_many(traces[0])
-        else ReadingMany(traces, errors, jobs)
+        ReadingMany(traces, errors, jobs, symbols)
+        if many
+        else Reading(traces[0], errors, beside=beside, symbols=symbols)
     )
     with asked:
         try:

@@ -89,6 +89,12 @@ def symbols_option(command: F) -> F:
     )(command)
 
 
+def refuse_many_with(beside: str | None, many: bool) -> None:
+    """Raises UsageError if `--with` is given for several traces."""
+    if beside is not None and many:
+        raise click.UsageError("--with takes one FILE: it is another recording of the same run")
+
+
 def process_option(command: F) -> F:
     """Which process: `process`, a name or a number."""
     return click.option("--process", metavar="NAME|NUMBER", help="Only this process.")(command)
@@ -154,6 +160,10 @@ class Reading:
         self._warned: list[str] = []
         self._trace: clrevents.Trace | None = None
         self._copies = ExitStack()
+        self.joined: Any = None
+        """The open file that both recordings were joined into."""
+        self._damaged: list[tuple[str, list[Problem]]] = []
+        """Of the joined recordings: the joined trace itself is sound."""
 
     def __enter__(self) -> Reading:
         self._filters.__enter__()
@@ -211,11 +221,20 @@ class Reading:
                 join(trace, other.trace, file)
             except ValueError as error:
                 raise click.UsageError(safe(f"--with {other.name}: {error}")) from None
+            for name, one in ((trace.info.path or "standard input", trace), (other.name, other.trace)):
+                if damage := [problem for problem in one.problems if problem.severity == "damage"]:
+                    self._damaged.append((name, damage))
         # Messages and answers name the file that was asked for.
         with suppress(AttributeError):
             file.raw.name = trace.info.path
         file.seek(0)
+        self.joined = file
         return self._open(file)
+
+    @property
+    def damage(self) -> list[Problem]:
+        """What is damaged in the recordings that were joined."""
+        return [problem for _, problems in self._damaged for problem in problems]
 
     def process_id(self, process: str | None) -> int | None:
         """The number of a process that is given by number or name. UsageError for a name of none or of several."""
@@ -257,7 +276,7 @@ class Reading:
 
         The library warns about the first damage or loss, so without a warning no scan is needed.
         """
-        if not self._warned and "problem" not in fail_on:
+        if not self._warned and not self._damaged and "problem" not in fail_on:
             return 0
         problems = self.trace.problems
         damage = [p for p in problems if p.severity == "damage"]
@@ -272,14 +291,15 @@ class Reading:
     def verdict(self, damage: list[Problem], faults: bool, lost: int, fail_on: FailOn) -> int:
         """Report damage and losses on stderr, a sentence each; returns the exit code."""
         self._meter.close()
-        if damage:
-            say(damage_sentence(self.name, damage))
+        damaged = [*self._damaged, *([(self.name, damage)] if damage else [])]
+        for name, problems in damaged:
+            say(damage_sentence(name, problems))
         if lost:
             say(f"{self.name}: {lost_events(lost)}")
         met = {
-            "damage": bool(damage),
+            "damage": bool(damaged),
             "loss": lost > 0,
-            "problem": bool(damage) or faults,
+            "problem": bool(damaged) or faults,
         }
         return 3 if any(met.get(kind, False) for kind in fail_on) else 0
 

@@ -11,7 +11,15 @@ from clrevents._util.units import duration_text, moment_text
 from clrevents._util.words import counted, lost_events
 from clrevents.analysis.pairing import activity_keys, longest, spans, summary, telling
 from clrevents.cli.output import Output, safe
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, process_option
+from clrevents.cli.reading import (
+    FailOn,
+    Reading,
+    errors_option,
+    fail_on_option,
+    file_argument,
+    process_option,
+    with_option,
+)
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.files.formats import json_rows
 
@@ -42,6 +50,7 @@ _SHOWN: Final = 3
     "--thread", "threads", type=click.IntRange(0, 2**64 - 1), multiple=True, metavar="T", help="Only these threads."
 )
 @process_option
+@with_option
 @click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone.")
 @click.option("--end", "until", metavar="WHEN", help="End time, exclusive.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all rows.")
@@ -58,6 +67,7 @@ def command(
     provider: str | None,
     threads: tuple[int, ...],
     process: str | None,
+    beside: str | None,
     start: str | None,
     until: str | None,
     as_json: bool,
@@ -114,7 +124,7 @@ def command(
         else:
             _show(out, (begin, end), table, count, wanted)
 
-    with Reading(file, errors) as reading:
+    with Reading(file, errors, beside=beside) as reading:
         try:
             found = ask(reading.trace, reading.process_id(process))
         except (DamageError, PayloadError) as error:

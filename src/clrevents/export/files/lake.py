@@ -28,38 +28,54 @@ _HEAD: Final = 1 << 16
 
 @dataclass(frozen=True)
 class Job:
-    """One trace (`file` is a path, or `-`) and the folder it is exported to."""
+    """One trace (`file` is a path, or `-`) and the folder it is exported to; `beside` is what it is joined with."""
 
     file: str
     folder: Path
     options: Options
     errors: ErrorMode = "salvage"
+    beside: str | None = None
 
     @property
     def source(self) -> dict[str, Any]:
         """The trace's origin: its path, and what distinguishes it from other files of that name."""
-        if self.file == "-":
-            return {"path": None, "size": None, "fingerprint": None}
-        path = os.path.abspath(self.file)
-        nothing = {"path": path, "size": None, "fingerprint": None}
-        if not os.path.isfile(path):
-            # A pipe would be waited for, and what came be lost.
-            return nothing
-        try:
-            with open(path, "rb") as file:
-                head = hashlib.sha256(file.read(_HEAD)).hexdigest()[:16]
-            return {"path": path, "size": os.path.getsize(path), "fingerprint": head}
-        except OSError:
-            # Opening it for reading will report the fault.
-            return nothing
+        return _origin(self.file)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Where everything in the folder is from."""
+        return {"source": self.source, **({} if self.beside is None else {"with": _origin(self.beside)})}
 
     @property
     def there(self) -> bool:
         """Whether the folder already holds this trace, exported with the same options."""
-        facts, source = _facts(self.folder), self.source
-        found = facts.get("source", {})
-        same = source["size"] is not None and all(found.get(key) == source[key] for key in ("size", "fingerprint"))
+        facts, about = _facts(self.folder), self.about
+        same = facts.get("with") is None or "with" in about
+        same = same and all(_same(facts.get(part), origin) for part, origin in about.items())
         return same and facts.get("export") == self.options.object()
+
+
+def _origin(file: str) -> dict[str, Any]:
+    if file == "-":
+        return {"path": None, "size": None, "fingerprint": None}
+    path = os.path.abspath(file)
+    nothing = {"path": path, "size": None, "fingerprint": None}
+    if not os.path.isfile(path):
+        # A pipe would be waited for, and what came be lost.
+        return nothing
+    try:
+        with open(path, "rb") as opened:
+            head = hashlib.sha256(opened.read(_HEAD)).hexdigest()[:16]
+        return {"path": path, "size": os.path.getsize(path), "fingerprint": head}
+    except OSError:
+        # Opening it for reading will report the fault.
+        return nothing
+
+
+def _same(found: Any, origin: dict[str, Any]) -> bool:
+    """Whether the facts of an export are of the same content."""
+    alike = isinstance(found, dict) and all(found.get(key) == origin[key] for key in ("size", "fingerprint"))
+    return alike and origin["size"] is not None
 
 
 @dataclass(frozen=True)
@@ -75,7 +91,9 @@ class Outcome:
     lost: int = 0
 
 
-def jobs(files: Sequence[str], out: Path, options: Options, errors: ErrorMode = "salvage") -> list[Job]:
+def jobs(
+    files: Sequence[str], out: Path, options: Options, errors: ErrorMode = "salvage", beside: str | None = None
+) -> list[Job]:
     """A job for each file, in a folder with its name, or that and a hash if another trace has the name.
 
     A folder belongs to a trace according to the facts in it: the same path, or the same content. Raises OSError if no
@@ -85,7 +103,7 @@ def jobs(files: Sequence[str], out: Path, options: Options, errors: ErrorMode = 
     found: list[Job] = []
     taken: set[str] = set()
     for file in dict.fromkeys(files):
-        job = Job(file, out, options, errors)
+        job = Job(file, out, options, errors, beside)
         stem = "stdin" if file == "-" else trace_stem(file)
         source = job.source
         hashes = (f"{source['size']} {source['fingerprint']}", str(source["path"]))
@@ -109,8 +127,7 @@ def _free(folder: Path, source: dict[str, Any]) -> bool:
     found = _facts(folder).get("source")
     if found is None:
         return False
-    same = source["size"] is not None and all(found.get(key) == source[key] for key in ("size", "fingerprint"))
-    return same or found.get("path") == source["path"]
+    return _same(found, source) or found.get("path") == source["path"]
 
 
 def _facts(folder: Path) -> dict[str, Any]:
@@ -139,8 +156,10 @@ class _Passes:
         self._tell(self._before + self._share * done / max(total, 1))
 
 
-def export_trace(job: Job, stdin: BinaryIO | None = None, progress: Callable[[float], Any] | None = None) -> Outcome:
+def export_trace(job: Job, opened: BinaryIO | None = None, progress: Callable[[float], Any] | None = None) -> Outcome:
     """Export one trace; `progress` is called with the fraction done, from 0 to 1.
+
+    `opened` is what to read if that is not the file: standard input, or the joined trace.
 
     Raises OSError if it cannot be written; any fault of the trace is in the outcome.
     """
@@ -149,9 +168,9 @@ def export_trace(job: Job, stdin: BinaryIO | None = None, progress: Callable[[fl
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TraceWarning)
         try:
-            source = job.source
-            with Trace(job.file if stdin is None else stdin, errors=job.errors, progress=tell) as trace:
-                written = export_directory(trace, job.folder, job.options, {"source": source}, passes.begun)
+            about = job.about
+            with Trace(job.file if opened is None else opened, errors=job.errors, progress=tell) as trace:
+                written = export_directory(trace, job.folder, job.options, about, passes.begun)
                 problems = trace.problems
                 return Outcome(
                     job,
