@@ -94,7 +94,12 @@ def test_not_in_places(tmp_path: Path) -> None:
 
 def test_names_end_with_their_symbols(tmp_path: Path) -> None:
     functions = (
-        *(WORK, Function("inner", 0x2140, 0x10), Function("nothing", 0x2300, 0), Function("used", 0x2400, 0x10, section=0)),
+        *(
+            WORK,
+            Function("inner", 0x2140, 0x10),
+            Function("nothing", 0x2300, 0),
+            Function("used", 0x2400, 0x10, section=0),
+        ),
         *(Function("data", 0x2500, 0x10, info=0x11), Function("static", 0x2600, 8, info=2)),
         *(Function("local", 0x2700, 8, info=2), Function("weak", 0x2700, 8, info=0x22), Function("all", 0x2700, 8)),
         # Where the recording has a name, that is the name.
@@ -237,7 +242,8 @@ def test_whatever_is_in_a_file_its_symbols_can_be_asked_for_or_there_is_a_reason
 
 
 def test_ways_to_ask(tmp_path: Path) -> None:
-    write(tmp_path / "s" / "libcoreclr.so", elf(CORECLR, Function("coreclr", 0x1A9020, 0x4B67E0), segment=(0x1A8020, 0x1A9020, 0x4B67E0, 0x4B67E0)))  # fmt: skip
+    segment = (0x1A8020, 0x1A9020, 0x4B67E0, 0x4B67E0)
+    write(tmp_path / "s" / "libcoreclr.so", elf(CORECLR, Function("coreclr", 0x1A9020, 0x4B67E0), segment=segment))
     folder = str(tmp_path / "s")
     trace = clrevents.open(LINUX, symbols=folder)
     with pickle.loads(pickle.dumps(trace)) as again, trace:

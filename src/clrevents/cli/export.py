@@ -29,8 +29,8 @@ from clrevents.cli.reading import (
     refuse_many_with,
     refuse_overwriting,
     spreadsheet_option,
-    trace_source,
     symbols_option,
+    trace_source,
     with_option,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError

@@ -237,12 +237,12 @@ def _read(path: str) -> _Elf | None:
 
     try:
         with open(path, "rb") as stream:
-            return _Reader(stream).read()
+            return _ElfReader(stream).read()
     except (ELFError, ArithmeticError, LookupError, OSError, TypeError, UnicodeError, ValueError):
         return None
 
 
-class _Reader:
+class _ElfReader:
     """Reads one file with the structures of pyelftools. Its objects for sections and segments are not made: those of
     some kinds read as much as the file tells them to."""
 

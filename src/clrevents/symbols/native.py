@@ -92,7 +92,7 @@ class _Piece:
 
 
 @attrs.frozen
-class _Mapped:
+class _MappedPiece:
     """A mapped file: its name to show, its path, where in it the mapping begins, and what is told of its build."""
 
     name: str
@@ -142,11 +142,11 @@ class Native(Summary):
                 path = str(record.FileName)
                 told = str(getattr(record, "SymbolMetadata", ""))
                 offset, metadata = _address(record, "FileOffset"), _address(record, "MetadataId")
-                mapped = _Mapped(file_name(path), path, offset, metadata, told)
+                mapped = _MappedPiece(file_name(path), path, offset, metadata, told)
                 mappings.append(_Piece(row.process, row.time_ns, start, end, mapped))
             elif hasattr(record, "MappingId") and end - start <= _LARGEST_SYMBOL:
                 symbols.append(_Piece(row.process, row.time_ns, start, end, record))
-        self._files: list[_Mapped] = [piece.value for piece in mappings]
+        self._files: list[_MappedPiece] = [piece.value for piece in mappings]
         others = _next_owners(feed)
         self.mappings = _index(mappings, [(piece.process,) for piece in mappings], others)
         self.symbols: list[Symbol] = []

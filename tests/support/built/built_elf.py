@@ -33,8 +33,8 @@ def elf(
 ) -> bytes:
     """A file with these symbols in .symtab and .dynsym; without any there is no such table.
 
-    `segment`: offset, address, size in the file and size in memory of the executable part. `wrong` are fields of headers,
-    such as `e_shnum`, or `symtab_size` for a field of the section of that name.
+    `segment`: offset, address, size in the file and size in memory of the executable part. `wrong` are fields of
+    headers, such as `e_shnum`, or `symtab_size` for a field of the section of that name.
     """
     word = "Q" if wide else "I"
     note = struct.pack(f"{order}III4s", 4, len(build_id) // 2, 3, b"GNU\0") + bytes.fromhex(build_id)
@@ -54,7 +54,9 @@ def elf(
     for name, kind, data, link in sections:
         fields = {"name": 0, "type": kind, "flags": 0, "addr": 0, "offset": head + phdr + len(body)}
         fields |= {"size": len(data), "link": link, "info": 0, "align": 1, "entsize": 24 if wide else 16}
-        fields |= {key.removeprefix(f"{name}_"): n for key, n in wrong.items() if key.removeprefix(f"{name}_") in fields}
+        fields |= {
+            key.removeprefix(f"{name}_"): n for key, n in wrong.items() if key.removeprefix(f"{name}_") in fields
+        }
         table += struct.pack(f"{order}II4{word}II2{word}", *fields.values())
         body += data
     ident = b"\x7fELF" + bytes([2 if wide else 1, 1 if order == "<" else 2, 1]) + bytes(9)
