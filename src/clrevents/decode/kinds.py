@@ -141,6 +141,9 @@ class Kinds:
         if row.metadata_id < 0:
             text = f"an event description has the invalid id {row.metadata_id}"
             return damage("bad-metadata", text, row.offset, None, "the events it describes")
+        if self._full and self._described is None and row.metadata_id not in self._by_id:
+            # At once: a crafted trace has many, and nothing of them is kept.
+            return self._refused(row)
         problem = None
         fields = with_undeclared(row.provider, row.name, row.fields)
         if fields is not row.fields:
@@ -160,14 +163,8 @@ class Kinds:
             described = None if described is None else _identity(row)
             kind = self._known(described)
         if kind is None:
-            if len(self.all) >= self._limits.metadata:
-                return damage(
-                    "too-many-kinds",
-                    "more event descriptions than Limits.metadata",
-                    row.offset,
-                    None,
-                    "later kinds",
-                )
+            if self._full:
+                return self._refused(row)
             kind = self._make(row, False)
             if self._described is not None and described is not None:
                 self._described[described] = kind
@@ -176,6 +173,14 @@ class Kinds:
             return problem
         text = f"event description {row.metadata_id} is redefined as {kind.key}; it was {old.key}"
         return damage("redefined-metadata", text, row.offset, None, "events of either description")
+
+    @property
+    def _full(self) -> bool:
+        return len(self.all) >= self._limits.metadata
+
+    def _refused(self, row: MetadataRow) -> Problem:
+        text = "more event descriptions than Limits.metadata"
+        return damage("too-many-kinds", text, row.offset, None, "later kinds")
 
     def _known(self, described: bytes | None) -> EventKind | None:
         """The kind with this description, where some are remembered."""
@@ -215,7 +220,7 @@ class Kinds:
         """The kind that results when an event's labels override its description."""
         variant_index = self._variants.get((index, overrides))
         if variant_index is None:
-            if len(self.all) >= self._limits.metadata:
+            if self._full:
                 return index
             changes: dict[str, Any] = dict(overrides)
             row = attrs.evolve(self.all[index].row, **changes)

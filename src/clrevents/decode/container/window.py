@@ -162,6 +162,11 @@ class Cursor:
 
     def utf8(self, what: str) -> str:
         """UTF-8 text after its varint byte count; invalid bytes become U+FFFD."""
+        at = self.pos + 1
+        if at <= self.end and (count := self.data[at - 1]) < 128 and count <= self.limit and count <= self.end - at:
+            # Nearly all of them: a crafted trace may have a million.
+            self.pos = at + count
+            return self.data[at : self.pos].decode("utf-8", "replace")
         at = self.skip_utf8(what)
         return self.data[at : self.pos].decode("utf-8", "replace")
 

@@ -62,6 +62,10 @@ _SIZES = {
 
 def read_row(cursor: Cursor, what: Row) -> Cursor:
     """A row after its 16-bit size, as a new cursor."""
+    at = cursor.pos + 2
+    if at <= cursor.end and (end := at + int.from_bytes(cursor.data[at - 2 : at], "little")) <= cursor.end:
+        cursor.pos = end
+        return Cursor(cursor.data, at, end, cursor.base, cursor.limit)
     row, row_size = _ROW_NAMES[what]
     size = cursor.u16(row_size)
     at = cursor.take(size, row)
