@@ -22,6 +22,7 @@ from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES
 
 pytestmark = pytest.mark.full
+pytest.importorskip("elftools")
 
 LINUX = FIXTURES / "net8-linux.nettrace.gz"
 CORECLR = "7c3796010ffdb407df859c3884e92bcad0cf7925"

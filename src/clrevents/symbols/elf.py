@@ -78,7 +78,8 @@ class SymbolTable:
     def __init__(self, rows: NDArray[Any], names: bytes) -> None:
         kind, binding = rows["info"] & 15, rows["info"] >> 4
         start, size = rows["value"].astype(np.uint64), rows["size"].astype(np.uint64)
-        kept = np.isin(kind, _FUNCTIONS) & (rows["section"] != 0) & (size > 0) & (rows["name"] < len(names))
+        kept = np.isin(kind, _FUNCTIONS) & (rows["section"] != 0) & (rows["name"] < len(names))
+        # Nor are those of size 0, which name nothing, and what wraps around.
         kept &= start + size > start
         rank = np.full(len(rows), len(_BINDINGS), dtype=np.int64)
         for place, one in enumerate(_BINDINGS):
