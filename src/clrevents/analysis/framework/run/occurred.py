@@ -1,0 +1,41 @@
+"""Which kinds of event occur in a trace, all and by process: what needs are held against. Decodes no payload."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
+from clrevents.errors import TraceError
+from clrevents.trace import Trace, passes_of
+
+
+def seen_kinds(trace: Trace) -> SeenKinds:
+    """The kinds of event that occur in a trace."""
+    scan = passes_of(trace).scan(raising=False)
+    return SeenKinds(seen_kind(kind) for kind in scan.kinds if kind.key in scan.counts)
+
+
+def kinds_of_processes(trace: Trace) -> KindsOfProcesses:
+    """The same by process, which takes a pass over the headers of a trace that has several."""
+    passes = passes_of(trace)
+    scan = passes.scan(raising=False)
+    if trace.info.version < MANY_PROCESSES or len({thread.process_id for thread in scan.threads} - {None}) < 2:
+        return KindsOfProcesses(seen_kinds(trace))
+    pass_ = passes.columns(passes.selection(()), headers=("process_id",), payloads=False)
+    pairs: set[tuple[int, int]] = set()
+    # What broke the reading is raised by the pass that the answers come from.
+    with suppress(TraceError):
+        for chunk in passes.chunks(pass_):
+            process = chunk.headers["process_id"]
+            numbers = np.where(process.known, process.values, -1)
+            pairs |= set(map(tuple, np.unique(np.column_stack((numbers, chunk.kinds)), axis=0).tolist()))
+    kinds = pass_.stream.kinds.all
+    return KindsOfProcesses.of((None if p < 0 else p, seen_kind(kinds[index])) for p, index in sorted(pairs))
+
+
+def seen_kind(kind: Any) -> SeenKind:
+    return SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level)
