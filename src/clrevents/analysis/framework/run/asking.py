@@ -6,6 +6,7 @@ Joins passes of `trace` with one reading of reports. If a trace is broken, the e
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
@@ -18,7 +19,7 @@ from clrevents._util.notebook_views import Summary
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
-from clrevents.analysis.framework.run.report_reading import Asked, HoleQueue, ReadingEnd, ReportReading
+from clrevents.analysis.framework.run.report_reading import PROCESSES, Asked, HoleQueue, ReadingEnd, ReportReading
 from clrevents.analysis.framework.run.selectors import patient
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.framework.vocabulary.marks import holes_of, trace_holes
@@ -76,6 +77,8 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
         return events[selector]
 
     reading = ReportReading(asked, one_event, nothing, options.get("process_id"))
+    if reading.selectors and options.get("process_id") is None:
+        reading.busiest = _busiest(trace, reading.selectors)
     headers = reading.headers(trace.info)
     holes = HoleQueue(trace_holes(trace))
     stacks: list[Table] = []
@@ -115,6 +118,24 @@ def seen_kinds(trace: Trace) -> SeenKinds:
     """The kinds of event that occur in a trace."""
     scan = passes_of(trace).scan(raising=False)
     return SeenKinds(_seen(kind) for kind in scan.kinds if kind.key in scan.counts)
+
+
+def _busiest(trace: Trace, selectors: Sequence[str]) -> frozenset[int | None] | None:
+    """The processes with the most of these events, if there are too many for an answer each."""
+    passes = passes_of(trace)
+    threads = passes.scan(raising=False).threads if trace.info.version >= MANY_PROCESSES else ()
+    if len({thread.process_id for thread in threads}) <= PROCESSES:
+        return None
+    events = Counter[int | None]()
+    pass_ = passes.columns(passes.selection(selectors), headers=("process_id",), payloads=False)
+    # What broke the reading is raised by the pass that the answers come from.
+    with suppress(TraceError):
+        for chunk in passes.chunks(pass_):
+            process = chunk.headers["process_id"]
+            numbers, counts = np.unique(np.where(process.known, process.values, -1), return_counts=True)
+            for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+                events[None if number < 0 else number] += count
+    return frozenset(process for process, _ in events.most_common(PROCESSES))
 
 
 def kinds_of_processes(trace: Trace) -> KindsOfProcesses:
