@@ -51,7 +51,7 @@ ROOMS: Final = {
     "kernels": Room((), stdlib=False),
     "reference": Room(("errors", "schema"), ("construct",)),
     "encode": Room(("errors", "schema")),
-    "symbols": Room(("_util", "errors", "schema", "decode"), ("attrs", "numpy")),
+    "symbols": Room(("_util", "errors", "schema", "decode"), ("attrs", "numpy"), ("elftools",)),
     "table": Room(("_util", "errors", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
     "sources": Room(("errors", "schema"), (), ("fsspec",)),
     "trace": Room(("_util", "errors", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),

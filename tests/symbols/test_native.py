@@ -91,3 +91,11 @@ def test_processes_have_addresses_of_their_own() -> None:
     assert methods.at(0x10100, process_id=99).reason == "no rundown"
     index, _ = methods.find(np.array([0x10100], dtype=np.uint64))
     assert index.tolist() == [0]
+
+
+def test_an_address_may_get_its_name_later() -> None:
+    trace = TraceBuilder("nettrace6").event(ProcessMapping_V0(1, 0x10000, 0x20000, 0, "/memfd:doublemapper", 0))
+    trace.at(100_000_000).sample(0x10100).at(200_000_000).event(ProcessSymbol_V0(1, 1, 0x10100, 0x10200, "late"))
+    trace.at(300_000_000).sample(0x10100)
+    frames = [event.frames[0] for event in clrevents.open(trace.build()).events("ThreadSample")]
+    assert [frame.name or frame.reason for frame in frames] == ["native", "late"]

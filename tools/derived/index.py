@@ -1,4 +1,6 @@
-"""`schema/_index.py`, from the event families: which holds which event, so that a name loads one and not all."""
+"""What is read instead of loading everything: `schema/_index.py`, which family of events holds which, and
+`analysis/framework/run/_report_index.py`, what each report is about and needs.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,21 @@ import pkgutil
 from enum import Enum
 from pathlib import Path
 
-SCHEMA = Path(__file__).resolve().parents[2] / "src" / "clrevents" / "schema"
+import attrs
+
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.listing import first_line, report_names
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "clrevents"
+SCHEMA = SOURCE / "schema"
 
 
 def files() -> dict[Path, str]:
-    """The module with its text."""
+    """The modules with their texts."""
+    return {SCHEMA / "_index.py": _events(), SOURCE / "analysis" / "framework" / "run" / "_report_index.py": _reports()}
+
+
+def _events() -> str:
     package = importlib.import_module("clrevents.schema.events")
     families = sorted(m.name for m in pkgutil.iter_modules(package.__path__))
     shared = ["clrevents.schema.keywords"]
@@ -43,4 +55,24 @@ def files() -> dict[Path, str]:
     lines += [")", "", "EXPORTS: dict[str, str] = {"]
     lines += [f"    {name!r}: {path!r}," for name, path in sorted(exports.items())]
     lines += ["}", ""]
-    return {SCHEMA / "_index.py": "\n".join(lines).replace("'", '"')}
+    return "\n".join(lines).replace("'", '"')
+
+
+def _reports() -> str:
+    lines = [
+        '"""Made by tools/make.py: what lists of reports and `info` say of each, so that they load none."""',
+        "",
+        "NEED = tuple[str, tuple[str, ...], int, int, str, bool, int | None, str]",
+        "REPORTS: dict[str, tuple[str, str, tuple[NEED, ...]]] = {",
+    ]
+    for name in report_names():
+        declared = find_report(name)
+        lines += [f"    {name!r}: (", f"        {first_line(name)!r},", f"        {declared.question!r},", "        ("]
+        # Flags of keywords as numbers: they need no class.
+        needs = (
+            tuple(value.value if isinstance(value, Enum) else value for value in attrs.astuple(need, recurse=False))
+            for need in declared.needs
+        )
+        lines += [f"            {need!r}," for need in needs]
+        lines += ["        ),", "    ),"]
+    return "\n".join([*lines, "}", ""])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import glob
 import os
-import secrets
 import shutil
 import stat
 import time
@@ -70,7 +69,7 @@ def whole_path(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[Pa
     # Another process may be writing the same file.
     like = f".{target.name[:50]}."
     _remove_abandoned(target.parent, like)
-    room = target.with_name(f"{like}{secrets.token_hex(6)}{PARTIAL}")
+    room = target.with_name(f"{like}{os.urandom(6).hex()}{PARTIAL}")
     room.mkdir()
     held = _hold(room)
     try:

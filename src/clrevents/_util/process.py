@@ -1,15 +1,9 @@
-"""Settings of a whole process: memory and garbage collector for a program that mostly reads, and signals and lifetime
-of one that works for another. Never called by the library itself; knows nothing of traces.
-"""
+"""Settings of a whole process that mostly reads: memory and garbage collector. Never called by the library itself."""
 
 from __future__ import annotations
 
 import gc
-import multiprocessing
-import os
-import signal
-import threading
-from typing import Any, Final
+from typing import Final
 
 # Larger than what is allocated for a few windows before it is freed, smaller than glibc's largest threshold.
 _FREED: Final = 24 << 20
@@ -35,19 +29,3 @@ def tune_process() -> None:
     first, *rest = gc.get_threshold()
     if first:
         gc.set_threshold(*map(max, (first, *rest), _THRESHOLDS))
-
-
-def serve_parent() -> None:
-    """Leave interrupts to the process that started this one, and end when that one has ended.
-
-    If it was killed, this process would otherwise wait for work forever.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_after, args=(parent,), name="end with parent", daemon=True).start()
-
-
-def _end_after(parent: Any) -> None:
-    parent.join()
-    os._exit(1)

@@ -23,7 +23,8 @@ from multiprocessing.reduction import ForkingPickler
 from types import ModuleType
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
-from clrevents._util.process import serve_parent, tune_process
+from clrevents._util.process import tune_process
+from clrevents._util.served_parent import serve_parent
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -22,6 +22,7 @@ from clrevents.cli.reading import (
     fail_on_option,
     file_argument,
     process_option,
+    symbols_option,
     with_option,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError
@@ -49,6 +50,7 @@ _RAW: Final = 64
 )
 @process_option
 @with_option
+@symbols_option
 @click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, 2026-01-31T14:03:22Z.")
 @click.option("--end", metavar="WHEN", help="End time, exclusive.")
 @click.option("--stacks", is_flag=True, help="Add each event's call stack, innermost frame first.")
@@ -67,6 +69,7 @@ def command(
     threads: tuple[int, ...],
     process: str | None,
     beside: str | None,
+    symbols: tuple[str, ...],
     start: str | None,
     end: str | None,
     stacks: bool,
@@ -93,7 +96,7 @@ def command(
     Each line has the milliseconds since the session started, the thread, provider/event, and the fields. Long values
     are truncated; use --json for all of them.
     """
-    with Reading(file, errors, busy_output=True, beside=beside) as reading:
+    with Reading(file, errors, busy_output=True, beside=beside, symbols=symbols) as reading:
         try:
             found = reading.trace.events(
                 *selectors,

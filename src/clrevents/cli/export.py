@@ -29,6 +29,7 @@ from clrevents.cli.reading import (
     refuse_many_with,
     refuse_overwriting,
     spreadsheet_option,
+    symbols_option,
     trace_source,
     with_option,
 )
@@ -62,6 +63,7 @@ _TRACES: Final = (".nettrace", ".netperf")
 @click.option("--activity-ids", is_flag=True, help="Add columns for activity and related activity ids.")
 @process_option
 @with_option
+@symbols_option
 @click.option(
     "--snapshot",
     type=click.IntRange(min=1),
@@ -81,6 +83,7 @@ def command(
     activity_ids: bool,
     process: str | None,
     beside: str | None,
+    symbols: tuple[str, ...],
     snapshot: int | None,
     spreadsheet: bool,
     errors: ErrorMode,
@@ -120,7 +123,7 @@ def command(
     if process is not None and len(files) != 1:
         raise click.UsageError("--process takes one FILE: ids and names mean nothing in another trace")
     try:
-        reading = Reading(files[0], errors, beside=beside)
+        reading = Reading(files[0], errors, beside=beside, symbols=symbols)
         if out.lower().endswith(_HEAP):
             if len(files) != 1 or selectors or format or process:
                 raise click.UsageError(f"{out} takes one FILE, and neither NAME nor --format nor --process")
@@ -136,6 +139,8 @@ def command(
         number = _process_id(files[0], process, errors)
         options = Options(kind, selectors, names, len(files) == 1, activity_ids, spreadsheet, number)
         if single is None:
+            if symbols:
+                raise click.UsageError("--symbols names frames, which the tables of a folder do not have")
             return _folder(files, beside, Path(out), options, jobs, skip_existing, errors, fail_on)
         if format not in (None, single):
             raise click.UsageError(f"{out} does not have a suffix of --format {format}")

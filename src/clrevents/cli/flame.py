@@ -19,6 +19,7 @@ from clrevents.cli.reading import (
     file_argument,
     refuse_overwriting,
     refuse_same_input,
+    symbols_option,
     with_option,
 )
 from clrevents.cli.sampling import Chosen, in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
@@ -43,6 +44,7 @@ _OPENS: Final[dict[str, str]] = {
 @click.option("--off-cpu", is_flag=True, help="Draw what threads were off a processor for; Linux recordings only.")
 @click.option("--logical", is_flag=True, help="Follow tasks and awaits to where they were created.")
 @with_option
+@symbols_option
 @click.option("--against", metavar="BEFORE", help="Another trace: show what changed since; html only.")
 @sampling_options
 @errors_option
@@ -55,6 +57,7 @@ def command(
     off_cpu: bool,
     logical: bool,
     beside: str | None,
+    symbols: tuple[str, ...],
     against: str | None,
     event: str | None,
     weight: str | None,
@@ -118,7 +121,7 @@ def command(
             raise click.UsageError("numbers of threads mean nothing in another trace; use --against without --thread")
         refuse_same_input(file, against)
         refuse_overwriting(out, against)
-        with Reading(against, errors) as other:
+        with Reading(against, errors, symbols=symbols) as other:
             before_name = os.path.basename(other.name)
             try:
                 before = samples_of(other, event, weight, threads, start, end, chosen)
@@ -127,7 +130,7 @@ def command(
             except (click.UsageError, UnknownEventError, AmbiguousEventError) as error:
                 raise click.UsageError(safe(f"{before_name}: {error}")) from None
             worst = other.finish(fail_on)
-    with Reading(file, errors, beside=beside) as reading:
+    with Reading(file, errors, beside=beside, symbols=symbols) as reading:
         try:
             samples = samples_of(reading, event, weight, threads, start, end, chosen)
         except (DamageError, PayloadError) as error:

@@ -17,8 +17,7 @@ from clrevents._util.units import duration_text, moment_text, size_text
 from clrevents._util.words import counted, lost_events
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.recording.recording_kind import KIND_WORDS
-from clrevents.analysis.framework.run.answerable import trace_answers
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.answerable import asked_and_needed, trace_answers
 from clrevents.cli.output import Output, event_label, record_lines, safe
 from clrevents.cli.reading import (
     FailOn,
@@ -239,11 +238,11 @@ def _reports(out: Output, found: dict[str, Any]) -> None:
     answers = found["answers"]
     rows = [(a["report"], a["coverage"], ", ".join(a["missing"]), a["question"]) for a in answers]
     out.table(("report", "data", "not recorded", "question"), rows, whole={"report", "data", "question"})
-    lacking = [find_report(a["report"]) for a in answers if a["missing"]]
+    lacking = [asked_and_needed(a["report"])[1] for a in answers if a["missing"]]
     if lacking:
         out.line()
         out.line("to record everything:")
-        out.lines(record_lines(record_needs(need for one in lacking for need in one.needs), out.width))
+        out.lines(record_lines(record_needs(need for needs in lacking for need in needs), out.width))
 
 
 def _providers(out: Output, found: dict[str, Any]) -> None:

@@ -19,7 +19,6 @@ from typing import Any, Final
 import click
 
 from clrevents._util.fitting import Fitted, Kind, TextColumn, fitted_table, wrapped
-from clrevents._util.outputs import whole_file
 from clrevents._util.words import safe as safe
 from clrevents.export.files.json_pieces import json_pieces
 from clrevents.schema.registry import SHORT_PROVIDERS
@@ -69,6 +68,9 @@ def write_file(out: str, data: bytes, said: str) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     else:
+        # Few commands write a file.
+        from clrevents._util.outputs import whole_file
+
         with whole_file(out) as target:
             target.write(data)
         say(f"{out}: {said}")

@@ -20,6 +20,7 @@ from clrevents.cli.reading import (
     process_option,
     refuse_many_with,
     spreadsheet_option,
+    symbols_option,
     with_option,
 )
 from clrevents.cli.reading_many import ReadingMany
@@ -52,6 +53,7 @@ _LONG: Final = 300
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
 @process_option
 @with_option
+@symbols_option
 @click.option("--files", is_flag=True, help="Allow the SQL to read and write files, and to change settings.")
 @spreadsheet_option
 @errors_option
@@ -65,6 +67,7 @@ def command(
     jobs: int | None,
     process: str | None,
     beside: str | None,
+    symbols: tuple[str, ...],
     files: bool,
     spreadsheet: bool,
     errors: ErrorMode,
@@ -101,7 +104,11 @@ def command(
     atexit.unregister(gc.freeze)
     many = len(traces) != 1 or means_many(traces[0])
     refuse_many_with(beside, many)
-    asked = ReadingMany(traces, errors, jobs) if many else Reading(traces[0], errors, beside=beside)
+    asked = (
+        ReadingMany(traces, errors, jobs, symbols)
+        if many
+        else Reading(traces[0], errors, beside=beside, symbols=symbols)
+    )
     with asked:
         try:
             if process is None:

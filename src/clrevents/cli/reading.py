@@ -19,7 +19,6 @@ import click
 
 import clrevents
 from clrevents._util.meter import Meter
-from clrevents._util.outputs import refuse_replacing
 from clrevents._util.words import counted, lost_events
 from clrevents.cli.output import safe, say
 from clrevents.errors import (
@@ -78,6 +77,17 @@ def with_option(command: F) -> F:
     )(command)
 
 
+def symbols_option(command: F) -> F:
+    """Where symbol files are: `symbols`, folders."""
+    return click.option(
+        "--symbols",
+        multiple=True,
+        type=click.Path(exists=True, file_okay=False),
+        metavar="DIR",
+        help="Name native code of Linux recordings from ELF and debug files of the same build in DIR; repeatable.",
+    )(command)
+
+
 def refuse_many_with(beside: str | None, many: bool) -> None:
     """Raises UsageError if `--with` is given for several traces."""
     if beside is not None and many:
@@ -132,10 +142,17 @@ class Reading:
     """
 
     def __init__(
-        self, file: str, errors: ErrorMode = "salvage", *, busy_output: bool = False, beside: str | None = None
+        self,
+        file: str,
+        errors: ErrorMode = "salvage",
+        *,
+        busy_output: bool = False,
+        beside: str | None = None,
+        symbols: Sequence[str] = (),
     ) -> None:
         self._file = file
         self._beside = beside
+        self._symbols = symbols
         self._errors = errors
         self._meter = Meter(sys.stderr, busy_output and sys.stdout is not None and sys.stdout.isatty())
         self._filters = warnings.catch_warnings()
@@ -163,11 +180,11 @@ class Reading:
             if means_many(self._file):
                 what = "directory" if os.path.isdir(self._file) else "pattern"
                 raise SourceError(f"is a {what}, and {_OF_MANY}", path=self._file)
-            self._trace = clrevents.open(trace_source(self._file), errors=self._errors, progress=self._meter.hook)
+            self._trace = self._open(trace_source(self._file))
             if self._beside is not None:
                 self._trace = self._joined(self._trace, self._beside)
         except ImportError as error:
-            # A URL, and nothing that reads it.
+            # A URL or symbols, and nothing that reads them.
             self.__exit__(None, None, None)
             raise click.UsageError(str(error)) from None
         except BaseException:
@@ -183,6 +200,9 @@ class Reading:
         if self._trace is not None:
             self._trace.close()
         self._copies.close()
+
+    def _open(self, source: Any) -> clrevents.Trace:
+        return clrevents.open(source, errors=self._errors, progress=self._meter.hook, symbols=self._symbols)
 
     @property
     def trace(self) -> clrevents.Trace:
@@ -208,7 +228,7 @@ class Reading:
             file.raw.name = trace.info.path
         file.seek(0)
         self.joined = file
-        return clrevents.open(file, errors=self._errors, progress=self._meter.hook)
+        return self._open(file)
 
     @property
     def damage(self) -> list[Problem]:
@@ -305,6 +325,9 @@ def trace_source(file: str) -> Any:
 
 def refuse_overwriting(out: str | os.PathLike[str], file: str) -> None:
     """Raises UsageError if OUT is FILE, even through a link or standard input."""
+    # Few commands write a file.
+    from clrevents._util.outputs import refuse_replacing
+
     held: str | int | None = file
     if file == "-":
         # Standard input may be absent, or a file object without a descriptor.

@@ -29,10 +29,12 @@ _BAD: Final = ("damage", "payload")
 class ReadingMany:
     """Many open traces, and what to report about them at the end."""
 
-    def __init__(self, places: Sequence[str], errors: ErrorMode, jobs: int | None) -> None:
+    def __init__(self, places: Sequence[str], errors: ErrorMode, jobs: int | None, symbols: Sequence[str] = ()) -> None:
         self._meter = Meter(sys.stderr)
         try:
-            self.asked: Traces = clrevents.open_many(places, jobs=jobs, errors=errors, progress=self._tell)
+            self.asked: Traces = clrevents.open_many(
+                places, jobs=jobs, errors=errors, progress=self._tell, symbols=symbols
+            )
         except (FileNotFoundError, ImportError) as error:
             raise click.UsageError(str(error)) from None
         sizes = (os.path.getsize(path) if os.path.isfile(path) else 0 for path in self.asked.paths)

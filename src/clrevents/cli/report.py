@@ -17,6 +17,7 @@ from clrevents.cli.reading import (
     process_option,
     refuse_overwriting,
     refuse_same_input,
+    symbols_option,
     with_option,
 )
 from clrevents.errors import ErrorMode
@@ -30,6 +31,7 @@ from clrevents.export.page.report_page import PageAgainst, report_page
 @process_option
 @click.option("--against", metavar="BEFORE", help="Another trace: flame graphs show what changed since.")
 @with_option
+@symbols_option
 @errors_option
 @fail_on_option("damage")
 def command(
@@ -38,6 +40,7 @@ def command(
     process: str | None,
     against: str | None,
     beside: str | None,
+    symbols: tuple[str, ...],
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
@@ -58,10 +61,10 @@ def command(
     if against is not None:
         refuse_same_input(file, against)
         refuse_overwriting(out, against)
-        with Reading(against, errors) as other:
+        with Reading(against, errors, symbols=symbols) as other:
             before = PageAgainst.of(other.trace)
             worst = other.finish(fail_on)
-    with Reading(file, errors, beside=beside) as reading:
+    with Reading(file, errors, beside=beside, symbols=symbols) as reading:
         page = report_page(reading.trace, before, reading.process_id(process))
         code = max(worst, reading.finish(fail_on))
         write_file(os.fspath(out), page, f"{counted(len(page), 'byte')}; open it in a browser")

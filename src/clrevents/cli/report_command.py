@@ -39,6 +39,7 @@ from clrevents.cli.reading import (
     means_many,
     process_option,
     spreadsheet_option,
+    symbols_option,
     with_option,
 )
 from clrevents.cli.report_rows import (
@@ -146,6 +147,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
         click.option("--end", metavar="WHEN", help="End time, exclusive."),
         process_option,
         with_option,
+        symbols_option,
         click.option(
             "--table", type=click.Choice(names), help=f"The table to show or write. [default: {declared.headline}]"
         ),
@@ -229,6 +231,7 @@ def _run_many(
     facts: bool = False,
     chart: str | None = None,
     beside: str | None = None,
+    symbols: tuple[str, ...] = (),
     conditions: tuple[str, ...],
     **wanted: Any,
 ) -> int:
@@ -244,7 +247,7 @@ def _run_many(
         raise click.UsageError("--csv and --json are mutually exclusive")
     window: WindowOptions = {"start": start, "end": end, "process_id": _number(process)}
     asked = ManyOptions(conditions=conditions, **wanted)
-    return write_many(declared, parameters, files, window, asked, jobs, errors, fail_on)
+    return write_many(declared, parameters, files, window, asked, jobs, errors, fail_on, symbols)
 
 
 def _run(
@@ -255,6 +258,7 @@ def _run(
     end: str | None,
     process: str | None,
     beside: str | None,
+    symbols: tuple[str, ...],
     table: str | None,
     columns: str | None,
     sort: str | None,
@@ -325,8 +329,9 @@ def _run(
         return code or (UNMET if unmet else 0)
 
     if isinstance(source, LiveQuestion):
-        if beside is not None:
-            raise click.UsageError("--with goes with a trace, not with a running process")
+        if beside is not None or symbols:
+            option = "--symbols" if beside is None else "--with"
+            raise click.UsageError(f"{option} goes with a trace, not with a running process")
         # A table that renews itself is for people who look at it; everything else gets the last answer.
         renewed = sys.stdout is not None and sys.stdout.isatty() and not (as_json or as_csv or chart)
         code = 0
@@ -342,7 +347,7 @@ def _run(
         except (KeyError, TypeError, ValueError) as error:
             raise usage_error(error) from None
         return code
-    with Reading(source, errors, beside=beside) as reading:
+    with Reading(source, errors, beside=beside, symbols=symbols) as reading:
         stopped: DamageError | PayloadError | None = None
         try:
             window["process_id"] = reading.process_id(process)

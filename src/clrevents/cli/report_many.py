@@ -98,13 +98,14 @@ def write_many(
     jobs: int | None,
     errors: ErrorMode,
     fail_on: FailOn,
+    symbols: Sequence[str] = (),
 ) -> int:
     """Ask all traces and write the answer; returns the exit code."""
     known = known_columns(declared, wanted.table)
     chosen = None if wanted.columns is None else chosen_columns(known, wanted.columns)
     order = order_of(known, wanted.sort)
     check_conditions(wanted.conditions, declared)
-    with ReadingMany(files, errors, jobs) as reading:
+    with ReadingMany(files, errors, jobs, symbols) as reading:
         if wanted.as_json and wanted.table is None:
             asked = partial(_asked, name=declared.name, parameters=declared.parameters(**parameters), window=window)
             coverages, unmet = _write_objects(reading, partial(asked, conditions=wanted.conditions))

@@ -96,6 +96,7 @@ class Opening:
     errors: ErrorMode
     limits: Limits
     registry: Registry
+    symbols: tuple[str, ...] = ()
 
 
 SALVAGING: Final = Opening("salvage", Limits(), DEFAULT)
@@ -122,7 +123,12 @@ def asked(
         warnings.simplefilter("ignore", TraceWarning)
         try:
             with Trace(
-                path, errors=opening.errors, limits=opening.limits, registry=opening.registry, progress=progress
+                path,
+                errors=opening.errors,
+                limits=opening.limits,
+                registry=opening.registry,
+                progress=progress,
+                symbols=opening.symbols,
             ) as trace:
                 value = question(trace)
             return TraceOutcome(path, (value,), found_in(path, trace))

@@ -38,6 +38,7 @@ from clrevents.fleet.side_by_side import SideBySide, usable_processors
 from clrevents.fleet.sql_files import SqlFiles
 from clrevents.fleet.trace_paths import Places, trace_paths
 from clrevents.schema.registry import DEFAULT, Registry
+from clrevents.symbols.elf import Folders, folders_of
 from clrevents.table.build import row_table
 from clrevents.table.query import ask
 from clrevents.table.table import Table
@@ -90,6 +91,7 @@ class Traces:
         limits: Limits | None = None,
         registry: Registry | None = None,
         progress: TraceProgress | None = None,
+        symbols: Folders = (),
     ) -> None:
         if errors not in ERROR_MODES:
             raise ValueError(f"errors must be one of {', '.join(ERROR_MODES)}, not {errors!r}")
@@ -97,7 +99,8 @@ class Traces:
             raise ValueError(f"jobs must be positive, not {jobs!r}")
         self._paths = trace_paths(paths)
         self._progress = progress
-        opening = Opening(errors, limits or Limits(), registry or DEFAULT)
+        folders = folders_of(symbols)
+        opening = Opening(errors, limits or Limits(), registry or DEFAULT, () if folders is None else folders.folders)
         self._workers = SideBySide(jobs or usable_processors(), opening)
         self._problems: dict[TraceProblem, None] = {}
         self._scanned = False
@@ -348,15 +351,16 @@ def open_many(
     limits: Limits | None = None,
     registry: Registry | None = None,
     progress: TraceProgress | None = None,
+    symbols: Folders = (),
 ) -> Traces:
     """Open many traces, to ask all of them the same questions in parallel.
 
     `paths` is a path, a folder (the traces in it), a pattern such as `"traces/**/*.nettrace*"`, a URL that fsspec reads
     (patterns as well), or several of these. `jobs` is the number of processes, by default one per processor; with 1,
-    everything happens in this process. `errors`, `limits` and `registry` are those of `clrevents.open`, but `errors`
-    defaults to `"salvage"`. `progress(done, total)` is called with numbers of traces.
+    everything happens in this process. `errors`, `limits`, `registry` and `symbols` are those of `clrevents.open`, but
+    `errors` defaults to `"salvage"`. `progress(done, total)` is called with numbers of traces.
 
     Raises FileNotFoundError for a folder or a pattern without traces, and TypeError for anything but paths. A file that
     does not exist or is not a trace raises nothing: it is a row of `Traces.problems`.
     """
-    return Traces(paths, jobs=jobs, errors=errors, limits=limits, registry=registry, progress=progress)
+    return Traces(paths, jobs=jobs, errors=errors, limits=limits, registry=registry, progress=progress, symbols=symbols)

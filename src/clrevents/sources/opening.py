@@ -13,7 +13,6 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeAlias
 
 from clrevents.errors import LimitError, Limits, Problem, SourceError
@@ -175,10 +174,10 @@ def open_source(source: Openable, limits: Limits) -> Source:
         return open_remote(source, limits)
     elif isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        if Path(path).is_dir():
+        if os.path.isdir(path):
             raise SourceError("is a directory, not a trace file", path=str(path))
         raw = _Path(str(path))
-        if not Path(path).is_file():
+        if not os.path.isfile(path):
             if isinstance(source, FoundPath):
                 raise SourceError("is no file; a pipe or a device is read only if it is named", path=str(path))
             # A named pipe or a device: it can be read only once.

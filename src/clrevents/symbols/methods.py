@@ -18,6 +18,7 @@ from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
 from clrevents.errors import Limits
 from clrevents.schema.method_flags import MethodFlags
+from clrevents.symbols.elf import SymbolFolders
 from clrevents.symbols.feed import ENTRY, Feed, with_entries
 from clrevents.symbols.frame import Frame
 from clrevents.symbols.il import ILMaps
@@ -34,7 +35,7 @@ from clrevents.symbols.lifetimes import (
 )
 from clrevents.symbols.method import (
     ADVICE,
-    NATIVE,
+    IN_FILE,
     NO_RUNDOWN,
     NOT_MANAGED,
     NOT_YET,
@@ -50,6 +51,8 @@ from clrevents.symbols.native import Native
 from clrevents.symbols.ranges import EARLY, FOUND, GONE, NOTHING, UNDECIDED, Ranges
 
 _REASONS: Final = {FOUND: RESOLVED, GONE: UNLOADED, EARLY: NOT_YET, UNDECIDED: OVERLAPPING}
+_PASSING: Final = frozenset((UNLOADED, NOT_YET, OVERLAPPING)) | IN_FILE
+"""Reasons that hold until any code comes or goes."""
 _FEW: Final = 16
 """Up to this many addresses are faster to look up one by one than with arrays: most stacks have few new ones."""
 _CACHED: Final = 1 << 16
@@ -57,7 +60,8 @@ _NO_PROCESS: Final = -1
 
 
 class Methods(Summary):
-    """All code that a trace reports, a sequence of `Method`: managed code first, then native symbols.
+    """All code that a trace reports, a sequence of `Method`: managed code first, then native symbols, then those of
+    symbol files that were needed so far.
 
     Use `at` or `frames` to resolve addresses. `complete` tells whether the trace lists all managed code, and `modules`
     holds the `Modules` it comes from. Parameters mean the same in every method: `time_ns` is a time in nanoseconds
@@ -65,8 +69,9 @@ class Methods(Summary):
     processes.
     """
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, folders: SymbolFolders | None = None) -> None:
         self._feed = feed
+        self._folders = folders
         self._columns = columns = feed.columns()
         self.complete = feed.complete
         self.modules = Modules(feed)
@@ -106,7 +111,7 @@ class Methods(Summary):
 
     def __len__(self) -> int:
         """The number of pieces of code."""
-        return len(self._ranges) + len(self.native.names)
+        return self._first_in_files + len(self.native.in_files)
 
     def __getitem__(self, index: int) -> Method:
         """The piece of code with this `index`. Raises IndexError if there is none."""
@@ -138,7 +143,12 @@ class Methods(Summary):
     @cached_property
     def native(self) -> Native:
         """Mapped files and their symbols, which only NetTrace 6 has."""
-        return Native(self._feed)
+        return Native(self._feed, self._folders)
+
+    @cached_property
+    def _first_in_files(self) -> int:
+        """The index of the first symbol that is not in the trace."""
+        return len(self._ranges) + len(self.native.names)
 
     def at(self, address: int, time_ns: int | None = None, process_id: int | None = None) -> Frame:
         """The frame of one `address` at a time."""
@@ -193,7 +203,7 @@ class Methods(Summary):
                 frame = self.frame(addresses[place], i, why, place > 0, process_id)
                 frames[place] = frame
                 if time_ns is not None:
-                    life = self._unchanged(time_ns) if why in (UNLOADED, NOT_YET, OVERLAPPING) else self._life(i)
+                    life = self._unchanged(time_ns) if why in _PASSING else self._life(i)
                     cache[addresses[place], place > 0, process_id] = (*life, frame)
                     begin, end = max(begin, life[0]), min(end, life[1])
         return begin, end, tuple(frame for frame in frames if frame is not None)
@@ -213,9 +223,10 @@ class Methods(Summary):
             index, how = native.names.find_one(address, time_ns, process_id)
             if how == FOUND:
                 return index + len(self._ranges), RESOLVED
-            mapped = native.mappings.find_one(address, time_ns, process_id)[1]
+            mapping, mapped = native.mappings.find_one(address, time_ns, process_id)
             if mapped == FOUND:
-                return -1, NATIVE
+                place, reason = native.find_in_files(np.array([address], np.uint64), np.array([mapping], np.int64))
+                return (-1, int(reason[0])) if place[0] < 0 else (self._first_in_files + int(place[0]), RESOLVED)
             outcome = mapped if outcome == NOTHING else outcome
         return index, _REASONS.get(outcome, NOT_MANAGED if self.complete else NO_RUNDOWN)
 
@@ -259,8 +270,11 @@ class Methods(Summary):
             found = named == FOUND
             index[open_[found]] = symbol[found] + len(self._ranges)
             reason[open_[found]] = RESOLVED
-            _, mapped = native.mappings.find(addresses[open_], when, process_id)
-            reason[open_[(mapped == FOUND) & ~found]] = NATIVE
+            mapping, mapped = native.mappings.find(addresses[open_], when, process_id)
+            inside = (mapped == FOUND) & ~found
+            place, unnamed = native.find_in_files(addresses[open_[inside]], mapping[inside])
+            index[open_[inside]] = np.where(place < 0, -1, place + self._first_in_files)
+            reason[open_[inside]] = np.where(place < 0, unnamed, RESOLVED)
             for how in (GONE, EARLY):
                 reason[open_[(mapped == how) & ~found & (outcome[open_] == NOTHING)]] = _REASONS[how]
         return index, reason
@@ -273,7 +287,7 @@ class Methods(Summary):
         `returns` tells whether it is a return address, whose IL offset is that of the call before it.
         """
         if index < 0:
-            return Frame(address, self._file(address, process_id) if reason == NATIVE else "", reason=REASONS[reason])
+            return Frame(address, self._file(address, process_id) if reason in IN_FILE else "", reason=REASONS[reason])
         method = self[index]
         # The IL offset of a call is that of the instruction before its return address.
         offset = None if method.native else self._il_offset(index, method, address - method.address - returns)
@@ -290,7 +304,9 @@ class Methods(Summary):
     def _life(self, index: int) -> tuple[int, int]:
         if index < 0:
             return ALWAYS, FOREVER
-        if index >= len(self._ranges):
+        if index >= self._first_in_files:
+            made, index = self.native.mappings.made, self.native.in_files[index - self._first_in_files].mapping
+        elif index >= len(self._ranges):
             made, index = self.native.names.made, index - len(self._ranges)
         else:
             made = self._ranges.made
@@ -326,9 +342,16 @@ class Methods(Summary):
         )
 
     def _symbol(self, index: int) -> Method:
-        index -= len(self._ranges)
-        made = self.native.names.made
-        symbol = self.native.symbol(index)
+        native = self.native
+        begin, end = self._life(index)
+        if index >= self._first_in_files:
+            known = native.in_files[index - self._first_in_files]
+            symbol, address, size = known.symbol, known.address, known.size
+            process = native.mappings.spaces[int(native.mappings.made.space[known.mapping])]
+        else:
+            index, made = index - len(self._ranges), native.names.made
+            symbol, address, size = native.symbol(index), int(made.start[index]), int(made.size[index])
+            process = native.names.spaces[int(made.space[index])]
         shown = display_name(symbol.namespace, symbol.name, symbol.signature) if symbol.signature else symbol.name
         return Method(
             symbol.namespace,
@@ -336,11 +359,11 @@ class Methods(Summary):
             symbol.signature,
             shown,
             symbol.module,
-            int(made.start[index]),
-            int(made.size[index]),
-            None if made.begin[index] == ALWAYS else int(made.begin[index]),
-            None if made.end[index] == FOREVER else int(made.end[index]),
-            _process(self.native.names.spaces[int(made.space[index])]),
+            address,
+            size,
+            None if begin == ALWAYS else begin,
+            None if end == FOREVER else end,
+            _process(process),
             flags=MethodFlags((symbol.tier or 0) << 7),
             native=symbol.tier is None,
         )

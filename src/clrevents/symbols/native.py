@@ -2,8 +2,8 @@
 
 A mapping or symbol exists from its event on, until something else is there or its process's id is another one's; what
 the recording begins with always existed. Symbols of jitted code are written as in perf maps (`void [Module]
-Type::Method(int32)[Optimized]`) and are parsed.
-Reads no ELF file.
+Type::Method(int32)[Optimized]`) and are parsed. Files of the user's, if there are any, are asked about addresses that
+the recording has no symbol for, and about no other.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
 from clrevents.schema.method_flags import OptimizationTier
+from clrevents.symbols.elf import MappedFile, SymbolFolders
 from clrevents.symbols.feed import Feed
-from clrevents.symbols.lifetimes import FOREVER, LISTED, LOAD, Sightings, lifetimes
+from clrevents.symbols.lifetimes import FOREVER, LISTED, LOAD, Addresses, Ints, Sightings, lifetimes
+from clrevents.symbols.method import NATIVE
 from clrevents.symbols.modules import file_name
 from clrevents.symbols.ranges import Ranges
 
@@ -88,13 +91,39 @@ class _Piece:
     value: Any
 
 
+@attrs.frozen
+class _MappedPiece:
+    """A mapped file: its name to show, its path, where in it the mapping begins, and what is told of its build."""
+
+    name: str
+    path: str
+    offset: int
+    metadata: int
+    told: str
+
+
+@attrs.frozen
+class FileSymbol:
+    """A function in a file of the user's, where it was mapped: `mapping` is the place of that in `mappings`."""
+
+    mapping: int
+    symbol: Symbol
+    address: int
+    size: int
+
+
 class Native(Summary):
     """Mappings (by file name) and symbols, each with an index by address."""
 
     def __repr__(self) -> str:
         return f"<{counted(len(self.names), 'native symbol')}, {counted(len(self.mappings), 'mapping')}>"
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, folders: SymbolFolders | None = None) -> None:
+        self.folders = folders
+        self.in_files: list[FileSymbol] = []
+        """Those that were asked for, in this order."""
+        self._place_in_files: dict[tuple[int, int], int] = {}
+        self._metadata: dict[int, str] = {}
         mappings: list[_Piece] = []
         symbols: list[_Piece] = []
         files: dict[int, str] = {}
@@ -104,14 +133,20 @@ class Native(Summary):
             start, end = (_address(record, name) for name in ("StartAddress", "EndAddress"))
             end = _limit(end, files.get(_address(record, "MappingId")))
             if end <= start:
+                if hasattr(record, "SymbolMetadata") and not hasattr(record, "FileName"):
+                    self._metadata.setdefault(_address(record, "Id"), str(record.SymbolMetadata))
                 continue
             if hasattr(record, "FileName"):
                 files.setdefault(_address(record, "Id"), str(record.FileName))
                 owners.setdefault(_address(record, "Id"), set()).add(row.process)
-                mappings.append(_Piece(row.process, row.time_ns, start, end, file_name(str(record.FileName))))
+                path = str(record.FileName)
+                told = str(getattr(record, "SymbolMetadata", ""))
+                offset, metadata = _address(record, "FileOffset"), _address(record, "MetadataId")
+                mapped = _MappedPiece(file_name(path), path, offset, metadata, told)
+                mappings.append(_Piece(row.process, row.time_ns, start, end, mapped))
             elif hasattr(record, "MappingId") and end - start <= _LARGEST_SYMBOL:
                 symbols.append(_Piece(row.process, row.time_ns, start, end, record))
-        self.files: list[str] = [piece.value for piece in mappings]
+        self._files: list[_MappedPiece] = [piece.value for piece in mappings]
         others = _next_owners(feed)
         self.mappings = _index(mappings, [(piece.process,) for piece in mappings], others)
         self.symbols: list[Symbol] = []
@@ -134,7 +169,34 @@ class Native(Summary):
 
     def file(self, index: int) -> str:
         """The file of a range of `mappings`."""
-        return self.files[int(self.mappings.made.row[index])]
+        return self._files[int(self.mappings.made.row[index])].name
+
+    def find_in_files(self, addresses: Addresses, mappings: Ints) -> tuple[Ints, NDArray[np.uint8]]:
+        """For addresses in mappings, the symbols in the user's files: places in `in_files`, or -1 and the reason."""
+        found = np.full(len(addresses), -1, dtype=np.int64)
+        reason = np.full(len(addresses), NATIVE, dtype=np.uint8)
+        if self.folders is None:
+            return found, reason
+        for mapping in np.unique(mappings).tolist():
+            mine = np.flatnonzero(mappings == mapping)
+            made, mapped = self.mappings.made, self._files[int(self.mappings.made.row[mapping])]
+            file = MappedFile.of(mapped.path, mapped.told or self._metadata.get(mapped.metadata, ""))
+            symbols = NATIVE if file is None else self.folders.of(file)
+            if isinstance(symbols, int):
+                reason[mine] = symbols
+                continue
+            start, size = int(made.start[mapping]), int(made.size[mapping])
+            symbol, begin, why = symbols.find(addresses[mine], start, start + size, mapped.offset)
+            reason[mine] = why
+            for number in np.unique(symbol[symbol >= 0]).tolist():
+                here = np.flatnonzero(symbol == number)
+                place = self._place_in_files.setdefault((mapping, number), len(self.in_files))
+                if place == len(self.in_files):
+                    name, size = symbols.table.name(number), int(symbols.table.sizes[number])
+                    named = Symbol(mapped.name, "", name, "")
+                    self.in_files.append(FileSymbol(mapping, named, int(begin[here[0]]), size))
+                found[mine[here]] = place
+        return found, reason
 
 
 def parse_symbol(text: str, file: str) -> Symbol:

@@ -31,7 +31,7 @@ _FEW: Final = 8
 """Up to this many places are faster to look up one by one than with arrays: a single frame asks for one."""
 
 
-class _LastBeyond:
+class LastBeyond:
     """Finds the last of some ends that lies beyond an address, in as many steps as their number has bits."""
 
     def __init__(self, ends: Addresses) -> None:
@@ -212,9 +212,9 @@ class Ranges:
         return _Numbers(*(column.data for column in every))
 
     @cached_property
-    def _beyond(self) -> _LastBeyond:
+    def _beyond(self) -> LastBeyond:
         """Made when it is needed first: never, where ranges do not overlap."""
-        return _LastBeyond(self._ends)
+        return LastBeyond(self._ends)
 
     def _around(self, group: Ints, asked: Addresses) -> Ints:
         """The last group of ranges with the same start before each group that reaches beyond its address, or -1."""

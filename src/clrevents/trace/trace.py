@@ -26,6 +26,7 @@ from clrevents.errors import ErrorMode, Limits, Problem, TraceError
 from clrevents.schema.redaction_mark import NAME, PROVIDER
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.sources import Openable, open_source
+from clrevents.symbols.elf import Folders, SymbolFolders, folders_of
 from clrevents.symbols.feed import CodeEvents, Feed
 from clrevents.symbols.methods import Methods
 from clrevents.table.listed import Listed
@@ -84,12 +85,18 @@ class Trace:
         limits: Limits | None = None,
         registry: Registry | None = None,
         progress: Progress | bool | None = None,
+        symbols: Folders = (),
     ) -> None:
         limits, registry, self._opened = limits or Limits(), registry or DEFAULT, source
+        self._folders = folders_of(symbols)
         self._tables = BatchTables(registry, limits)
         self._stacks: Stacks | None = None
         self._databases: list[Any] = []
-        again = functools.partial(_methods_of, source, errors, limits, registry) if _reopens(source) else None
+        again = (
+            functools.partial(_methods_of, source, errors, limits, registry, self._folders)
+            if _reopens(source)
+            else None
+        )
         self._names = LateNames(_asking(weakref.ref(self)), again)
         opened = open_source(source, limits)
         try:
@@ -120,7 +127,7 @@ class Trace:
     def __reduce__(self) -> tuple[Callable[..., Trace], tuple[Any, ...]]:
         if not _is_path(self._opened):
             raise TypeError("only a trace opened by path can be pickled")
-        return _reopen, (self._opened, self._passes.errors, self._passes.limits, self._passes.registry)
+        return _reopen, (self._opened, self._passes.errors, self._passes.limits, self._passes.registry, self._folders)
 
     @property
     def info(self) -> TraceInfo:
@@ -179,7 +186,7 @@ class Trace:
             with passes.before_damage():
                 for rows in passes.selected_rows(passes.stream(), CodeEvents(passes.registry), decode=False):
                     feed.take(rows)
-            self._names.known = Methods(feed)
+            self._names.known = Methods(feed, self._folders)
         return self._names.known
 
     @property
@@ -427,6 +434,7 @@ def open(
     limits: Limits | None = None,
     registry: Registry | None = None,
     progress: Progress | bool | None = None,
+    symbols: Folders = (),
 ) -> Trace:
     """Open a trace and read its header.
 
@@ -441,11 +449,14 @@ def open(
     `limits` bounds what may be demanded by a hostile file, `registry` holds the event classes (by default all built-in
     and registered ones). `progress(done_bytes, total_bytes)` is called at most ten times a second in each pass; with
     `progress=True` a pass that takes longer than a second draws a bar, in a notebook or on a terminal's stderr.
+    `symbols` is a folder, or several, with ELF files or their debug files, for names of native code that a Linux
+    recording does not have (see docs/linux.md).
 
     Raises SourceError if the source cannot be read, UnreadableError if it is not a .NET trace, ValueError for unknown
-    `errors`, and ImportError for a URL without the package that reads it.
+    `errors` or for `symbols` that are no folder, and ImportError for a URL or `symbols` without the package that reads
+    them.
     """
-    return Trace(source, errors=errors, limits=limits, registry=registry, progress=progress)
+    return Trace(source, errors=errors, limits=limits, registry=registry, progress=progress, symbols=symbols)
 
 
 def passes_of(trace: Trace) -> Passes:
@@ -481,12 +492,17 @@ def _reopens(source: Openable) -> bool:
     return _is_path(source) or isinstance(source, bytes)
 
 
-def _reopen(source: Any, errors: ErrorMode, limits: Limits, registry: Registry) -> Trace:
-    return Trace(source, errors=errors, limits=limits, registry=registry)
+def _reopen(
+    source: Any, errors: ErrorMode, limits: Limits, registry: Registry, folders: SymbolFolders | None = None
+) -> Trace:
+    symbols = () if folders is None else folders.folders
+    return Trace(source, errors=errors, limits=limits, registry=registry, symbols=symbols)
 
 
-def _methods_of(source: Any, errors: ErrorMode, limits: Limits, registry: Registry) -> Methods:
-    with _reopen(source, errors, limits, registry) as trace:
+def _methods_of(
+    source: Any, errors: ErrorMode, limits: Limits, registry: Registry, folders: SymbolFolders | None
+) -> Methods:
+    with _reopen(source, errors, limits, registry, folders) as trace:
         return trace.methods
 
 

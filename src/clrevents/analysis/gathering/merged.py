@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
 from clrevents.analysis.gathering.groups import Interned, offsets
-from clrevents.symbols.method import NATIVE
+from clrevents.symbols.method import IN_FILE, NATIVE
 from clrevents.symbols.method_names import raw_name
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.native import CodeKind, code_kind
@@ -96,7 +96,9 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
         frame = table.frame(row)
         kind = code_kind(frame.address, frame.module, None) if methods.tells_kinds else None
         # What a mapped file has no name for is one line of each file.
-        text = f"[unresolved in {frame.module}]" if table.reason[row] == NATIVE and frame.module else frame.label
+        reason = int(table.reason[row])
+        why = "" if reason == NATIVE else f": {frame.reason}"
+        text = f"[unresolved in {frame.module}{why}]" if reason in IN_FILE and frame.module else frame.label
         place[row] = frames[StackFrame(text, text, frame.module, frame.reason, kind)]
     return place
 

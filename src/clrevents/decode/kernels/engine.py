@@ -9,7 +9,6 @@ import importlib
 import importlib.util
 import os
 from array import array
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +21,7 @@ def _load(name: str, interpreted: bool) -> Any:
     """A kernel as it was built, or the same source run by Python."""
     if not interpreted:
         return importlib.import_module(f"clrevents.decode.kernels.{name}")
-    source = Path(__file__).with_name(f"{name}.py")
+    source = os.path.join(os.path.dirname(__file__), f"{name}.py")
     spec = importlib.util.spec_from_file_location(f"clrevents.decode.kernels.{name}_interpreted", source)
     assert spec is not None
     assert spec.loader is not None

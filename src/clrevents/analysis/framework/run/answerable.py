@@ -1,21 +1,23 @@
 """Which reports a trace can answer, fully, partly or not at all, and what to record for the rest.
 
-Goes by the kinds of events that occur; runs no report. Together with the kind and cost of the recording, this is what
-`info` says beyond the facts of the file.
+Goes by the kinds of events that occur; runs no report, and loads none that the index has. Together with the kind and
+cost of the recording, this is what `info` says beyond the facts of the file.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import attrs
 
-from clrevents.analysis.framework.model.needs import coverage, missing_notes, record_needs
+from clrevents.analysis.framework.model.needs import Need, coverage, missing_notes, record_needs
 from clrevents.analysis.framework.recording.recorded import recorded
 from clrevents.analysis.framework.recording.recording_cost import recording_cost_of
 from clrevents.analysis.framework.recording.recording_kind import recording_kind
-from clrevents.analysis.framework.run.asking import seen_kinds
-from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.run._report_index import REPORTS
+from clrevents.analysis.framework.run.listing import ROOM, report_names
+from clrevents.analysis.framework.run.occurred import seen_kinds
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage
 from clrevents.trace import Trace
 
@@ -31,15 +33,23 @@ class Answerable:
     record: str
 
 
+def asked_and_needed(name: str) -> tuple[str, tuple[Need, ...]]:
+    """The question of a report and what it needs."""
+    if name in REPORTS:
+        _, question, needs = REPORTS[name]
+        return question, tuple(Need(*need) for need in needs)
+    declared = importlib.import_module(f"{ROOM}.{name}.report").REPORT
+    return declared.question, declared.needs
+
+
 def answerable(trace: Trace) -> tuple[Answerable, ...]:
     """Every report of the registry, by name."""
     kinds = seen_kinds(trace)
     found = []
     for name in report_names():
-        declared = find_report(name)
-        missing = tuple(need for note in missing_notes(declared.needs, kinds) for need in note.touches)
-        line = record_needs(declared.needs)
-        found.append(Answerable(name, declared.question, coverage(declared.needs, kinds), missing, line))
+        question, needs = asked_and_needed(name)
+        missing = tuple(need for note in missing_notes(needs, kinds) for need in note.touches)
+        found.append(Answerable(name, question, coverage(needs, kinds), missing, record_needs(needs)))
     return tuple(found)
 
 

@@ -6,22 +6,20 @@ Joins passes of `trace` with one reading of reports. If a trace is broken, the e
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, Final, TypeAlias
 
 import attrs
-import numpy as np
 
 from clrevents._util.notebook_views import Summary
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
-from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
+from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
+from clrevents.analysis.framework.run.occurred import busiest_processes, kinds_of_processes, seen_kind
 from clrevents.analysis.framework.run.report_reading import PROCESSES, Asked, HoleQueue, ReadingEnd, ReportReading
 from clrevents.analysis.framework.run.selectors import patient
-from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
+from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.framework.vocabulary.marks import holes_of, trace_holes
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.errors import TraceError
@@ -78,7 +76,7 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
 
     reading = ReportReading(asked, one_event, nothing, options.get("process_id"))
     if reading.selectors and options.get("process_id") is None:
-        reading.busiest = _busiest(trace, reading.selectors)
+        reading.busiest = busiest_processes(trace, reading.selectors, PROCESSES)
     headers = reading.headers(trace.info)
     holes = HoleQueue(trace_holes(trace))
     stacks: list[Table] = []
@@ -112,52 +110,6 @@ def _check_options(options: WindowOptions) -> None:
         if name not in WindowOptions.__annotations__:
             known = ", ".join(WindowOptions.__annotations__)
             raise TypeError(f"unexpected keyword argument {name!r}; a report takes {known}")
-
-
-def seen_kinds(trace: Trace) -> SeenKinds:
-    """The kinds of event that occur in a trace."""
-    scan = passes_of(trace).scan(raising=False)
-    return SeenKinds(_seen(kind) for kind in scan.kinds if kind.key in scan.counts)
-
-
-def _busiest(trace: Trace, selectors: Sequence[str]) -> frozenset[int | None] | None:
-    """The processes with the most of these events, if there are too many for an answer each."""
-    passes = passes_of(trace)
-    threads = passes.scan(raising=False).threads if trace.info.version >= MANY_PROCESSES else ()
-    if len({thread.process_id for thread in threads}) <= PROCESSES:
-        return None
-    events = Counter[int | None]()
-    pass_ = passes.columns(passes.selection(selectors), headers=("process_id",), payloads=False)
-    # What broke the reading is raised by the pass that the answers come from.
-    with suppress(TraceError):
-        for chunk in passes.chunks(pass_):
-            process = chunk.headers["process_id"]
-            numbers, counts = np.unique(np.where(process.known, process.values, -1), return_counts=True)
-            for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-                events[None if number < 0 else number] += count
-    return frozenset(process for process, _ in events.most_common(PROCESSES))
-
-
-def kinds_of_processes(trace: Trace) -> KindsOfProcesses:
-    """The same by process, which takes a pass over the headers of a trace that has several."""
-    passes = passes_of(trace)
-    scan = passes.scan(raising=False)
-    if trace.info.version < MANY_PROCESSES or len({thread.process_id for thread in scan.threads} - {None}) < 2:
-        return KindsOfProcesses(seen_kinds(trace))
-    pass_ = passes.columns(passes.selection(()), headers=("process_id",), payloads=False)
-    pairs: set[tuple[int, int]] = set()
-    # What broke the reading is raised by the pass that the answers come from.
-    with suppress(TraceError):
-        for chunk in passes.chunks(pass_):
-            process = chunk.headers["process_id"]
-            numbers = np.where(process.known, process.values, -1)
-            pairs |= set(map(tuple, np.unique(np.column_stack((numbers, chunk.kinds)), axis=0).tolist()))
-    kinds = pass_.stream.kinds.all
-    return KindsOfProcesses.of((None if p < 0 else p, _seen(kinds[index])) for p, index in sorted(pairs))
-
-
-def _seen(kind: Any) -> SeenKind:
-    return SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level)
 
 
 def _damaged(read: Any) -> int:
@@ -259,7 +211,7 @@ class ReportFeed(Summary):
         stream = stream_of(decoder)
         self._note(stream)
         window = self._asked_window(decoder)
-        occurred = [(info.process_id if p is None else p, _seen(kind)) for p, kind in occurred_in(decoder)]
+        occurred = [(info.process_id if p is None else p, seen_kind(kind)) for p, kind in occurred_in(decoder)]
         several = len({process for process, _ in occurred} - {None}) > 1
         kinds = KindsOfProcesses.of(occurred) if several else KindsOfProcesses(SeenKinds(k for _, k in occurred))
         holes = holes_of(stream.losses, stream.destroyed, stream.lost, stream.missing)

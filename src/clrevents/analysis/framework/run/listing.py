@@ -1,37 +1,44 @@
-"""Which reports there are, and one line on each: found by their folders, without loading any of them.
+"""Which reports there are, and what each is about and needs, without loading any of them.
 
-Looks at folders and not at the package, which asks this when it is loaded.
+The generated index tells it of all reports that were there when it was made; a folder that was added since is read
+for its name and its line, and whoever needs more of it loads it.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-import pkgutil
+import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
+from clrevents.analysis.framework.run._report_index import REPORTS
+
 ROOM: Final = "clrevents.analysis.reports"
-_FOLDER: Final = Path(__file__).parents[2] / "reports"
-_REPORT: Final = "report"
+_FOLDER: Final = os.path.join(os.path.dirname(__file__), "..", "..", "reports")
 
 
 @functools.cache
 def report_names() -> tuple[str, ...]:
     """The names of all reports: folders which hold a module `report`."""
-    rooms = [module.name for module in pkgutil.iter_modules([str(_FOLDER)]) if module.ispkg]
-    return tuple(sorted(room for room in rooms if _REPORT in _modules(str(_FOLDER / room))))
+    try:
+        rooms = os.listdir(_FOLDER)
+    except OSError:
+        # Imported from an archive.
+        rooms = []
+    return tuple(sorted({*REPORTS, *filter(_is_report, rooms)}))
 
 
-def _modules(folder: str) -> list[str]:
-    return [module.name for module in pkgutil.iter_modules([folder])]
+def _is_report(room: str) -> bool:
+    return room in REPORTS or os.path.exists(os.path.join(_FOLDER, room, "report.py"))
 
 
 def report_summaries() -> Mapping[str, str]:
     """One line on each report: the first of its folder's docstring, which is read and not run."""
-    return {name: _first_line(_FOLDER / name / "__init__.py") for name in report_names()}
+    return {name: REPORTS[name][0] if name in REPORTS else first_line(name) for name in report_names()}
 
 
-def _first_line(path: Path) -> str:
-    return (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").partition("\n")[0]
+def first_line(name: str) -> str:
+    """The line as the folder has it now."""
+    with open(os.path.join(_FOLDER, name, "__init__.py"), encoding="utf-8") as file:
+        return (ast.get_docstring(ast.parse(file.read())) or "").partition("\n")[0]
