@@ -32,6 +32,10 @@ class Judged(Protocol):
     def rows(self) -> tuple[Change, ...]: ...
     @property
     def alarms(self) -> tuple[Change, ...]: ...
+    @property
+    def confirmed_by(self) -> object | None: ...
+    @property
+    def proposals(self) -> Sequence[object]: ...
 
 
 def amount(change: Change, value: float | None, per: Per) -> str:
@@ -93,7 +97,8 @@ def headline(found: Judged) -> str:
     metrics = [change for change in found.metrics if change.alarm]
     rows = Counter(change.family for change in found.rows if change.alarm)
     if not found.alarms:
-        return f"no difference is beyond chance: {_counts(ordered(found), 'metric')}"
+        which = "no difference is beyond chance" if found.confirmed_by is None else "no difference is in both pairs"
+        return f"{which}: {_counts(ordered(found), 'metric')}"
     parts = [f"{name} ({number:,})" for name, number in rows.items()]
     if found.groups:
         verdicts = Counter(change.verdict for change in metrics)
@@ -101,7 +106,8 @@ def headline(found: Judged) -> str:
             [*(f"{counted(number, 'metric')} {verdict}" for verdict, number in sorted(verdicts.items())), *parts]
         )
     parts = [*([counted(len(metrics), "metric")] if metrics else []), *parts]
-    return f"these recordings differ in {', '.join(parts)}; {CHANCE_ALONE}"
+    which = "these recordings differ" if found.confirmed_by is None else "both pairs of recordings differ"
+    return f"{which} in {', '.join(parts)}; {CHANCE_ALONE}"
 
 
 _SAID: Final = {"same": "the same", "stated": "untested", "differs": "different"}
@@ -175,6 +181,7 @@ def comparison_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[s
         yield f"  {name}: {values[0]} -> {values[1]}, {relative_text(change)}, {values[3]}, could show {values[4]}"
     if len(changes) > _MOST:
         yield f"  and {len(changes) - _MOST} more"
+    yield from (f"  {proposal}" for proposal in found.proposals)
 
 
 _MOST: Final = 20
@@ -197,6 +204,9 @@ def markdown_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str
         yield from _table(rows[:_MOST], per, table)
         if len(rows) > _MOST:
             yield from (f"and {len(rows) - _MOST} more {table}", "")
+    if found.proposals:
+        yield from (f"- {_escaped(str(proposal))}" for proposal in found.proposals)
+        yield ""
     rest = [change for change in ordered(found) if not change.alarm]
     yield f"<details><summary>{counted(len(rest), 'other metric')}</summary>"
     yield ""
