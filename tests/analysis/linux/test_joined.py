@@ -247,6 +247,37 @@ def test_stubs_are_stubs(both: Any, name: str) -> None:
     assert not [address for address in methods for start in stubs if 0 <= address - start < 0x4000]
 
 
+SKIPPED = {"cpu": 5_747, "states": 563, "garbage": 75}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_callers_that_the_unwinder_skipped(both: Any, name: str) -> None:
+    """Wherever the recorder saw code that had replaced other code on the stack, the other recording of the run says
+    that it had another caller: in every one of its samples."""
+    trace, _ = both(name)
+    marked: set[tuple[str, str]] = set()
+    count = 0
+    for weight in (None, "off-cpu"):
+        samples = read_samples(trace, weight=weight)
+        for stack in samples.stack.tolist():
+            frames = [samples.frames[place] for place in samples.frame_ids(stack)]
+            for place, frame in enumerate(frames):
+                if frame.reason == "skipped caller":
+                    count += 1
+                    marked.add((frames[place - 1].name, frames[place + 1].name))
+    assert count == SKIPPED.get(name, 0)
+    callers: dict[str, set[tuple[str, str]]] = {}
+    for sample in trace.events("ThreadSample"):
+        for upper, caller, above in zip(sample.frames, sample.frames[1:], (*sample.frames[2:], None), strict=False):
+            if str(upper.tier) == "OptimizedTier1OSR":
+                callers.setdefault(upper.display, set()).add((caller.display, above.display if above else ""))
+    for method, beyond in marked:
+        # Never called by itself; what the recorder has beyond is the caller of the caller, or no managed code.
+        assert callers[method]
+        assert method not in {caller for caller, _ in callers[method]}
+        assert beyond in {above for _, above in callers[method]} or beyond.startswith("[unresolved in libcoreclr.so")
+
+
 def test_a_part_says_that_it_is_of_two(both: Any, tmp_path: Path) -> None:
     trace, done = both("convoy")
     cut(trace, tmp_path / "part.nettrace", start="1.5s")
