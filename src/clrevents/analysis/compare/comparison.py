@@ -9,9 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import attrs
-
 from clrevents._util.html import html_text
+from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents.analysis.compare.change import Change, Per
 from clrevents.analysis.compare.comparison_texts import comparison_lines, markdown_lines, relative_text
@@ -23,7 +22,7 @@ from clrevents.table.build import plain
 _ORDERED: Final = ("<", "<=", ">", ">=")
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Comparison:
     """All metrics, methods, and other rows of families that moved, of two recordings or groups of them."""
 
