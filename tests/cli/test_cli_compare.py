@@ -63,6 +63,30 @@ def test_exit_codes(run: Run, saved: Callable[..., Path], options: list[str], co
 
 
 @pytest.mark.parametrize(
+    ("second", "alarms", "code"),
+    [
+        (1.2, ["methods.App!<b>|`x`.F()", "threads.running_total"], 4),
+        (1.0, [], 5),
+        (1 / 1.2, [], 5),
+    ],
+)
+def test_second_recordings_confirm(
+    run: Run, saved: Callable[..., Path], second: float, alarms: list[str], code: int
+) -> None:
+    """What the second pair does not show, or shows the other way round, is no difference and fails nothing."""
+    more = ["--confirm", saved("base2", seed=3), saved("new2", second, 4)]
+    condition = ["--fail-on", "threads.running_total>10%", "--strict"]
+    result = run("compare", saved("base"), "--with", saved("new", 1.2, 2), *more, *condition, "--json")
+    assert result.exit_code == code, result.stderr
+    found = json.loads(result.stdout)
+    changes = [*found["metrics"], *found["rows"]]
+    shown = sorted(f"{c['family']}.{c['name']}" for c in changes if c["verdict"] == "differs")
+    assert shown == alarms
+    assert {c["reason"] for c in changes if c["verdict"] == "cannot tell"} <= {"the second recordings do not show it"}
+    assert len(found["confirmed_by"]["base"]) == 1
+
+
+@pytest.mark.parametrize(
     ("arguments", "wrong"),
     [
         (["{a}"], "compare with what?"),
@@ -76,6 +100,9 @@ def test_exit_codes(run: Run, saved: Callable[..., Path], options: list[str], co
         (["{a}", "--save", "{a}"], "is the trace itself"),
         (["{a}", "{a}", "--save", "b.json"], "saves one recording"),
         (["-", "--with", "-"], "only one"),
+        (["-", "--with", "{a}", "--confirm", "{a}", "-"], "only one"),
+        (["{a}", "--save", "b.json", "--confirm", "{a}", "{a}"], "--confirm is about"),
+        ([*["{a}"] * 4, "--with", *["{a}"] * 4, "--confirm", "{a}", "{a}"], "confirm a pair"),
         (["{a}", "--with", "{a}", "--json", "--format", "md"], "mutually exclusive"),
     ],
 )

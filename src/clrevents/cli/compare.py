@@ -96,6 +96,12 @@ class _Sides(click.Command):
     metavar="CONDITION",
     help="Exit with 4 if this holds for the relative change of a metric, such as 'gc.pause_total>5%'; repeatable.",
 )
+@click.option(
+    "--confirm",
+    nargs=2,
+    metavar="BASE NEW",
+    help="A second recording of each side: what differs is what differs in both pairs.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 5 if it cannot be told whether a condition holds.")
 @errors_option
 def command(
@@ -107,6 +113,7 @@ def command(
     form: str,
     save: str | None,
     conditions: tuple[str, ...],
+    confirm: tuple[str, str] | None,
     strict: bool,
     errors: Any,
 ) -> int:
@@ -124,6 +131,8 @@ def command(
     Keep a baseline, and fail if pauses got longer by more than a tenth:
         clrevents compare before.nettrace --save main.json
         clrevents compare main.json --with after.nettrace --fail-on 'gc.pause_total>10%'
+    The same, unless another two recordings do not show it:
+        clrevents compare main.json --with after.nettrace --confirm main2.json after2.nettrace --fail-on ...
 
     Exit status: 4 if a condition of --fail-on holds, 5 with --strict if that cannot be told.
     """
@@ -133,9 +142,11 @@ def command(
         raise click.UsageError(f"compare with what? {_WITH} NEW takes the new recordings, --save OUT saves a baseline")
     if save is not None and len(base) != 1:
         raise click.UsageError("--save saves one recording")
+    if confirm and not new:
+        raise click.UsageError(f"--confirm is about recordings that are compared; {_WITH} NEW takes the new ones")
     if strict and not conditions:
         raise click.UsageError("--strict is about the conditions of --fail-on")
-    if [*base, *new].count("-") > 1:
+    if [*base, *new, *(confirm or ())].count("-") > 1:
         raise click.UsageError("only one of the recordings can be standard input")
     if save is not None:
         if not is_saved(save):
@@ -148,8 +159,9 @@ def command(
         if not new:
             return 0
     after = [_measured(file, errors) for file in new]
+    second = None if confirm is None else (_measured(confirm[0], errors), _measured(confirm[1], errors))
     try:
-        found = compare(before, after, per=per)
+        found = compare(before, after, per=per, confirm=second)
         failed, unknown = found.failing(*conditions)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
@@ -184,7 +196,9 @@ def _measured(file: str, errors: Any) -> Measured:
 def _show(out: Output, found: Comparison, limit: int) -> None:
     names = [side[0].label if len(side) == 1 else f"{len(side)} recordings" for side in (found.base, found.new)]
     per = "not divided" if found.per == "none" else f"per {found.per}"
-    out.facts([("base", names[0]), ("new", names[1]), ("amounts", per)])
+    second = found.confirmed_by
+    confirmed = [] if second is None else [("confirmed by", f"{second.base[0].label} -> {second.new[0].label}")]
+    out.facts([("base", names[0]), ("new", names[1]), ("amounts", per), *confirmed])
     out.text(out.bold(headline(found)))
     for warning in found.warnings:
         out.text(f"! {warning}", 2)

@@ -22,16 +22,27 @@ Recording: TypeAlias = "str | os.PathLike[str] | Trace | Measured"
 
 
 def compare(
-    base: Recording | Sequence[Recording], new: Recording | Sequence[Recording], *, per: Per | None = None
+    base: Recording | Sequence[Recording],
+    new: Recording | Sequence[Recording],
+    *,
+    per: Per | None = None,
+    confirm: tuple[Recording, Recording] | None = None,
 ) -> Comparison:
     """What changed from base to new: one recording against one, or groups of at least four.
 
     Amounts are divided by the number of `"request"`s, by the `"second"` or by nothing (`"none"`); by default by
-    requests if all recordings have some, else by seconds. Raises ValueError for groups of two or three, for an unknown
-    `per`, for requests that were not recorded, and for a file that is no saved measurement; and what
-    `clrevents.open` raises.
+    requests if all recordings have some, else by seconds. `confirm` takes a second recording of each side: what differs
+    is then what differs in both pairs, in the same direction. Raises ValueError for groups of two or three, for an
+    unknown `per`, for requests that were not recorded, for groups with `confirm`, and for a file that is no saved
+    measurement; and what `clrevents.open` raises.
     """
-    return compared(_all(base), _all(new), per)
+    found = compared(_all(base), _all(new), per)
+    if confirm is None:
+        return found
+    if found.groups:
+        raise ValueError("second recordings confirm a pair; a group just takes them in")
+    before, after = confirm
+    return found.confirm(compared(_all(before), _all(after), found.per))
 
 
 def measure(recording: Recording) -> Measured:

@@ -19,6 +19,7 @@ from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.table.build import plain
 
+NOT_CONFIRMED: Final = "the second recordings do not show it"
 _ORDERED: Final = ("<", "<=", ">", ">=")
 
 
@@ -32,6 +33,20 @@ class Comparison:
     warnings: tuple[str, ...]
     metrics: tuple[Change, ...]
     rows: tuple[Change, ...]
+    confirmed_by: Comparison | None = None
+    """What was found in second recordings: alarms here are those of both."""
+
+    def confirm(self, second: Comparison) -> Comparison:
+        """The same, with only those differences that second recordings show too, in the same direction."""
+        shown = {(change.key, change.towards, (change.change or 0) > 0) for change in second.alarms}
+
+        def kept(change: Change) -> Change:
+            if not change.alarm or (change.key, change.towards, (change.change or 0) > 0) in shown:
+                return change
+            return attrs.evolve(change, verdict="cannot tell", reason=NOT_CONFIRMED)
+
+        metrics, rows = (tuple(map(kept, changes)) for changes in (self.metrics, self.rows))
+        return attrs.evolve(self, metrics=metrics, rows=rows, confirmed_by=second)
 
     @property
     def groups(self) -> bool:
@@ -47,8 +62,8 @@ class Comparison:
         """Which conditions on relative changes of metrics hold, such as `"gc.pause_total>5%"`, and which may hold.
 
         One holds if the change is told from chance and the whole interval lies beyond the limit. Numbers of events are
-        exact and have no interval. Raises ValueError for an unknown metric, a comparison other than < <= > >=, and a
-        limit that is not a share.
+        exact and have no interval. Where second recordings confirm, it has to hold in these too. Raises ValueError
+        for an unknown metric, a comparison other than < <= > >=, and a limit that is not a share.
         """
         known: Mapping[str, Change] = {change.key: change for change in self.metrics}
         parsed = [Condition.parse(text, known) for text in conditions]
@@ -62,6 +77,8 @@ class Comparison:
             told = f"{change.key} changed by {relative_text(change)}" if metric.value is not None else ""
             if holds is None or (holds and metric.low is not None and not change.alarm):
                 unknown.append(f"cannot tell whether {condition.text}: {metric.reason or change.reason or told}")
+            elif holds and self.confirmed_by is not None and not self.confirmed_by.failing(condition.text)[0]:
+                unknown.append(f"cannot tell whether {condition.text}: {told}, but not so in the second recordings")
             elif holds:
                 failed.append(f"{condition.text}: {told}")
         return failed, unknown
@@ -77,6 +94,7 @@ class Comparison:
             "warnings": list(self.warnings),
             "metrics": [change.to_dict() for change in self.metrics],
             "rows": [change.to_dict() for change in self.rows],
+            "confirmed_by": None if self.confirmed_by is None else self.confirmed_by.to_dict(),
         }
 
     def markdown(self) -> str:

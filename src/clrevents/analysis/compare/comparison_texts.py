@@ -32,6 +32,8 @@ class Judged(Protocol):
     def rows(self) -> tuple[Change, ...]: ...
     @property
     def alarms(self) -> tuple[Change, ...]: ...
+    @property
+    def confirmed_by(self) -> object | None: ...
 
 
 def amount(change: Change, value: float | None, per: Per) -> str:
@@ -93,7 +95,8 @@ def headline(found: Judged) -> str:
     metrics = [change for change in found.metrics if change.alarm]
     rows = Counter(change.family for change in found.rows if change.alarm)
     if not found.alarms:
-        return f"no difference is beyond chance: {_counts(ordered(found), 'metric')}"
+        which = "no difference is beyond chance" if found.confirmed_by is None else "no difference is in both pairs"
+        return f"{which}: {_counts(ordered(found), 'metric')}"
     parts = [f"{name} ({number:,})" for name, number in rows.items()]
     if found.groups:
         verdicts = Counter(change.verdict for change in metrics)
@@ -101,7 +104,8 @@ def headline(found: Judged) -> str:
             [*(f"{counted(number, 'metric')} {verdict}" for verdict, number in sorted(verdicts.items())), *parts]
         )
     parts = [*([counted(len(metrics), "metric")] if metrics else []), *parts]
-    return f"these recordings differ in {', '.join(parts)}; {CHANCE_ALONE}"
+    which = "these recordings differ" if found.confirmed_by is None else "both pairs of recordings differ"
+    return f"{which} in {', '.join(parts)}; {CHANCE_ALONE}"
 
 
 _SAID: Final = {"same": "the same", "stated": "untested", "differs": "different"}

@@ -70,7 +70,7 @@ from clrevents.analysis.shared.weights.weighing import (
 )
 from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import RUNTIME, SAMPLE
-from clrevents.symbols.methods import Methods
+from clrevents.symbols.methods import Methods, no_methods
 from clrevents.symbols.native import check_kind
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.table.build import ColumnType, TableField, from_values, number_column, text_column
@@ -508,7 +508,9 @@ def _named(
 ) -> Samples:
     apart = trace.info.version >= MANY_PROCESSES
     names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
-    found = name_samples(event, weighed, trace.methods, stacks, names, apart, artefacts, trails, running_told)
+    # Where there are none, no pass for names: what failed to find samples is often damaged, and dear to read.
+    methods = trace.methods if len(weighed.rows) else no_methods()
+    found = name_samples(event, weighed, methods, stacks, names, apart, artefacts, trails, running_told)
     return attrs.evolve(found, info=trace.info)
 
 
