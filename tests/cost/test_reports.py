@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -14,6 +15,9 @@ import clrevents
 import costly_reports
 from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
 from clrevents.analysis.reports.startup.self_time import NONE, ThreadSpans, depths, self_times
+from clrevents.analysis.shared.samples.samples import read_samples
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
 from costly import operations
 
 SIZES = (250, 500, 1000)
@@ -56,6 +60,26 @@ def test_processes_beyond_the_limit_are_left_out_and_counted() -> None:
     assert found.coverage == "partial"
     assert (found.notes[-1].id, found.notes[-1].numbers) == ("too-many-processes", {"processes": 30})
     assert one.process_id == 129
+
+
+def test_of_many_processes_the_busiest_are_shown_and_no_share_is_of_these_alone() -> None:
+    trace = io.BytesIO()
+    writer = NetTrace6Writer(trace, TraceHeader(process_id=0, processors=1, sampling_interval_ns=1_000_000))
+    writer.metadata([MetadataRecord(1, "Universal.Events", 1, 0, "cpu", fields=(FieldDescription("Value", 21),))])
+    writer.threads([ThreadRow(i, i, i) for i in range(1, 151)])
+    # The later processes have more of them.
+    writer.events([EventRecord(1, at, i, b"\1") for at, i in enumerate(i for i in range(1, 151) for _ in range(i))])
+    writer.end()
+    with clrevents.open(trace.getvalue()) as opened:
+        found, whole = opened.report("top"), read_samples(opened)
+        one = opened.report("top", process_id=1)
+    assert {row.process_id for row in found.methods} == set(range(51, 151))
+    assert {row.share for row in found.methods} == {None}
+    total = found.metrics["total"]
+    assert (total.value, total.low, total.high) == (10_050_000_000, 10_050_000_000, None)
+    assert whole.total == 11_325_000_000
+    assert [row.share for row in one.methods] == [1.0]
+    assert "too-many-processes" not in {note.id for note in one.notes}
 
 
 def test_a_trace_with_few_processes_has_all_of_them() -> None:

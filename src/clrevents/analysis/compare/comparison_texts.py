@@ -34,6 +34,8 @@ class Judged(Protocol):
     def alarms(self) -> tuple[Change, ...]: ...
     @property
     def confirmed_by(self) -> object | None: ...
+    @property
+    def proposals(self) -> Sequence[object]: ...
 
 
 def amount(change: Change, value: float | None, per: Per) -> str:
@@ -179,6 +181,7 @@ def comparison_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[s
         yield f"  {name}: {values[0]} -> {values[1]}, {relative_text(change)}, {values[3]}, could show {values[4]}"
     if len(changes) > _MOST:
         yield f"  and {len(changes) - _MOST} more"
+    yield from (f"  {proposal}" for proposal in found.proposals)
 
 
 _MOST: Final = 20
@@ -201,6 +204,9 @@ def markdown_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str
         yield from _table(rows[:_MOST], per, table)
         if len(rows) > _MOST:
             yield from (f"and {len(rows) - _MOST} more {table}", "")
+    if found.proposals:
+        yield from (f"- {_escaped(str(proposal))}" for proposal in found.proposals)
+        yield ""
     rest = [change for change in ordered(found) if not change.alarm]
     yield f"<details><summary>{counted(len(rest), 'other metric')}</summary>"
     yield ""

@@ -15,8 +15,8 @@ from clrevents._util.value_classes import define
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
-from clrevents.analysis.framework.run.occurred import kinds_of_processes, seen_kind
-from clrevents.analysis.framework.run.report_reading import Asked, HoleQueue, ReadingEnd, ReportReading
+from clrevents.analysis.framework.run.occurred import busiest_processes, kinds_of_processes, seen_kind
+from clrevents.analysis.framework.run.report_reading import PROCESSES, Asked, HoleQueue, ReadingEnd, ReportReading
 from clrevents.analysis.framework.run.selectors import patient
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.framework.vocabulary.marks import holes_of, trace_holes
@@ -74,6 +74,8 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
         return events[selector]
 
     reading = ReportReading(asked, one_event, nothing, options.get("process_id"))
+    if reading.selectors and options.get("process_id") is None:
+        reading.busiest = busiest_processes(trace, reading.selectors, PROCESSES)
     headers = reading.headers(trace.info)
     holes = HoleQueue(trace_holes(trace))
     stacks: list[Table] = []

@@ -1,7 +1,9 @@
-"""Which kinds of event occur in a trace, all and by process: what needs are held against. Decodes no payload."""
+"""Which kinds of event occur in a trace, all and by process, and which processes have the most. Decodes no payload."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -39,3 +41,21 @@ def kinds_of_processes(trace: Trace) -> KindsOfProcesses:
 
 def seen_kind(kind: Any) -> SeenKind:
     return SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level)
+
+
+def busiest_processes(trace: Trace, selectors: Sequence[str], most: int) -> frozenset[int | None] | None:
+    """Those `most` processes that have the most of these events; None if there are no more of them."""
+    passes = passes_of(trace)
+    threads = passes.scan(raising=False).threads if trace.info.version >= MANY_PROCESSES else ()
+    if len({thread.process_id for thread in threads}) <= most:
+        return None
+    events = Counter[int | None]()
+    pass_ = passes.columns(passes.selection(selectors), headers=("process_id",), payloads=False)
+    # What broke the reading is raised by the pass that the answers come from.
+    with suppress(TraceError):
+        for chunk in passes.chunks(pass_):
+            process = chunk.headers["process_id"]
+            numbers, counts = np.unique(np.where(process.known, process.values, -1), return_counts=True)
+            for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+                events[None if number < 0 else number] += count
+    return frozenset(process for process, _ in events.most_common(most))

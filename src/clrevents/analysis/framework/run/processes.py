@@ -38,6 +38,24 @@ def merged(answers: Sequence[Answer[Any]]) -> Answer[Any]:
     return attrs.evolve(first, **changed)
 
 
+def of_some(answer: Answer[Any]) -> Answer[Any]:
+    """An answer of some processes as one of all: sums are lower bounds, and nothing is a share of the whole."""
+    changed: dict[str, Any] = {"metrics": {name: _bound(metric) for name, metric in answer.metrics.items()}}
+    for declared in answer.tables():
+        rows = answer.table(declared.name)
+        unknown = dict.fromkeys(shares_of(declared.row_class), [None] * len(rows))
+        changed[declared.name] = rows.replaced(**unknown) if unknown else rows
+    return attrs.evolve(answer, **changed)
+
+
+def _bound(metric: Metric) -> Metric:
+    if metric.value is None or metric.merge == "none":
+        return metric
+    if metric.merge == "min":
+        return attrs.evolve(metric, low=None, high=metric.value if metric.high is None else metric.high)
+    return attrs.evolve(metric, low=metric.value if metric.low is None else metric.low, high=None)
+
+
 def _with_shares(rows: ReportTable[Any]) -> ReportTable[Any]:
     """Rows whose shares are of the whole, heaviest first unless they are a tree."""
     tree = shape_of(rows.row_class).tree

@@ -18,7 +18,7 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk, Troubles
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
-from clrevents.analysis.framework.run.processes import merged
+from clrevents.analysis.framework.run.processes import merged, of_some
 from clrevents.analysis.framework.run.selectors import fits, is_glob, patient
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
@@ -43,7 +43,7 @@ from clrevents.trace import TraceInfo
 
 _PROCESS: Final = "process_id"
 _WHOLE: Final = TimeWindow()
-_PROCESSES: Final = 100
+PROCESSES: Final = 100
 """The most processes with an answer; the runtimes of a machine are fewer."""
 
 
@@ -75,8 +75,11 @@ class ReportReading:
     """Takes chunks in order of time and gives answers by name.
 
     `one_event` returns the (provider, name) that a selector means, or None as long as that is unknown; `nothing`
-    returns its columns without a row.
+    returns its columns without a row. `busiest` are the processes with an answer, where it is known which have the most
+    events; else they are the first ones.
     """
+
+    busiest: frozenset[int | None] | None = None
 
     def __init__(
         self,
@@ -155,12 +158,16 @@ class ReportReading:
         self._holes += holes
 
     def _takes(self, process: int | None) -> bool:
-        """Whether a process is asked for, and one of the first: each takes collectors and an answer of its own, and a
-        crafted trace may have as many processes as threads.
+        """Whether a process is asked for, and one of the busiest, or first: each takes collectors and an answer of its
+        own, and a crafted trace may have as many processes as threads.
         """
         if self._only is not None and process != self._only:
             return False
-        if process not in self._processes and len(self._processes) == _PROCESSES:
+        if self._only is None and self.busiest is not None:
+            taken = process in self.busiest
+        else:
+            taken = process in self._processes or len(self._processes) < PROCESSES
+        if not taken:
             self._left_out.add(process)
             return False
         self._processes.add(process)
@@ -203,9 +210,14 @@ class ReportReading:
             notes.append(Note("distant-times", "warning", text, tables, {"events": self._distant}))
         if self._left_out:
             left_out = len(self._left_out)
-            text = f"the trace has events of more than {_PROCESSES} processes; {left_out} of them are left out"
+            which = "first" if self.busiest is None else "with the most events"
+            text = (
+                f"the trace has events of more than {PROCESSES} processes; {left_out:,} of them are left out, and the "
+                f"{PROCESSES} {which} are here: sums are lower bounds, and shares of the whole are unknown"
+            )
             advice = "ask for one of them with process_id"
             notes.append(Note("too-many-processes", "warning", text, tables, {"processes": left_out}, advice))
+            answer = of_some(answer)
         return attrs.evolve(answer, coverage="partial", notes=(*answer.notes, *notes)) if notes else answer
 
     def _wanted(self, selectors: Iterable[str], events: Mapping[tuple[str, str], Gathered]) -> dict[str, Gathered]:
