@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import attrs
+
 from clrevents._util.html import html_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
