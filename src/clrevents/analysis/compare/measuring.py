@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.compare.block_statistics import Floats
 from clrevents.analysis.compare.measured import Amount, Measured
 from clrevents.analysis.framework.model.answer import Answer
@@ -41,7 +41,7 @@ MOST_BLOCKS: Final = 256
 _SHORTEST_NS: Final = 5_000_000
 
 
-@attrs.frozen
+@frozen
 class Dated:
     """A metric that is the sum of an amount (or the number) of a table's rows, each at a moment of its own.
 
@@ -125,7 +125,7 @@ def measured(trace: Trace) -> Measured:
     )
 
 
-@attrs.frozen
+@frozen
 class _Grid:
     """Time from `start` in `count` blocks of equal length."""
 

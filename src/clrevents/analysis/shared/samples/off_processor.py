@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept, narrowed
@@ -80,7 +81,7 @@ _CALLS: Final[dict[AwayWord, frozenset[str]]] = {
 }
 
 
-@attrs.frozen
+@frozen
 class WhyAway:
     """What a thread was off its processor for, and the system call that it was in; None for none that is known."""
 
@@ -135,7 +136,7 @@ def why_away(frames: Iterable[StackFrame]) -> WhyAway:
     return WhyAway(next((word for word, known in _CALLS.items() if call in known), "kernel"), call)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Switches:
     """Times off a processor in order of thread and time, without overlap."""
 
