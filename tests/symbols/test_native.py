@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import clrevents
+from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.events import ProcessCreate_V0, ProcessExit_V0, ProcessMapping_V0, ProcessSymbol_V0
 from clrevents.symbols.native import Symbol, parse_symbol
 from clrevents.testing.builder import TraceBuilder
@@ -99,3 +100,28 @@ def test_an_address_may_get_its_name_later() -> None:
     trace.at(300_000_000).sample(0x10100)
     frames = [event.frames[0] for event in clrevents.open(trace.build()).events("ThreadSample")]
     assert [frame.name or frame.reason for frame in frames] == ["native", "late"]
+
+
+def test_stubs_of_the_runtime_are_told_by_where_they_are() -> None:
+    trace = TraceBuilder("nettrace6")
+    for number, start, end, path in (
+        *(
+            (1, 0x10000, 0x13FFF, "/memfd:doublemapper (deleted)"),
+            (2, 0x18000, 0x1BFFF, "/memfd:doublemapper (deleted)"),
+        ),
+        # Not at such a place, of another size, of another file; and one that grew from or to that size.
+        *((3, 0x24000, 0x27FFF, "/memfd:doublemapper"), (4, 0x30000, 0x30FFF, "/memfd:doublemapper")),
+        *((5, 0x40000, 0x43FFF, "/lib/a.so"), (6, 0x50000, 0x50FFF, "/memfd:doublemapper")),
+        *((7, 0x50000, 0x53FFF, "/memfd:doublemapper"), (8, 0x60000, 0x63FFF, "/memfd:doublemapper")),
+        (9, 0x60000, 0x64FFF, "/memfd:doublemapper"),
+    ):
+        trace.event(ProcessMapping_V0(number, start, end, 0, path, 0))
+    trace.event(ProcessSymbol_V0(1, 1, 0x10100, 0x10118, "stub<1> PRECODE_STUB"))
+    addresses = (0x10000, 0x10100, 0x1BFFF, 0x1C000, 0x24000, 0x30000, 0x40000, 0x50000, 0x60000)
+    opened = clrevents.open(trace.sample(*addresses).build())
+    (event,) = opened.events("ThreadSample")
+    expected = ["runtime stub", "stub<1> PRECODE_STUB", "runtime stub", "no rundown", *["native"] * 5]
+    assert [frame.reason or frame.name for frame in event.frames] == expected
+    assert (event.frames[0].module, str(event.frames[0])) == ("", "[unresolved 0x10000]")
+    frames = {frame.name: frame.kind for frame in read_samples(opened, event="ThreadSample").frames}
+    assert frames["[runtime stub]"] == "native"

@@ -214,7 +214,8 @@ def _show(out: Output, found: Comparison, limit: int) -> None:
         if len(rows) > limit:
             out.line(f"{limit} of {len(rows)} {table} (-n shows more)")
     lacking = list(incomparable(found))
-    texts = [*reasons(found), *row_counts(found), *(f"not comparable: {text}" for text, _ in lacking)]
+    compared = [*map(str, found.proposals), *reasons(found), *row_counts(found)]
+    texts = [*compared, *(f"not comparable: {text}" for text, _ in lacking)]
     if texts:
         out.line()
     for text in texts:

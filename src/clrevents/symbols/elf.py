@@ -79,7 +79,7 @@ class SymbolTable:
         kind, binding = rows["info"] & 15, rows["info"] >> 4
         start, size = rows["value"].astype(np.uint64), rows["size"].astype(np.uint64)
         kept = np.isin(kind, _FUNCTIONS) & (rows["section"] != 0) & (rows["name"] < len(names))
-        # Nor are those of size 0, which name nothing, and what wraps around.
+        # Symbols of size 0 name nothing; what wraps around is none.
         kept &= start + size > start
         rank = np.full(len(rows), len(_BINDINGS), dtype=np.int64)
         for place, one in enumerate(_BINDINGS):

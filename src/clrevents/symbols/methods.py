@@ -42,6 +42,7 @@ from clrevents.symbols.method import (
     OVERLAPPING,
     REASONS,
     RESOLVED,
+    STUB,
     UNLOADED,
     Method,
 )
@@ -51,7 +52,7 @@ from clrevents.symbols.native import Native
 from clrevents.symbols.ranges import EARLY, FOUND, GONE, NOTHING, UNDECIDED, Ranges
 
 _REASONS: Final = {FOUND: RESOLVED, GONE: UNLOADED, EARLY: NOT_YET, UNDECIDED: OVERLAPPING}
-_PASSING: Final = frozenset((UNLOADED, NOT_YET, OVERLAPPING)) | IN_FILE
+_PASSING: Final = frozenset((UNLOADED, NOT_YET, OVERLAPPING, STUB)) | IN_FILE
 """Reasons that hold until any code comes or goes."""
 _FEW: Final = 16
 """Up to this many addresses are faster to look up one by one than with arrays: most stacks have few new ones."""
@@ -225,7 +226,7 @@ class Methods(Summary):
                 return index + len(self._ranges), RESOLVED
             mapping, mapped = native.mappings.find_one(address, time_ns, process_id)
             if mapped == FOUND:
-                place, reason = native.find_in_files(np.array([address], np.uint64), np.array([mapping], np.int64))
+                place, reason = native.beyond_names(np.array([address], np.uint64), np.array([mapping], np.int64))
                 return (-1, int(reason[0])) if place[0] < 0 else (self._first_in_files + int(place[0]), RESOLVED)
             outcome = mapped if outcome == NOTHING else outcome
         return index, _REASONS.get(outcome, NOT_MANAGED if self.complete else NO_RUNDOWN)
@@ -272,7 +273,7 @@ class Methods(Summary):
             reason[open_[found]] = RESOLVED
             mapping, mapped = native.mappings.find(addresses[open_], when, process_id)
             inside = (mapped == FOUND) & ~found
-            place, unnamed = native.find_in_files(addresses[open_[inside]], mapping[inside])
+            place, unnamed = native.beyond_names(addresses[open_[inside]], mapping[inside])
             index[open_[inside]] = np.where(place < 0, -1, place + self._first_in_files)
             reason[open_[inside]] = np.where(place < 0, unnamed, RESOLVED)
             for how in (GONE, EARLY):

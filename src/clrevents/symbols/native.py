@@ -22,7 +22,7 @@ from clrevents.schema.method_flags import OptimizationTier
 from clrevents.symbols.elf import MappedFile, SymbolFolders
 from clrevents.symbols.feed import Feed
 from clrevents.symbols.lifetimes import FOREVER, LISTED, LOAD, Addresses, Ints, Sightings, lifetimes
-from clrevents.symbols.method import NATIVE
+from clrevents.symbols.method import NATIVE, STUB
 from clrevents.symbols.modules import file_name
 from clrevents.symbols.ranges import Ranges
 
@@ -32,6 +32,9 @@ _COPIES_PER_EVENT: Final = 16
 """How often symbols may be repeated, all together, because their mapping is shared by processes: so often, and more
 for each mapping and symbol. Beyond, they belong to the first of these processes."""
 _JITTED: Final = "/memfd:doublemapper"
+_STUBS: Final = 1 << 14
+"""The runtime maps its stubs in pieces of this size, each followed by as much memory for what they jump to. Code of
+methods it maps in pieces that grow."""
 _PAGE: Final = 1 << 12
 _KERNEL: Final = 1 << 63
 """Addresses from here on are the kernel's."""
@@ -147,6 +150,7 @@ class Native(Summary):
             elif hasattr(record, "MappingId") and end - start <= _LARGEST_SYMBOL:
                 symbols.append(_Piece(row.process, row.time_ns, start, end, record))
         self._files: list[_MappedPiece] = [piece.value for piece in mappings]
+        self._stubs = _stubs(mappings)
         others = _next_owners(feed)
         self.mappings = _index(mappings, [(piece.process,) for piece in mappings], others)
         self.symbols: list[Symbol] = []
@@ -171,13 +175,18 @@ class Native(Summary):
         """The file of a range of `mappings`."""
         return self._files[int(self.mappings.made.row[index])].name
 
-    def find_in_files(self, addresses: Addresses, mappings: Ints) -> tuple[Ints, NDArray[np.uint8]]:
-        """For addresses in mappings, the symbols in the user's files: places in `in_files`, or -1 and the reason."""
+    def is_stubs(self, index: int) -> bool:
+        """Whether a range of `mappings` holds only stubs of the runtime's."""
+        return bool(self._stubs[int(self.mappings.made.row[index])])
+
+    def beyond_names(self, addresses: Addresses, mappings: Ints) -> tuple[Ints, NDArray[np.uint8]]:
+        """For addresses in mappings that have no name in the recording, the symbols in the user's files: places in
+        `in_files`, or -1 and the reason."""
         found = np.full(len(addresses), -1, dtype=np.int64)
-        reason = np.full(len(addresses), NATIVE, dtype=np.uint8)
+        reason = np.where(self._stubs[self.mappings.made.row[mappings]], STUB, NATIVE).astype(np.uint8)
         if self.folders is None:
             return found, reason
-        for mapping in np.unique(mappings).tolist():
+        for mapping in np.unique(mappings[reason == NATIVE]).tolist():
             mine = np.flatnonzero(mappings == mapping)
             made, mapped = self.mappings.made, self._files[int(self.mappings.made.row[mapping])]
             file = MappedFile.of(mapped.path, mapped.told or self._metadata.get(mapped.metadata, ""))
@@ -197,6 +206,25 @@ class Native(Summary):
                     self.in_files.append(FileSymbol(mapping, named, int(begin[here[0]]), size))
                 found[mine[here]] = place
         return found, reason
+
+
+def _stubs(mappings: list[_Piece]) -> NDArray[np.bool_]:
+    """Which mappings hold only stubs of the runtime's, by their size and place.
+
+    On seven recordings of .NET 8 these are 302 mappings, and none of 7,350 methods is in them.
+    """
+    ends: dict[tuple[int, int], set[int]] = {}
+    for piece in mappings:
+        ends.setdefault((piece.process, piece.start), set()).add(piece.end)
+    return np.array(
+        [
+            piece.value.path.startswith(_JITTED)
+            and piece.start % (2 * _STUBS) == 0
+            and ends[piece.process, piece.start] == {piece.start + _STUBS}
+            for piece in mappings
+        ],
+        dtype=np.bool_,
+    )
 
 
 def parse_symbol(text: str, file: str) -> Symbol:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.decode.selection import FilterOptions
 from clrevents.trace.trace import Trace, passes_of
 
@@ -36,7 +36,7 @@ _NEAR: Final = 64
 """The most times off the processor that an event is compared with: many times as many as there are."""
 
 
-@attrs.frozen
+@frozen
 class SameRun(Value):
     """How another recording lies in this one."""
 
@@ -56,7 +56,7 @@ class SameRun(Value):
     none. None if the clocks are aligned by the starts."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Edges:
     """For events and the times off the processor near them: between which two distances of the clocks the event would
     lie in such a time. `event` numbers the events."""

@@ -11,12 +11,14 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents._util.value_classes import frozen
+
 PROCESS_EVENTS: Final = tuple(
     f"Universal.System/{name}" for name in ("ExistingProcess", "ProcessCreate", "ProcessExit")
 )
 
 
-@attrs.frozen
+@frozen
 class ProcessLife:
     """One name of a process id."""
 

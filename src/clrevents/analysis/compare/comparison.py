@@ -12,10 +12,12 @@ from typing import Any, Final
 import attrs
 
 from clrevents._util.html import html_text
+from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents.analysis.compare.change import Change, Per
 from clrevents.analysis.compare.comparison_texts import comparison_lines, markdown_lines, relative_text
 from clrevents.analysis.compare.measured import Measured
+from clrevents.analysis.compare.proposals import Proposal, proposals
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.table.build import plain
@@ -24,7 +26,7 @@ NOT_CONFIRMED: Final = "the second recordings do not show it"
 _ORDERED: Final = ("<", "<=", ">", ">=")
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Comparison:
     """All metrics, methods, and other rows of families that moved, of two recordings or groups of them."""
 
@@ -58,6 +60,11 @@ class Comparison:
     def alarms(self) -> tuple[Change, ...]:
         """What changed, or differs between these recordings."""
         return tuple(change for change in (*self.metrics, *self.rows) if change.alarm)
+
+    @property
+    def proposals(self) -> tuple[Proposal, ...]:
+        """What may have become of methods that are gone: renamed, or inlined into a caller."""
+        return proposals(self.rows)
 
     def failing(self, *conditions: str) -> tuple[list[str], list[str]]:
         """Which conditions on relative changes of metrics hold, such as `"gc.pause_total>5%"`, and which may hold.
@@ -95,6 +102,7 @@ class Comparison:
             "warnings": list(self.warnings),
             "metrics": [change.to_dict() for change in self.metrics],
             "rows": [change.to_dict() for change in self.rows],
+            "proposals": [plain(one) for one in self.proposals],
             "confirmed_by": None if self.confirmed_by is None else self.confirmed_by.to_dict(),
         }
 

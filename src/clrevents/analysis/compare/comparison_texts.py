@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from clrevents._util.units import amount_text, duration_text, share_text
-from clrevents._util.words import counted
+from clrevents._util.words import counted, safe
 from clrevents.analysis.compare.change import Change, Per
 
 _PER: Final = {"second": "/s", "request": "/request", "none": ""}
@@ -34,6 +34,8 @@ class Judged(Protocol):
     def alarms(self) -> tuple[Change, ...]: ...
     @property
     def confirmed_by(self) -> object | None: ...
+    @property
+    def proposals(self) -> Sequence[object]: ...
 
 
 def amount(change: Change, value: float | None, per: Per) -> str:
@@ -171,14 +173,15 @@ def reasons(found: Judged) -> Iterator[str]:
 
 def comparison_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str]:
     """A short text."""
-    yield f"{base} -> {new}, {'in all' if per == 'none' else 'per ' + per}: {headline(found)}"
+    yield f"{safe(base)} -> {safe(new)}, {'in all' if per == 'none' else 'per ' + per}: {headline(found)}"
     yield from (f"! {warning}" for warning in found.warnings)
     changes = [*ordered(found), *(row for row in found.rows if row.alarm)]
     for change in changes[:_MOST]:
-        name, *values = cells(change, per, change.key)
+        name, *values = cells(change, per, safe(change.key))
         yield f"  {name}: {values[0]} -> {values[1]}, {relative_text(change)}, {values[3]}, could show {values[4]}"
     if len(changes) > _MOST:
         yield f"  and {len(changes) - _MOST} more"
+    yield from (f"  {proposal}" for proposal in found.proposals)
 
 
 _MOST: Final = 20
@@ -201,6 +204,9 @@ def markdown_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str
         yield from _table(rows[:_MOST], per, table)
         if len(rows) > _MOST:
             yield from (f"and {len(rows) - _MOST} more {table}", "")
+    if found.proposals:
+        yield from (f"- {_escaped(str(proposal))}" for proposal in found.proposals)
+        yield ""
     rest = [change for change in ordered(found) if not change.alarm]
     yield f"<details><summary>{counted(len(rest), 'other metric')}</summary>"
     yield ""

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned, offsets
-from clrevents.symbols.method import IN_FILE, NATIVE
+from clrevents.symbols.method import IN_FILE, NATIVE, STUB
 from clrevents.symbols.method_names import raw_name
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.native import CodeKind, code_kind
@@ -33,7 +33,7 @@ FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Int
 """The beginnings of method names that are not the program's own; stubs are in the last namespace."""
 
 
-@attrs.frozen
+@frozen
 class StackFrame(Value):
     """One method as a line of stacks; its code of several tiers and addresses is one line.
 
@@ -58,7 +58,7 @@ def is_own_name(name: str) -> bool:
     return not name.removeprefix(ASYNC).startswith(FRAMEWORK_NAMES)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class MergedStacks:
     """`values[offsets[i]:offsets[i + 1]]` are places in `frames`, innermost first; `of[k]` is the k-th use's stack."""
 
@@ -94,11 +94,14 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
     place[known] = frames.of(_with_modules([_method(methods, index) for index in indexes.tolist()]))[of]
     for row in np.flatnonzero(~known).tolist():
         frame = table.frame(row)
-        kind = code_kind(frame.address, frame.module, None) if methods.tells_kinds else None
-        # What a mapped file has no name for is one line of each file.
         reason = int(table.reason[row])
+        managed = False if reason == STUB else None
+        kind = code_kind(frame.address, frame.module, managed) if methods.tells_kinds else None
+        # What a mapped file has no name for is one line of each file.
         why = "" if reason == NATIVE else f": {frame.reason}"
         text = f"[unresolved in {frame.module}{why}]" if reason in IN_FILE and frame.module else frame.label
+        if reason == STUB:
+            text = f"[{frame.reason}]"
         place[row] = frames[StackFrame(text, text, frame.module, frame.reason, kind)]
     return place
 
