@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import attrs
 import click
 
 import clrevents
@@ -30,7 +29,7 @@ from clrevents.cli.reading import (
     with_option,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError
-from clrevents.export.files.facts import trace_object
+from clrevents.export.files.facts import process_object, trace_object
 from clrevents.schema.registry import RUNDOWN
 
 _MOST: Final = 3
@@ -104,7 +103,7 @@ def command(
         try:
             found = _ask(reading.trace)
             if part == "processes":
-                found["processes"] = [attrs.asdict(life) for life in reading.trace.processes]
+                found["processes"] = [process_object(life) for life in reading.trace.processes]
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         code = reading.finish(fail_on)
