@@ -42,7 +42,7 @@ class Room:
 # Who may use whom. A room is a folder, or a module beside the folders (`errors`; the public faces `types`, `events` and
 # `__main__`). Every room may use `_util`, which knows nothing of traces, but for those that import nothing of ours.
 ROOMS: Final = {
-    "_util": Room((), later=("rich", "IPython")),
+    "_util": Room((), ("attrs",), ("rich", "IPython")),
     "errors": Room(("_util",)),
     "schema": Room(("_util", "errors"), ("attrs",)),
     "schema.events": Room(("schema",), ("enum", "typing"), stdlib=False),

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.marks import Marks, trace_holes
 from clrevents.analysis.gathering.gather import Gathered, gather, matched
 from clrevents.analysis.shared.forest.activity_signals import SignalKind, edge_of
@@ -211,7 +212,7 @@ def _shown(side: Gathered, field: TableField, rows: Ints, enum_names: bool) -> C
     return named(column, field.enum) if enum_names and field.enum is not None and len(rows) else column
 
 
-@attrs.frozen
+@frozen
 class SpanSummary:
     """Sums and quantiles over the rows of `spans`; times in ns, None if there are no rows."""
 

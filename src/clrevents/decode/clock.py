@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
+
+from clrevents._util.value_classes import frozen
 
 _BILLION = 10**9
 _SAFE = 1 << 62
@@ -17,7 +18,7 @@ _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@attrs.frozen
+@frozen
 class Clock:
     """Converts the recording clock's ticks to time. `frequency` is in ticks per second and never 0."""
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.arrays import end_to_end
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.header_columns import HEADERS, Known
@@ -34,7 +34,7 @@ _ROWS: Final = 1 << 19
 _BYTES: Final = 8 << 20
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Chunk:
     """Consecutive selected events. Rows that are in none of `payloads` could not be read, and were reported.
 

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import define, frozen
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import LabelList, ThreadRow
 from clrevents.decode.kernels.program import gather
@@ -30,7 +31,7 @@ Ints: TypeAlias = NDArray[np.int64]
 _MANY = 1 << 12
 
 
-@attrs.define(eq=False, repr=False, slots=False)
+@define(eq=False, repr=False, slots=False)
 class DecodedRows:
     """Rows of selected events in order, with the same column names as `HeaderRows`.
 
@@ -185,7 +186,7 @@ def _one_guid(guids: Guids | None, row: int) -> Guids | None:
     return None if data is None else Guids(np.zeros(1, dtype=np.int64), [data])
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class PayloadPlaces:
     """Where the payloads of rows are: `data[starts[i]:ends[i]]`."""
 

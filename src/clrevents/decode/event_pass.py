@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows, PayloadPlaces, own_rows, payloads_of
 from clrevents.decode.kinds import EventKind
@@ -27,7 +27,7 @@ MOST_ROWS = 1 << 17
 _FIRST_ROWS = 1 << 10
 
 
-@attrs.frozen
+@frozen
 class Observer:
     """Watches the rows of a pass, with its own selection: `take` receives them with undecoded payloads."""
 

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.clock import Clock
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, nulls
@@ -26,7 +27,7 @@ _EPOCH_SECONDS: Final = 10**9
 _MOST: Final = (1 << 63) - 1
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Known:
     """What header columns are derived from besides the rows: the trace's kinds, clock and process."""
 
@@ -38,7 +39,7 @@ class Known:
 Make: TypeAlias = Callable[[HeaderRows, Known], Column]
 
 
-@attrs.frozen
+@frozen
 class HeaderColumn:
     """One header column: its type, whether it is nullable, and how it is made."""
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import define, frozen
 from clrevents._util.words import safe
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.container.container import bad_fields
@@ -32,7 +33,7 @@ _SMALL_TABLE = 64
 _NAME = 255
 
 
-@attrs.frozen(order=True)
+@frozen(order=True)
 class EventKey(Value):
     """One kind of event: a key of `Trace.event_counts`, and the most precise selector. Sortable."""
 
@@ -49,7 +50,7 @@ class EventKey(Value):
         return safe(f"{self.provider}/{self.name} (id {self.id}, version {self.version})")
 
 
-@attrs.define(eq=False, slots=False)
+@define(eq=False, slots=False)
 class EventKind:
     """One event description of the trace, combined with what the registry knows of it.
 
@@ -94,7 +95,7 @@ def by_event(kinds: Iterable[EventKind]) -> dict[tuple[str, str], list[EventKind
     return found
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class KindIndex:
     """`every` kind of a trace, and those that a name can mean: of many thousand kinds, for each of dozens of names."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, TypeAlias, TypeVar
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import define, frozen
 from clrevents.decode.arrays import end_to_end
 from clrevents.decode.container.blocks import LabelList, ThreadRow
 from clrevents.decode.kernels.header_scan import PADDING
@@ -53,7 +53,7 @@ class HeaderRows(Protocol):
     def __len__(self) -> int: ...
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Runs:
     """Capture threads and processors of events: run i starts at the `firsts[i]`-th row of a release."""
 
@@ -80,7 +80,7 @@ class Runs:
         return np.searchsorted(self.firsts, file_rows, "right") - 1
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Release:
     """What all rows of one release refer to. Rows index into it by `file_rows`, their place in the file."""
 
@@ -100,7 +100,7 @@ class Release:
     sequenced: bool
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Guids:
     """A GUID for some rows: sixteen bytes, `each[places[row]]`; place -1 means none."""
 
@@ -120,7 +120,7 @@ class Guids:
         return [each[place] for place in self.places.tolist()]
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Rows:
     """Event headers, one array per attribute, ready to be filtered.
 
@@ -302,7 +302,7 @@ def joined_rows(parts: Sequence[Rows]) -> HeaderRows:
     return parts[0] if len(parts) == 1 else JoinedRows(parts)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class JoinedRows:
     """See `HeaderRows`; each attribute is joined when it is asked for.
 

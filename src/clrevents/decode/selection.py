@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypedDict
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.clock import Clock
 from clrevents.decode.kinds import EventKey, EventKind, KindIndex
 from clrevents.decode.moment import Moment, check_moment, to_ns
@@ -48,7 +49,7 @@ class FilterOptions(TypedDict, total=False):
     """The end of the time window, exclusive. Raises TypeError or ValueError unless a `Moment`."""
 
 
-@attrs.frozen
+@frozen
 class Filters:
     """`FilterOptions` after checking."""
 
@@ -81,7 +82,7 @@ class Filters:
         return cls(wanted, options.get("process_id"), threads, start, end)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Wish:
     """One selector, resolved against the registry: `test` says whether it matches a kind of event.
 

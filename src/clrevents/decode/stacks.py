@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary
+from clrevents._util.value_classes import frozen
 from clrevents.decode.arrays import end_to_end, offsets_of, ragged
 from clrevents.decode.container.blocks import InlineStacks, Stacks
 from clrevents.decode.kernels.program import Program, gather
@@ -29,7 +29,7 @@ _STACK: Final = Program([0, 0, 4, 0, 0, 0, 3, 0, 1, 0, 0, 4])
 _NO_STRETCHES: Final[Ints] = np.zeros((3, 0), dtype=np.int64)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class StackLookup:
     """From a region's stack ids to trace-wide numbers, with the ids' meaning at one moment.
 
@@ -221,7 +221,7 @@ def _places(block: Stacks | InlineStacks) -> _Places:
     return np.array(starts, dtype=np.int64), np.array(sizes, dtype=np.int64)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class StackArrays(Summary):
     """Stacks as numpy arrays: `addresses[offsets[i]:offsets[i + 1]]` is the stack with id `ids[i]`."""
 

@@ -12,9 +12,8 @@ import time
 from collections.abc import AsyncIterator
 from types import TracebackType
 
-import attrs
-
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics import runtime_requests as requests
 from clrevents.diagnostics.asynchronous import accept, answered, socket_of
 from clrevents.diagnostics.channel import BUFFER, End
@@ -29,7 +28,7 @@ from clrevents.diagnostics.transports import Connection
 from clrevents.trace import Batch
 
 
-@attrs.frozen
+@frozen
 class AsyncProcess(Value):
     """What a `Process` can be asked, as coroutines."""
 

@@ -17,8 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.transports import Endpoint, PipeEndpoint, SocketEndpoint
 
 _SOCKET: Final = re.compile(r"dotnet-diagnostic-(\d+)-(\d+)-socket")
@@ -26,7 +25,7 @@ _PIPE: Final = re.compile(r"dotnet-diagnostic-(\d+)")
 _PROC: Final = Path("/proc")
 
 
-@attrs.frozen
+@frozen
 class FoundRuntime:
     """A runtime's socket or pipe: the process that created it, and why it cannot be asked, if so."""
 

@@ -14,6 +14,7 @@ from typing import Final
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics import runtime_requests as requests
 from clrevents.diagnostics.discovery import FoundRuntime, find_runtimes, start_key
 from clrevents.diagnostics.driving import run
@@ -26,7 +27,7 @@ DUMP_SECONDS: Final = 600.0
 _HOSTS: Final = ("dotnet", "dotnet.exe")
 
 
-@attrs.frozen
+@frozen
 class Process(Value):
     """A running .NET process that answers requests. Each request raises DiagnosticsError if it is refused, if this user
     may not make it, or if no answer comes in time."""

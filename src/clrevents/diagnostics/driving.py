@@ -10,8 +10,7 @@ import time
 from collections.abc import Generator
 from typing import Any, Final, TypeAlias, TypeVar
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.exchange import Reading, answer_to
 from clrevents.diagnostics.faults import broken_off, unanswered
 from clrevents.diagnostics.messages import Command
@@ -23,14 +22,14 @@ ANSWER_SECONDS: Final = 10.0
 """How long an answer may take, except for dumps."""
 
 
-@attrs.frozen
+@frozen
 class Open:
     """A connection is needed."""
 
     endpoint: Endpoint
 
 
-@attrs.frozen
+@frozen
 class Send:
     """These bytes have to go out."""
 
@@ -38,7 +37,7 @@ class Send:
     data: bytes
 
 
-@attrs.frozen
+@frozen
 class Take:
     """Exactly this many bytes have to come in."""
 

@@ -7,31 +7,30 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.ipc_values import I32, U16, U32, U64, ArrayOf, Guid, OptionalText, TextType
 
 
-@attrs.frozen
+@frozen
 class Done:
     """Only that it worked. What some versions add is ignored."""
 
 
-@attrs.frozen
+@frozen
 class ResultCode:
     """How it went: 0, or an error code of the runtime."""
 
     hresult: I32
 
 
-@attrs.frozen
+@frozen
 class SessionId:
     """The number of a session."""
 
     session: U64
 
 
-@attrs.frozen
+@frozen
 class ProcessInfo:
     """What a process says about itself."""
 
@@ -44,7 +43,7 @@ class ProcessInfo:
     architecture: OptionalText
 
 
-@attrs.frozen
+@frozen
 class ProcessInfo2(ProcessInfo):
     """The same from .NET 6 on."""
 
@@ -52,7 +51,7 @@ class ProcessInfo2(ProcessInfo):
     runtime_version: OptionalText
 
 
-@attrs.frozen
+@frozen
 class ProcessInfo3:
     """The same from .NET 8 on."""
 
@@ -68,7 +67,7 @@ class ProcessInfo3:
     """What the runtime was built for, such as `linux-x64`."""
 
 
-@attrs.frozen
+@frozen
 class EnvironmentFollows:
     """So many bytes follow, which are an `Environment`."""
 
@@ -76,14 +75,14 @@ class EnvironmentFollows:
     reserved: U16
 
 
-@attrs.frozen
+@frozen
 class Environment:
     """Texts `NAME=VALUE`."""
 
     variables: Annotated[tuple[str | None, ...], ArrayOf(TextType())]
 
 
-@attrs.frozen
+@frozen
 class Refusal:
     """The runtime's error code."""
 

@@ -13,6 +13,8 @@ from uuid import UUID
 
 import attrs
 
+from clrevents._util.value_classes import frozen
+
 T = TypeVar("T")
 
 MOST_BYTES: Final = 0xFFFF
@@ -48,7 +50,7 @@ class WireType(Protocol):
     def read(self, reader: Reader) -> Any: ...
 
 
-@attrs.frozen
+@frozen
 class Number:
     """An integer that `struct` knows."""
 
@@ -65,7 +67,7 @@ class Number:
         return int(value)
 
 
-@attrs.frozen
+@frozen
 class FlagType:
     """One byte, 0 or 1."""
 
@@ -76,7 +78,7 @@ class FlagType:
         return reader.take(1) != b"\0"
 
 
-@attrs.frozen
+@frozen
 class TextType:
     """The number of UTF-16 units including the final NUL, then those; a number of 0 is no text at all."""
 
@@ -96,7 +98,7 @@ class TextType:
         return reader.take(2 * size).decode("utf-16-le", "replace").partition("\0")[0] if size else None
 
 
-@attrs.frozen
+@frozen
 class GuidValue:
     """Sixteen bytes."""
 
@@ -107,7 +109,7 @@ class GuidValue:
         return UUID(bytes_le=reader.take(16))
 
 
-@attrs.frozen
+@frozen
 class ArrayOf:
     """The number of items, then the items."""
 
@@ -121,7 +123,7 @@ class ArrayOf:
         return tuple(self.item.read(reader) for _ in range(_COUNT.read(reader)))
 
 
-@attrs.frozen
+@frozen
 class RecordOf:
     """The fields of a class, one after the other."""
 

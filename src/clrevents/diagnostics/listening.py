@@ -19,6 +19,7 @@ from uuid import UUID
 import attrs
 
 from clrevents._util.notebook_views import Summary
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.driving import receive_exactly
 from clrevents.diagnostics.faults import DiagnosticsError, unreachable
 from clrevents.diagnostics.ipc_values import Malformed
@@ -170,7 +171,7 @@ class Listener(Summary):
         return RuntimePort(self, known.cookie, known.pid)
 
 
-@attrs.frozen
+@frozen
 class RuntimePort:
     """The endpoint of a runtime that connects to us: every connection was made by it."""
 

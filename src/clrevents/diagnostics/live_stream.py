@@ -11,8 +11,7 @@ import stat
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Unpack
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.errors import DamageError, ErrorMode, Limits
 from clrevents.schema.registry import Registry
 from clrevents.trace import Batch, Decoder, FilterOptions, Selector
@@ -21,7 +20,7 @@ ANALYSIS: Final = "clrevents.analysis"
 """The room beside this one, whose reports are fed: found by its name, since neither may import the other."""
 
 
-@attrs.frozen
+@frozen
 class DecodingOptions:
     """How a session's events are decoded; as `Decoder` takes them."""
 

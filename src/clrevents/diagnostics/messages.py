@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
 
 import attrs
 
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.ipc_answers import (
     Done,
     EnvironmentFollows,
@@ -68,7 +69,7 @@ _NO_DUMP: Final = (
 # Requests. ---------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@frozen
 class Command(Generic[A]):
     """A request: its name for people, its code, the first version that knows it, the class of its answer."""
 
@@ -112,7 +113,7 @@ def _path(_: Any, __: Any, path: str) -> None:
 _Providers = Annotated[tuple[Provider, ...], ArrayOf(RecordOf(Provider))]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CollectTracing(Command[SessionId]):
     """Starts a session: the stream follows the answer on the same connection."""
 
@@ -127,7 +128,7 @@ class CollectTracing(Command[SessionId]):
     providers: _Providers = attrs.field(validator=_some)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CollectTracing2(Command[SessionId]):
     """Also says whether methods and modules are listed at the end."""
 
@@ -143,7 +144,7 @@ class CollectTracing2(Command[SessionId]):
     providers: _Providers = attrs.field(validator=_some)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CollectTracing3(Command[SessionId]):
     """Also says whether events have stacks."""
 
@@ -160,7 +161,7 @@ class CollectTracing3(Command[SessionId]):
     providers: _Providers = attrs.field(validator=_some)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CollectTracing4(Command[SessionId]):
     """Also says what is listed at the end."""
 
@@ -177,7 +178,7 @@ class CollectTracing4(Command[SessionId]):
     providers: _Providers = attrs.field(validator=_some)
 
 
-@attrs.frozen
+@frozen
 class StopTracing(Command[SessionId]):
     """Ends a session: what is left, and the rundown, come on its own connection before this is answered."""
 
@@ -197,7 +198,7 @@ def _dump_kind(_: Any, __: Any, value: int) -> None:
         raise ValueError(f"the kind of dump must be one of {', '.join(DUMP_KINDS)}")
 
 
-@attrs.frozen
+@frozen
 class GenerateCoreDump(Command[ResultCode]):
     """Has the process itself write a dump to a path as it sees it; answered once it is written."""
 
@@ -212,7 +213,7 @@ class GenerateCoreDump(Command[ResultCode]):
     diagnostics: U32 = attrs.field(default=0, validator=attrs.validators.in_((0, 1)))
 
 
-@attrs.frozen
+@frozen
 class GetProcessInfo(Command[ProcessInfo]):
     """Who are you?"""
 
@@ -222,7 +223,7 @@ class GetProcessInfo(Command[ProcessInfo]):
     answer: ClassVar = ProcessInfo
 
 
-@attrs.frozen
+@frozen
 class GetProcessInfo2(Command[ProcessInfo2]):
     """Who are you, and of which version?"""
 
@@ -232,7 +233,7 @@ class GetProcessInfo2(Command[ProcessInfo2]):
     answer: ClassVar = ProcessInfo2
 
 
-@attrs.frozen
+@frozen
 class GetProcessInfo3(Command[ProcessInfo3]):
     """Who are you, and built for what?"""
 
@@ -242,7 +243,7 @@ class GetProcessInfo3(Command[ProcessInfo3]):
     answer: ClassVar = ProcessInfo3
 
 
-@attrs.frozen
+@frozen
 class ResumeRuntime(Command[Done]):
     """Resumes a process that has been waiting since its start. May be sent to any."""
 
@@ -252,7 +253,7 @@ class ResumeRuntime(Command[Done]):
     answer: ClassVar = Done
 
 
-@attrs.frozen
+@frozen
 class GetEnvironment(Command[EnvironmentFollows]):
     """The environment variables."""
 
@@ -267,7 +268,7 @@ def _variable(_: Any, __: Any, name: str) -> None:
         raise ValueError(f"{name!r} cannot be the name of an environment variable")
 
 
-@attrs.frozen
+@frozen
 class SetEnvironmentVariable(Command[Done]):
     """Sets one for native readers; managed code that has already read its environment does not see it."""
 
@@ -288,7 +289,7 @@ def _perf_map(_: Any, __: Any, value: int) -> None:
         raise ValueError(f"the kind of perf map must be one of {', '.join(PERF_MAPS)}")
 
 
-@attrs.frozen
+@frozen
 class EnablePerfMap(Command[Done]):
     """Writes the names of compiled methods to /tmp/perf-PID.map, for `perf` and similar tools, from now on."""
 
@@ -300,7 +301,7 @@ class EnablePerfMap(Command[Done]):
     kind: U32 = attrs.field(default=PERF_MAPS["perfmap"], validator=_perf_map)
 
 
-@attrs.frozen
+@frozen
 class DisablePerfMap(Command[Done]):
     """Stops doing so."""
 
@@ -323,7 +324,7 @@ ADVERTISED: Final = b"ADVR_V1\0"
 ADVERTISEMENT_BYTES: Final = 34
 
 
-@attrs.frozen
+@frozen
 class Advertisement:
     """What a runtime says first when it connects: which one it is."""
 

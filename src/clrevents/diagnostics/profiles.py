@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-import attrs
-
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.providers import EVERYTHING, VERBOSE, Provider, united
 from clrevents.schema.keywords import RuntimeKeyword as Runtime
@@ -21,7 +20,7 @@ METERS: Final = "System.Diagnostics.Metrics"
 _BRIDGE: Final = "Microsoft-Diagnostics-DiagnosticSource"
 
 
-@attrs.frozen
+@frozen
 class Profile(Value):
     """What to record for a purpose."""
 

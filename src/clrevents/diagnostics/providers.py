@@ -12,6 +12,7 @@ from typing import Any, Final
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.ipc_values import U32, U64, OptionalText, Text
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME, provider_name
@@ -33,7 +34,7 @@ def _named(_: Any, __: Any, name: str) -> None:
         raise ValueError("a provider needs a name, such as Microsoft-Windows-DotNETRuntime or its short form, runtime")
 
 
-@attrs.frozen
+@frozen
 class Provider(Value):
     """A source of events, and what to record from it. `name` may be a short one (`runtime`) and becomes the full one.
 

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.faults import DiagnosticsError
@@ -25,7 +24,7 @@ _GAP: Final = 0.1
 """Between two calls of `tell`, in seconds."""
 
 
-@attrs.frozen
+@frozen
 class RecordingPlan:
     """When a recording ends, and how it is cut. Times are seconds."""
 
@@ -40,7 +39,7 @@ class RecordingPlan:
     stop_seconds: float = STOP_SECONDS
 
 
-@attrs.frozen
+@frozen
 class Progress:
     """How far a recording is, over all its files."""
 

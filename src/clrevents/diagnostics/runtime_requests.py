@@ -11,6 +11,7 @@ from uuid import UUID
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.driving import Steps, open_request, request, take_in
 from clrevents.diagnostics.exchange import answer_to, environment_after
 from clrevents.diagnostics.faults import UNKNOWN_COMMAND, DiagnosticsError, refused
@@ -37,7 +38,7 @@ from clrevents.diagnostics.providers import Provider
 from clrevents.diagnostics.transports import Connection, Endpoint
 
 
-@attrs.frozen
+@frozen
 class RuntimeInfo(Value):
     """What a runtime says about itself; None if its version does not say."""
 
@@ -59,7 +60,7 @@ class RuntimeInfo(Value):
     """What the runtime was built for, such as `linux-x64`."""
 
 
-@attrs.frozen
+@frozen
 class SessionSettings:
     """What a session records. `rundown` lists methods and modules at its end: True, False, or its own keywords, which
     need .NET 9 and mean False before. `stacks=False` needs .NET 8."""

@@ -14,8 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.channel import Channel, End
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
@@ -30,7 +29,7 @@ _LITTLE: Final = 32 << 20
 """How many bytes are counted after the last one, however long that takes."""
 
 
-@attrs.frozen
+@frozen
 class Watch:
     """An event to wait for: a selector, and the required values of its fields."""
 
@@ -64,7 +63,7 @@ def _shown(value: Any) -> set[str]:
     return shown | {name} if isinstance(name, str) else shown
 
 
-@attrs.frozen
+@frozen
 class RecordedFile:
     """What became of one file."""
 

@@ -13,8 +13,7 @@ import sys
 import time
 from typing import Final, Protocol
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.faults import DiagnosticsError, unreachable
 
 _NO_TIME: Final = 1e-6
@@ -58,7 +57,7 @@ class SocketConnection:
         self.socket.close()
 
 
-@attrs.frozen
+@frozen
 class SocketEndpoint:
     """A Unix socket by its path, or a TCP port by host and number."""
 
@@ -109,7 +108,7 @@ def endpoint_at(text: str) -> Endpoint:
     return SocketEndpoint(text)
 
 
-@attrs.frozen
+@frozen
 class PipeEndpoint:
     """A named pipe of Windows. Experimental: written from the documentation, never run."""
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import attrs
 
 from clrevents._util.html import framed_html, html_table, html_text
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
@@ -30,7 +31,7 @@ _WHOLE: Final = ("count", "ns", "bytes")
 _SEVERAL: Final = "there is no common value for several traces; `by_trace` has each trace's"
 
 
-@attrs.frozen
+@frozen
 class _NoteRow:
     trace: str
     id: str
@@ -41,18 +42,18 @@ class _NoteRow:
     record: str | None
 
 
-@attrs.frozen
+@frozen
 class _TraceOnly:
     trace: str
 
 
-@attrs.frozen
+@frozen
 class _TraceCoverage:
     trace: str
     coverage: str
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class FleetAnswer:
     """A report's answer about many traces. Owns its data.
 

@@ -12,6 +12,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.payload.columns.column import Column, common, nulls, widened
 from clrevents.fleet.outcome import UNREAD, TraceProblem
 from clrevents.table.build import TableField, renamed, row_fields, text_column
@@ -23,7 +24,7 @@ _COLUMNS: Final = 20_000
 """The most columns: a crafted trace may describe thousands more."""
 
 
-@attrs.frozen
+@frozen
 class _TraceRow:
     trace: str
 

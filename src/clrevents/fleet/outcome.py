@@ -11,8 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.errors import (
     DamageError,
     ErrorMode,
@@ -41,7 +40,7 @@ _KINDS: Final[Mapping[type[TraceError], str]] = {
 }
 
 
-@attrs.frozen
+@frozen
 class TraceProblem:
     """A problem of a trace: one of those listed by `Trace.problems`, or, with the severity `error`, why it has no
     answer to a question: the `kind` is then `source`, `unreadable`, `damage`, `payload`, `limit`, `question`,
@@ -89,7 +88,7 @@ T = TypeVar("T")
 Question: TypeAlias = Callable[[Trace], T]
 
 
-@attrs.frozen
+@frozen
 class Opening:
     """How each trace is opened. Can be pickled if the registry can."""
 
@@ -102,7 +101,7 @@ class Opening:
 SALVAGING: Final = Opening("salvage", Limits(), DEFAULT)
 
 
-@attrs.frozen
+@frozen
 class TraceOutcome(Generic[T_co]):
     """What one trace gave: a value, or the `refused` question or a problem that says why there is none."""
 

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report, reports_of
@@ -24,7 +23,7 @@ from clrevents.table.table import Table
 from clrevents.trace import Trace, passes_of, tables_in_sql
 
 
-@attrs.frozen
+@frozen
 class TraceFacts:
     """What a trace is: a row of the table from `Traces.overview`."""
 
@@ -40,7 +39,7 @@ class TraceFacts:
     bytes: int
 
 
-@attrs.frozen
+@frozen
 class AskFacts:
     """What the trace is, from its header and one scan of all headers."""
 
@@ -60,7 +59,7 @@ class AskFacts:
         )
 
 
-@attrs.frozen
+@frozen
 class AskCounts:
     """How many events there are of each kind."""
 
@@ -68,7 +67,7 @@ class AskCounts:
         return trace.event_counts()
 
 
-@attrs.frozen
+@frozen
 class AskTable:
     """The table of one event."""
 
@@ -84,7 +83,7 @@ class AskTable:
         )
 
 
-@attrs.frozen
+@frozen
 class AskHeaders:
     """The headers of all events."""
 
@@ -96,7 +95,7 @@ class AskHeaders:
         return trace.headers(columns=self.columns, order=self.order, **self.filters)
 
 
-@attrs.frozen
+@frozen
 class AskSql:
     """A table by its name in SQL; None if this trace has none."""
 
@@ -106,7 +105,7 @@ class AskSql:
         return tables_in_sql(trace).table(self.name)
 
 
-@attrs.frozen
+@frozen
 class AskUnknown:
     """What to say about a name that no trace knows."""
 
@@ -116,7 +115,7 @@ class AskUnknown:
         return tables_in_sql(trace).unknown(self.name)
 
 
-@attrs.frozen
+@frozen
 class KeptAnswer:
     """What is kept of a report's answer about one trace: everything except unrequested tables.
 
@@ -168,7 +167,7 @@ def empty_tables(report: str) -> Mapping[str, Table]:
     return found
 
 
-@attrs.frozen
+@frozen
 class AskReport:
     """One report, with its parameters."""
 
@@ -183,7 +182,7 @@ class AskReport:
         )
 
 
-@attrs.frozen
+@frozen
 class AskReports:
     """Several reports from one pass, each without its bulk tables."""
 

@@ -19,6 +19,7 @@ from typing import Final, Generic, TypeVar
 
 import attrs
 
+from clrevents._util.value_classes import frozen
 from clrevents._util.workers import Workers, give_up_if_told, needs_main
 from clrevents.fleet.outcome import UNREAD, Opening, Question, TraceOutcome, TraceProblem, asked
 from clrevents.schema.registry import Registry
@@ -46,7 +47,7 @@ def usable_processors() -> int:
     return os.cpu_count() or 1
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class _Waiting(Generic[T]):
     """Traces that were given to a process."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from clrevents._util.value_classes import define
 from clrevents.decode.payload.columns.column import common
 from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector
 from clrevents.errors import TraceError, TraceWarning, UnknownEventError
@@ -44,7 +45,7 @@ def event_table(
     return with_trace("", Table(shown_fields(fields, enum_names), (), facts(event, registry, (), 0, 0)))
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class TraceBatches:
     """Iterates over the rows of one event in one trace as `pyarrow.RecordBatch`; afterwards `problems` are known.
 

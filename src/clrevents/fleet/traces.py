@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar, Unpack
 
-import attrs
-
 from clrevents._util.html import framed_html, html_table
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.catalogue import find_report
@@ -53,7 +52,7 @@ TraceProgress: TypeAlias = Callable[[int, int], Any]
 """Called with the numbers of traces done and of all."""
 
 
-@attrs.frozen
+@frozen
 class _CountRow:
     trace: str
     provider: str
@@ -63,7 +62,7 @@ class _CountRow:
     events: int
 
 
-@attrs.frozen
+@frozen
 class _NameRow:
     name: str
     provider: str | None

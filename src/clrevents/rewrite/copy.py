@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import MOST_BLOCK_BYTES, NetTrace6Writer
 from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, Sink, ThreadRow, TraceHeader
@@ -49,7 +50,7 @@ _OVERRIDES: Final = {
 }
 
 
-@attrs.frozen
+@frozen
 class Copied(Value):
     """What was written to the new trace."""
 
@@ -63,7 +64,7 @@ class Copied(Value):
     """The size of the new trace in bytes."""
 
 
-@attrs.frozen
+@frozen
 class _Point:
     """Where a loss window starts (`count` 0) or ends."""
 

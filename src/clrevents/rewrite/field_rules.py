@@ -13,6 +13,7 @@ from typing import Final
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import define, frozen
 from clrevents._util.words import safe
 from clrevents.rewrite.payload_texts import Form
 from clrevents.schema.disclosure import ASKED, BYTES, KEPT, PLAIN, TEXT, Disclosure, disclosure_of, identifier_of
@@ -27,7 +28,7 @@ DESCRIPTION: Final = (TRACE, "description")
 _SHORT: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
 
 
-@attrs.frozen
+@frozen
 class FieldRule(Value):
     """What the rules say about one field."""
 
@@ -50,7 +51,7 @@ class FieldRule(Value):
         return safe(f"{self.verdict:6} {name}: {self.disclosure.why}")
 
 
-@attrs.define
+@define
 class FieldRules:
     """The allow-list, with `keep` added to it and the fields whose name matches one of `fields` taken from it.
 

@@ -16,6 +16,7 @@ from typing import IO, BinaryIO, Final
 import attrs
 
 from clrevents._util.outputs import whole_file
+from clrevents._util.value_classes import frozen
 from clrevents.encode.values import MetadataRecord
 from clrevents.rewrite.copy import Copied, Copier, Origin, Part
 from clrevents.schema.join_mark import FIELDS, ID, JOINED, mark_payload
@@ -25,7 +26,7 @@ _MS: Final = 1_000_000
 _DESCRIBED: Final = MetadataRecord((1 << 31) - 2, JOINED[0], ID, name=JOINED[1], fields=FIELDS)
 
 
-@attrs.frozen
+@frozen
 class JoinResult(Copied):
     """What was written to the joined trace, and how the clocks were aligned."""
 

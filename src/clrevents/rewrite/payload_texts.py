@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
+from clrevents._util.value_classes import define, frozen
 from clrevents.schema.disclosure import BYTES, Disclosure, NumberForm
 from clrevents.schema.layout import BoundField, BoundLayout, FixedStep, VariableStep
 from clrevents.schema.wire import (
@@ -34,7 +35,7 @@ from clrevents.schema.wire import (
 Form: TypeAlias = Literal["text", "character", "bytes", "padding"] | NumberForm
 
 
-@attrs.frozen
+@frozen
 class TextPlace:
     """A field with a text, bytes or a number. `width` is the size of a code unit, or of the number.
 
@@ -50,7 +51,7 @@ class TextPlace:
     fixed: bool = False
 
 
-@attrs.define
+@define
 class FoundTexts:
     """What was found in one payload, in the order of its fields.
 
@@ -76,7 +77,7 @@ _PADDING: Final = ("", "")
 _COUNT: Final = struct.Struct("<H")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class TextWalk:
     """Finds the texts of one layout; `scattered` if bytes between located values may belong to no field."""
 

@@ -19,6 +19,7 @@ import attrs
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.outputs import whole_file
+from clrevents._util.value_classes import frozen
 from clrevents.encode.values import MetadataRecord, Sink
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.rewrite.field_rules import FieldRule, FieldRules
@@ -36,7 +37,7 @@ from clrevents.trace import PayloadDecoder, Trace, passes_of
 _MARK: Final = MetadataRecord(1, PROVIDER, ID, name=NAME, fields=FIELDS)
 
 
-@attrs.frozen
+@frozen
 class Redacted(Value):
     """The result of `redact`."""
 

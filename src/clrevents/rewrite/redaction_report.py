@@ -12,11 +12,12 @@ from typing import Any, Final
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import define
 
 SCHEMA: Final = "clrevents.redaction/1"
 
 
-@attrs.define
+@define
 class RedactionCounts(Value):
     """Counts that grow while a trace is redacted."""
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.value_classes import define
 from clrevents._util.varying import is_id, message_pattern
 from clrevents.schema.disclosure import Disclosure, going
 
@@ -25,7 +26,7 @@ _NUMBERS: Final = 10**11
 _MOST_PARTS: Final = 64
 
 
-@attrs.define
+@define
 class Replacer:
     """Replaces texts: equal ones by equal words, different ones by different words, which depend on the key; with
     `blank`, all by `x`.

@@ -12,9 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
-import attrs
-
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.encode.values import Sink
 
 _ENOUGH = 1 << 20
@@ -23,7 +22,7 @@ _LEAST_BASE64 = 6
 _TURNED = "UTF-16, big-endian"
 
 
-@attrs.frozen
+@frozen
 class FoundWord(Value):
     """A word that is there, in one encoding."""
 

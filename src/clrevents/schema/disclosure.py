@@ -11,8 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.schema.registry import MONO, PRIVATE, RUNDOWN, RUNTIME, TPL
 
 Staying: TypeAlias = Literal["all", "file", "number", "word", "equality", "nothing"]
@@ -24,7 +23,7 @@ NumberForm: TypeAlias = Literal["number", "varuint", "varint", "guid", "filetime
 """How a number stands in a payload."""
 
 
-@attrs.frozen
+@frozen
 class Disclosure:
     """How much of a field is kept, and why. `words` are the only texts kept of a `word`."""
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, safe
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.layout import Field, Layout
@@ -63,7 +64,7 @@ _DOUBLE: Final = Scalar("Double", 8, "d", "float")
 _COUNTED_UTF8: Final = PrefixedType(Scalar("UTF8", 1, "B", "char"), "utf-8")
 
 
-@attrs.frozen
+@frozen
 class FieldDescription:
     """One field as described by the trace's metadata: its name, type code, and contents."""
 
@@ -74,7 +75,7 @@ class FieldDescription:
     count: int = 0
 
 
-@attrs.frozen
+@frozen
 class Variant:
     """How a writer may have deviated from its own description (docs/format.md, "Payloads unlike their description")."""
 

@@ -11,13 +11,14 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
+from clrevents._util.value_classes import frozen
 from clrevents.schema.types import Pad
 from clrevents.schema.wire import WireType
 
 PointerSize: TypeAlias = Literal[4, 8]
 
 
-@attrs.frozen
+@frozen
 class Field:
     """One field: its name as on the wire, its wire type, and the bytes of padding before it."""
 
@@ -26,7 +27,7 @@ class Field:
     pad: Pad | None = None
 
 
-@attrs.frozen
+@frozen
 class FixedStep:
     """Adjacent fields that one `struct` format reads together; `first` is the index of the first of them."""
 
@@ -36,7 +37,7 @@ class FixedStep:
     size: int
 
 
-@attrs.frozen
+@frozen
 class VariableStep:
     """One field that no `struct` code reads; `count_index` is the field that holds its count, or -1."""
 
@@ -48,7 +49,7 @@ class VariableStep:
 Step: TypeAlias = FixedStep | VariableStep
 
 
-@attrs.frozen
+@frozen
 class BoundField:
     """A field with pointers and padding resolved."""
 
@@ -68,7 +69,7 @@ class BoundField:
         return code if code is None or not self.pad else f"{self.pad}x{code}"
 
 
-@attrs.frozen(cache_hash=True)
+@frozen(cache_hash=True)
 class BoundLayout:
     """A layout for one pointer size. `fixed_size` is None if any field's width depends on the bytes."""
 
@@ -79,7 +80,7 @@ class BoundLayout:
     min_size: int
 
 
-@attrs.frozen
+@frozen
 class Layout:
     """Fields in wire order. Counted fields refer to an earlier integer field."""
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 
 from clrevents._util.notebook_views import Summary, Value
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.schema.layout import Layout
 
@@ -43,7 +44,7 @@ def provider_name(name: str) -> str:
     return SHORT_PROVIDERS.get(name, name)
 
 
-@attrs.frozen
+@frozen
 class EventInfo(Value):
     """One version of one event in a `Registry`; available on event classes as `__event__`."""
 
@@ -87,7 +88,7 @@ class EventInfo(Value):
         return (self.record.__doc__ or "").strip().partition("\n")[0]
 
 
-@attrs.frozen
+@frozen
 class Entry(Value):
     """One event in all its versions, without its classes: an item of `Registry.entries`."""
 

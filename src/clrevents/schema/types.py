@@ -14,6 +14,7 @@ from uuid import UUID
 
 import attrs
 
+from clrevents._util.value_classes import frozen
 from clrevents.schema.wire import (
     AnsiZ,
     BytesType,
@@ -33,14 +34,14 @@ from clrevents.schema.wire import (
 T = TypeVar("T")
 
 
-@attrs.frozen
+@frozen
 class By:
     """Names the earlier field that holds the element count (or byte length) of a counted field."""
 
     count: str
 
 
-@attrs.frozen
+@frozen
 class Pad:
     """Bytes between the previous field and this one, as (in 32-bit, in 64-bit) processes."""
 
@@ -80,7 +81,7 @@ class FileTime(int):
 _FILETIME_START: Final = datetime(1601, 1, 1, tzinfo=UTC)
 
 
-@attrs.frozen
+@frozen
 class _CountedMark:
     """Marks `Counted[X]`; the element is found in the alias's own arguments."""
 
@@ -88,7 +89,7 @@ class _CountedMark:
 _COUNTED: Final = _CountedMark()
 
 
-@attrs.frozen
+@frozen
 class _PrefixedMark:
     """Marks `Prefixed[X]`; the element is found in the alias's own arguments."""
 

@@ -12,6 +12,8 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import attrs
 
+from clrevents._util.value_classes import frozen
+
 PythonKind: TypeAlias = Literal["int", "bool", "float", "char", "filetime"]
 Text: TypeAlias = Literal["", "utf-16", "utf-8"]
 
@@ -70,7 +72,7 @@ class Wire:
         return cast("WireType", self)
 
 
-@attrs.frozen
+@frozen
 class Scalar(Wire):
     """A fixed-width number. `format` is its `struct` letter, always read little-endian."""
 
@@ -89,7 +91,7 @@ class Scalar(Wire):
         return self
 
 
-@attrs.frozen
+@frozen
 class PointerType(Wire):
     """An address as wide as the traced process's pointers, as declared in the trace's header."""
 
@@ -105,7 +107,7 @@ class PointerType(Wire):
 _POINTERS: Final = {4: Scalar("Pointer", 4, "I"), 8: Scalar("Pointer", 8, "Q")}
 
 
-@attrs.frozen
+@frozen
 class Utf16Z(Wire):
     """UTF-16LE code units up to and including a zero unit, at any byte offset."""
 
@@ -115,7 +117,7 @@ class Utf16Z(Wire):
         return 2
 
 
-@attrs.frozen
+@frozen
 class AnsiZ(Wire):
     """Bytes up to and including a zero byte, shown as Latin-1 unless they are UTF-8.
 
@@ -139,21 +141,21 @@ class Bytes16(Wire):
         return "16s"
 
 
-@attrs.frozen
+@frozen
 class GuidType(Bytes16):
     """Sixteen bytes, the first three groups little-endian."""
 
     name: str = "GUID"
 
 
-@attrs.frozen
+@frozen
 class DecimalType(Bytes16):
     """A .NET Decimal: flags (sign and scale), high, low and middle 32 bits."""
 
     name: str = "Decimal"
 
 
-@attrs.frozen
+@frozen
 class EnumType(Wire):
     """A number whose values or bits have names; numbers without a name are kept."""
 
@@ -169,7 +171,7 @@ class EnumType(Wire):
         return self.base
 
 
-@attrs.frozen
+@frozen
 class VarIntType(Wire):
     """A number of one to ten bytes, seven bits each, low bits first; a signed one is zigzag-encoded."""
 
@@ -183,7 +185,7 @@ class VarIntType(Wire):
         return 1
 
 
-@attrs.frozen
+@frozen
 class BytesType(Wire):
     """As many raw bytes as an earlier field says."""
 
@@ -198,7 +200,7 @@ class BytesType(Wire):
         return self.count
 
 
-@attrs.frozen
+@frozen
 class StructType(Wire):
     """A repeating group of fields; `record` is a class made by `@struct`."""
 
@@ -252,7 +254,7 @@ class TextArrayType(ArrayType):
         return 2 if self.text == "utf-16" else 1
 
 
-@attrs.frozen
+@frozen
 class CountedType(ArrayType):
     """As many elements as an earlier field says."""
 
@@ -268,7 +270,7 @@ class CountedType(ArrayType):
         return self.count
 
 
-@attrs.frozen
+@frozen
 class PrefixedType(TextArrayType):
     """A 16-bit element count, then the elements."""
 
@@ -283,7 +285,7 @@ class PrefixedType(TextArrayType):
         return 2
 
 
-@attrs.frozen
+@frozen
 class FixedArrayType(TextArrayType):
     """As many elements as the description says."""
 
@@ -304,7 +306,7 @@ class FixedArrayType(TextArrayType):
         return self.element.min_size(pointer_size) * self.count
 
 
-@attrs.frozen
+@frozen
 class LocatedType(TextArrayType):
     """Four bytes that locate the elements: position in the low half, byte size in the high half.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import define, frozen
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
@@ -79,7 +79,7 @@ _ENTRY_REACH: Final = 1 << 15
 _NUMBERS: Final = ("MethodID", "ModuleID", "MethodStartAddress", "MethodSize", "MethodToken", "MethodFlags", "ReJITID")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class CodeRow:
     """One event's payload, still bytes."""
 
@@ -89,7 +89,7 @@ class CodeRow:
     data: bytes
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class MethodColumns:
     """One row for each method event, in order of arrival; `data` and `kinds` provide texts on demand."""
 

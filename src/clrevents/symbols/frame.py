@@ -10,6 +10,7 @@ from typing import Protocol
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe
 from clrevents.schema.method_flags import OptimizationTier
 
@@ -17,7 +18,7 @@ NAMELESS = "no names"
 """The reason of a frame without any source of names: see `Event.frames`."""
 
 
-@attrs.frozen
+@frozen
 class Frame(Value):
     """One line of a call stack: the method at an address, or the reason why it has no name.
 
@@ -71,7 +72,7 @@ class FrameSource(Protocol):
     def frames(self, addresses: tuple[int, ...], time_ns: int | None, process_id: int | None) -> tuple[Frame, ...]: ...
 
 
-@attrs.frozen
+@frozen
 class Named:
     """A resolver with one fixed result, which is pickled with an event."""
 

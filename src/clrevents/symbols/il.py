@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.symbols.feed import CodeRow, Feed
 
 _HEAD = 16
 
 
-@attrs.frozen
+@frozen
 class _Map:
     """Native offsets in order, with the IL offset that starts at each (negative: none)."""
 

@@ -14,9 +14,10 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any, Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
+
+from clrevents._util.value_classes import define, frozen
 
 Ints = NDArray[np.int64]
 Addresses = NDArray[np.uint64]
@@ -50,7 +51,7 @@ GRACE_NS: Final = 10_000_000
 _PAIRS: Final = 200_000
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Sightings:
     """Times at which code was seen at an address, one row each, in any order.
 
@@ -71,7 +72,7 @@ class Sightings:
     doubted: Mask
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Lifetimes:
     """Ranges in order of (space, start, begin); `row` is the most informative sighting, `seen` the time of the last.
 

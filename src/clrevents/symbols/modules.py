@@ -13,6 +13,7 @@ from uuid import UUID
 import attrs
 
 from clrevents._util.notebook_views import Summary, Value
+from clrevents._util.value_classes import frozen
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.feed import CodeRow, Feed
 from clrevents.symbols.lifetimes import ALWAYS
@@ -20,7 +21,7 @@ from clrevents.symbols.lifetimes import ALWAYS
 _ENDINGS: Final = (".dll", ".exe", ".winmd", ".ni.dll", ".ni.exe")
 
 
-@attrs.frozen
+@frozen
 class Pdb(Value):
     """The identity of a PDB file, by which symbol servers store it."""
 
@@ -37,7 +38,7 @@ class Pdb(Value):
         return file_name(self.path)
 
 
-@attrs.frozen
+@frozen
 class Module(Value):
     """A module as the trace reports it."""
 

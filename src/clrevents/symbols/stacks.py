@@ -10,10 +10,10 @@ import itertools
 from collections.abc import Iterator
 from typing import Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.frame import Frame
 from clrevents.symbols.lifetimes import Addresses, Ints, bounded
@@ -30,7 +30,7 @@ _STEP: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _FACTOR: Final = np.uint64(0xBF58_476D_1CE4_E5B9)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class FrameTable:
     """Distinct frames: `address`, `method` (an index into the trace's methods, -1 without one) and `reason` codes."""
 
@@ -56,7 +56,7 @@ class FrameTable:
         return REASONS[int(self.reason[index])]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class ResolvedStacks:
     """Stacks of frames: `values[offsets[i]:offsets[i+1]]` are places in `table`, innermost first; `of[k]` is the
     resolved stack of the k-th use, -1 if it had no stack."""
@@ -150,7 +150,7 @@ def _chunks(depths: Ints) -> Iterator[slice]:
     return itertools.starmap(slice, itertools.pairwise(edges))
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class _Lookup:
     """The flat frames of some stacks: `stack` is the stack that each belongs to."""
 

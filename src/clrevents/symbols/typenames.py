@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-import attrs
+from clrevents._util.value_classes import frozen
 
 DEPTH: Final = 40
 """Types nested deeper than this keep their raw text: no real one comes close, and hostile text must not recurse."""
@@ -53,7 +53,7 @@ _LOCAL: Final = re.compile(r"g__([^|]+?)(?:\|\d+(?:_\d+)*|\d*_\d+)?")
 _BASIC_MACHINE: Final = re.compile(r"VB\$StateMachine_\d+_(\w+)")
 
 
-@attrs.frozen
+@frozen
 class TypeName:
     """A type's name in parts: `parts` are display names from the outermost type in, `arguments` its raw arguments.
 
@@ -120,7 +120,7 @@ def display_type(text: str, depth: int = 0) -> str:
     return f"ref {shown}" if text.endswith("&") else shown
 
 
-@attrs.frozen
+@frozen
 class MadeUp:
     """A compiler-generated name: the `kind` of thing, and the method it comes from (`Main.lambda_0_1`)."""
 

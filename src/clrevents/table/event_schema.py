@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import define, frozen
 from clrevents.decode.arrays import end_to_end
 from clrevents.decode.column_pass import Chunk
 from clrevents.decode.header_columns import HEADERS, TABLE_HEADERS
@@ -42,7 +43,7 @@ _PLACE: Final = re.compile("Address$")
 """Numbers that are addresses although they are not pointer-sized."""
 
 
-@attrs.frozen
+@frozen
 class TableField(Value):
     """One column of a table. `wire` is the payload field's name on the wire, None for a header column.
 
@@ -57,7 +58,7 @@ class TableField(Value):
     address: bool = False
 
 
-@attrs.define
+@define
 class _Union:
     type: ColumnType
     enum: Enumeration | None

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.arrays import end_to_end
 from clrevents.decode.column_pass import Chunk, ColumnPass
 from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TABLE_HEADERS
@@ -30,7 +30,7 @@ from clrevents.table.table import Table
 _PREFIX = "payload."
 
 
-@attrs.frozen
+@frozen
 class Wanted:
     """Which columns a table has: the requested ones, or the `default` headers and every field."""
 
@@ -130,7 +130,7 @@ def stream_table(
         yield Table(shown, (), metadata)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class TableChunk:
     """A chunk as tables: one of each event by (provider, name), one of all headers, and one of the stacks new in it.
 

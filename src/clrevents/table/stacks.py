@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.payload.columns.column import Column, ColumnType
 from clrevents.decode.stacks import StackArrays, join
 from clrevents.table.event_schema import TableField
@@ -20,7 +20,7 @@ STACK_FIELDS = (TableField("stack_id", ColumnType("int32")), TableField("address
 """The columns of every table of stacks."""
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class AddressStacks:
     """The call stacks of a trace by number: `stacks[event.stack_id]` is a tuple of addresses, innermost first.
 

@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.payload.columns.column import NUMBERS, Column, ColumnType, concat, nulls
 from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.display import table_html, table_text
@@ -43,7 +44,7 @@ def portions(columns: Sequence[Column]) -> Iterator[tuple[Column, ...]]:
 Columns: TypeAlias = Sequence[Column]
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Table:
     """Typed columns of equal length, made by `Trace.table`, `Trace.headers`, `Stacks.table` and analyses.
 

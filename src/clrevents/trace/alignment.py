@@ -10,11 +10,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.decode.selection import FilterOptions
 from clrevents.trace.trace import Trace, passes_of
 
@@ -36,7 +36,7 @@ _NEAR: Final = 64
 """The most times off the processor that an event is compared with: many times as many as there are."""
 
 
-@attrs.frozen
+@frozen
 class SameRun(Value):
     """How another recording lies in this one."""
 
@@ -56,7 +56,7 @@ class SameRun(Value):
     none. None if the clocks are aligned by the starts."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Edges:
     """For events and the times off the processor near them: between which two distances of the clocks the event would
     lie in such a time. `event` numbers the events."""
@@ -136,6 +136,15 @@ def _by_starts(linux: Trace, other: Trace) -> tuple[int, int]:
         raise ValueError(f"a {theirs.format} trace does not say which thread wrote an event")
     if theirs.process_id is None:
         raise ValueError("the other trace does not say which process it is of")
+    lives = linux.processes
+    inside = sorted({life.process_id for life in lives if life.own_id == theirs.process_id} - {theirs.process_id})
+    # An id of a container's may be that of another process outside.
+    outside = any(life.process_id == theirs.process_id and life.own_id in (theirs.process_id, None) for life in lives)
+    if inside and not outside:
+        raise ValueError(
+            f"the other trace is of process {theirs.process_id} of a container, which is {inside[0]} here: "
+            "its threads have other ids there, and which is which was not recorded"
+        )
     if theirs.process_id not in {thread.process_id for thread in linux.threads}:
         raise ValueError(f"the other trace is of process {theirs.process_id}, which is not in this one")
     if mine.pointer_size != theirs.pointer_size:

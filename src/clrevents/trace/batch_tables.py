@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.column_pass import Chunk
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.header_columns import HEADERS, Known
@@ -26,7 +26,7 @@ from clrevents.table.read import Wanted, event_fields, facts, part_of
 from clrevents.table.table import Table
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class BatchTables:
     """Makes tables of the batches of one stream."""
 

@@ -1,16 +1,20 @@
-"""`CheckResult`: what `Trace.check` found out about a whole trace, as a value. Reads nothing."""
+"""`CheckResult`: what `Trace.check` found out about a whole trace, as a value, and how it counts. Reads nothing."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-import attrs
+import numpy as np
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, lost_events
 from clrevents.decode.container.blocks import TraceInfo
+from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKey
+from clrevents.decode.payload.payload_decoder import RawPayload
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
 from clrevents.trace.display import check_html, check_text
@@ -18,7 +22,7 @@ from clrevents.trace.display import check_html, check_text
 _MISFITS: Final = "payloads do not fit their layout"
 
 
-@attrs.frozen
+@frozen
 class PayloadCounts(Value):
     """How the payloads of one kind of event decoded, as numbers of events: a value of `CheckResult.kinds`."""
 
@@ -39,7 +43,24 @@ class PayloadCounts(Value):
         return self.exact + self.tail + self.short + self.unknown
 
 
-@attrs.frozen(repr=False)
+def count_payloads(rows: DecodedRows, tally: dict[EventKey, Counter[str]]) -> None:
+    """Add decoded rows to these `PayloadCounts`. Payloads that fit exactly are counted without making records."""
+    events = np.bincount(rows.kind_indexes)
+    sizes = np.zeros(len(events), np.int64)
+    np.add.at(sizes, rows.kind_indexes, rows.sizes)
+    for index in np.flatnonzero(events).tolist():
+        counts = tally.setdefault(rows.kinds[index].key, Counter())
+        counts["exact"] += int(events[index])
+        counts["payload_bytes"] += int(sizes[index])
+    for row, payload in rows.single_payloads():
+        raw = isinstance(payload, RawPayload)
+        if raw or row in rows.tails:
+            counts = tally[rows.kind(row).key]
+            counts["exact"] -= 1
+            counts["tail" if not raw else "short" if row in rows.misfits else "unknown"] += 1
+
+
+@frozen(repr=False)
 class CheckResult:
     """The result of `Trace.check`, which decodes every event and counts every problem."""
 

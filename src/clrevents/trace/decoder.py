@@ -7,7 +7,7 @@ logging.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
@@ -22,13 +22,14 @@ from clrevents.decode.stream.stream import Buffer, Stream
 from clrevents.decode.tracing_end import TracingEnd
 from clrevents.errors import ErrorMode, Limits, Problem
 from clrevents.schema.registry import DEFAULT, Registry
-from clrevents.symbols.feed import CodeEvents
-from clrevents.symbols.live import LiveMethods
-from clrevents.symbols.methods import Methods
 from clrevents.table.listed import Listed
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.order import Order, in_time_order
+
+if TYPE_CHECKING:
+    from clrevents.symbols.live import LiveMethods
+    from clrevents.symbols.methods import Methods
 
 
 class Decoder(Summary):
@@ -58,8 +59,15 @@ class Decoder(Summary):
     ) -> None:
         registry, limits = registry or DEFAULT, limits or Limits()
         self._tables = BatchTables(registry, limits)
-        self._live = LiveMethods(limits) if symbols else None
-        observer = None if self._live is None else Observer(CodeEvents(registry), self._live.take)
+        self._live: LiveMethods | None = None
+        observer = None
+        if symbols:
+            # As in a `Trace`: names of code take long to import.
+            from clrevents.symbols.feed import CodeEvents
+            from clrevents.symbols.live import LiveMethods
+
+            self._live = LiveMethods(limits)
+            observer = Observer(CodeEvents(registry), self._live.take)
         selection = Selection(selectors, Filters.of(filters), registry)
         self._stream = Stream(errors=errors, limits=limits, registry=registry, in_time_order=in_time_order(order))
         self._tracing = TracingEnd(registry)

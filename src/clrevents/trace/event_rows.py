@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-import attrs
-
+from clrevents._util.value_classes import define
 from clrevents.decode.container.window import unpack_words
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKind
@@ -18,7 +17,7 @@ from clrevents.decode.rows import UNKNOWN_THREAD
 from clrevents.symbols.frame import Frame, FrameSource, Named, nameless
 
 
-@attrs.define(eq=False, repr=False, slots=False)
+@define(eq=False, repr=False, slots=False)
 class EventRows:
     """Rows, and the resolver that names the addresses of their stacks, or None."""
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Final
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.decode.header_columns import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.decode.selection import EventName, Filters
 from clrevents.errors import AmbiguousEventError, UnknownEventError
@@ -28,7 +27,7 @@ _OF_DUCKDB: Final = ("duckdb_", "pg_", "pragma_", "sqlite_")
 """Prefixes of duckdb's own tables."""
 
 
-@attrs.frozen
+@frozen
 class TableRow:
     """An available table: its name in SQL, its event, and the number of these events in the trace."""
 

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-import attrs
-
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import ThreadRow
 from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.kinds import EventKey, EventKind, KindIndex, by_event
@@ -21,7 +20,7 @@ from clrevents.schema.registry import Registry
 from clrevents.sources import Source
 
 
-@attrs.frozen
+@frozen
 class ThreadInfo(Value):
     """A thread that events are about."""
 
@@ -39,7 +38,7 @@ class ThreadInfo(Value):
     """Its name, which only NetTrace 6 has; None if unknown."""
 
 
-@attrs.frozen(eq=False, slots=False)
+@frozen(eq=False, slots=False)
 class HeaderScan:
     """The results of one pass over all headers; `error` is the exception that ended it."""
 

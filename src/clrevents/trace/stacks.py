@@ -7,22 +7,24 @@ Combines addresses with what the trace knows about code; decides nothing about e
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import attrs
 import numpy as np
 
 from clrevents._util.notebook_views import Summary
+from clrevents._util.value_classes import define, frozen
 from clrevents.decode.stacks import StackArrays
 from clrevents.errors import SourceError
 from clrevents.symbols.frame import Frame, nameless
-from clrevents.symbols.methods import Methods
 from clrevents.table.build import Column, ColumnType, TableField, number_column, text_column
 from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
 
+if TYPE_CHECKING:
+    from clrevents.symbols.methods import Methods
 
-@attrs.define(eq=False)
+
+@define(eq=False)
 class LateNames:
     """Names that are read when an event first asks for them.
 
@@ -70,7 +72,7 @@ STACK_FIELDS: Final = (
 _FIELDS: Final = (*STACK_FIELDS, *(TableField(name, ColumnType("string"), True) for name in _TEXTS))
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Stacks(Summary, AddressStacks):
     """The stacks that a trace's events name: `trace.stacks[event.stack_id]` are its addresses, innermost first."""
 

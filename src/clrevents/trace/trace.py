@@ -13,38 +13,38 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from types import TracebackType
-from typing import Any, Final, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
 
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.event_pass import MOST_ROWS
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.moment import Moment
-from clrevents.decode.payload.payload_decoder import RawPayload
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Selector
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import ErrorMode, Limits, Problem, TraceError
 from clrevents.schema.redaction_mark import NAME, PROVIDER
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.sources import Openable, open_source
-from clrevents.symbols.elf import Folders, SymbolFolders, folders_of
-from clrevents.symbols.feed import CodeEvents, Feed
-from clrevents.symbols.methods import Methods
 from clrevents.table.listed import Listed
 from clrevents.table.query import ask
 from clrevents.table.read import Wanted, header_names, header_table
 from clrevents.table.table import Table
 from clrevents.trace.batch import Batch, hand_out
 from clrevents.trace.batch_tables import BatchTables
-from clrevents.trace.check_result import CheckResult, PayloadCounts
+from clrevents.trace.check_result import CheckResult, PayloadCounts, count_payloads
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
 from clrevents.trace.passes import Order, Passes
 from clrevents.trace.process_lives import PROCESS_EVENTS, ProcessLife, process_lives
-from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stacks import LateNames, Stacks
 from clrevents.trace.told_windows import Progress
-from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
+
+if TYPE_CHECKING:
+    # Names of code, and SQL: most traces are never asked for either, and both take long to import.
+    from clrevents.symbols.elf import Folders, SymbolFolders
+    from clrevents.symbols.methods import Methods
+    from clrevents.trace.query_tables import QueryTables
 
 C = TypeVar("C")
 A = TypeVar("A")
@@ -88,7 +88,7 @@ class Trace:
         symbols: Folders = (),
     ) -> None:
         limits, registry, self._opened = limits or Limits(), registry or DEFAULT, source
-        self._folders = folders_of(symbols)
+        self._folders = _folders_of(symbols)
         self._tables = BatchTables(registry, limits)
         self._stacks: Stacks | None = None
         self._databases: list[Any] = []
@@ -181,6 +181,9 @@ class Trace:
         For a damaged trace, it covers the events before the damage.
         """
         if self._names.known is None:
+            from clrevents.symbols.feed import CodeEvents, Feed
+            from clrevents.symbols.methods import Methods
+
             passes = self._passes
             feed = Feed(passes.limits)
             with passes.before_damage():
@@ -394,14 +397,7 @@ class Trace:
         stream = passes.stream(errors="salvage", walk_stacks=True)
         tally: dict[EventKey, Counter[str]] = {}
         for rows in passes.rows(stream, passes.selection(())):
-            sizes, indexes = rows.sizes.tolist(), rows.kind_indexes.tolist()
-            for row, (index, payload) in enumerate(zip(indexes, rows.payloads, strict=True)):
-                counts = tally.setdefault(rows.kinds[index].key, Counter())
-                counts["payload_bytes"] += sizes[row]
-                if not isinstance(payload, RawPayload):
-                    counts["tail" if row in rows.tails else "exact"] += 1
-                else:
-                    counts["short" if row in rows.misfits else "unknown"] += 1
+            count_payloads(rows, tally)
         return CheckResult(
             info=self.info,
             complete=stream.complete,
@@ -466,6 +462,9 @@ def passes_of(trace: Trace) -> Passes:
 
 def tables_in_sql(trace: Trace, process_id: int | None = None) -> QueryTables:
     """The tables of a trace that SQL can name, or of one of its processes, for other parts of this package."""
+    from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
+    from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
+
     mine: FilterOptions = {"process_id": process_id}
 
     def frames() -> Table:
@@ -481,6 +480,14 @@ def tables_in_sql(trace: Trace, process_id: int | None = None) -> QueryTables:
         "frames": frames,
     }
     return QueryTables(passes_of(trace), whole, process_id)
+
+
+def _folders_of(symbols: Folders) -> SymbolFolders | None:
+    if symbols == ():
+        return None
+    from clrevents.symbols.elf import folders_of
+
+    return folders_of(symbols)
 
 
 def _is_path(source: Openable) -> bool:

@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.payload.columns.column import STRING, Column
 from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.decode.stacks import StackArrays
@@ -25,7 +26,7 @@ from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stacks import STACK_FIELDS, stack_columns
 
 
-@attrs.frozen
+@frozen
 class ThreadRow:
     thread_id: UInt64 | None
     process_id: int | None
@@ -35,7 +36,7 @@ class ThreadRow:
     last_ns: int
 
 
-@attrs.frozen
+@frozen
 class MethodRow:
     address: UInt64
     size: UInt64

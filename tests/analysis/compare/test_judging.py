@@ -383,3 +383,12 @@ def test_conditions_that_are_none(condition: str, wrong: str) -> None:
     found = compared([recorded({"gc.total_count": 2})], [recorded({"gc.total_count": 3})])
     with pytest.raises(ValueError, match=wrong):
         found.failing(condition)
+
+
+def test_a_hostile_name_is_escaped_wherever_it_is_shown() -> None:
+    draw = np.random.default_rng(1)
+    whole, part = noisy(draw, 1e7), noisy(draw, 1e6)
+    one, other = (recorded({"threads.running_total": whole}, {"methods.A\x1b[31m.F()": part * f}) for f in (1, 5))
+    found = compared([one], [other])
+    assert "methods.A\\x1b[31m.F(): " in repr(found)
+    assert "\x1b" not in repr(found) + found.markdown() + found._repr_html_()

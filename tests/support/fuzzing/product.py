@@ -31,6 +31,7 @@ from typing import Any, Final
 import clrevents
 from clrevents import Trace, TraceError, TraceWarning
 from clrevents._util.words import safe
+from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.catalogue import feed_reports, find_report, report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
@@ -206,6 +207,18 @@ def _whole_page(data: bytes) -> None:
     traceback = unittest.mock.patch.dict(os.environ, {"CLREVENTS_TRACEBACK": "1"})
     with _opened(data) as trace, _without_charts(), traceback:
         _page_is_safe(report_page(trace))
+
+
+def _compared(data: bytes) -> None:
+    """With itself: nothing differs, and what was saved says the same."""
+    with _opened(data) as trace:
+        measured = clrevents.measure(trace)
+    saved = Measured.from_dict(json.loads(json.dumps(measured.to_dict(), allow_nan=False)))
+    found = clrevents.compare(measured, saved)
+    assert not found.alarms, found
+    assert found.to_dict() == clrevents.compare(measured, measured).to_dict()
+    for text in (repr(found), found.markdown()):
+        assert text.replace("\n", "") == safe(text.replace("\n", "")), f"raw: {text!r}"
 
 
 def _shown(data: bytes) -> None:
@@ -422,6 +435,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "flame logical": functools.partial(_flame, True),
     "rewritten": _rewritten,
     "query": _query,
+    "compare": _compared,
     "commands": _command,
 }
 

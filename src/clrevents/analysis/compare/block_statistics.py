@@ -12,9 +12,10 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
+
+from clrevents._util.value_classes import frozen
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -52,7 +53,7 @@ def correlation_time(values: Floats) -> float:
     return float(max(1.0, times[far[0] if len(far) else -1]))
 
 
-@attrs.frozen
+@frozen
 class Spread:
     """The ratio of two amounts that were counted in the same blocks, its standard error and degrees of freedom.
 
@@ -86,7 +87,7 @@ def too_sparse(base: Floats, new: Floats) -> bool:
     return int(np.count_nonzero(base)) + int(np.count_nonzero(new)) < _SPARSE
 
 
-@attrs.frozen
+@frozen
 class Contrast:
     """By how much one ratio exceeds another, the standard error of that, and its degrees of freedom (Welch's).
 
@@ -155,7 +156,7 @@ def adjusted(chances: Floats) -> Floats:
     return found
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Groups:
     """Two groups of recordings, compared in many rows at once by exchanging their labels.
 

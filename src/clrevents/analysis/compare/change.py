@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, TypeAlias
 
-import attrs
-
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence
 from clrevents.table.build import plain
 
@@ -18,7 +17,7 @@ ALARMS: Final = ("improved", "regressed", "changed", "differs")
 """Verdicts that say that something changed."""
 
 
-@attrs.frozen
+@frozen
 class Change(Value):
     """One metric or row, before and after, for one of what it is divided by.
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 import attrs
 
 from clrevents._util.html import html_text
+from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents.analysis.compare.change import Change, Per
 from clrevents.analysis.compare.comparison_texts import comparison_lines, markdown_lines, relative_text
@@ -25,7 +26,7 @@ NOT_CONFIRMED: Final = "the second recordings do not show it"
 _ORDERED: Final = ("<", "<=", ">", ">=")
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Comparison:
     """All metrics, methods, and other rows of families that moved, of two recordings or groups of them."""
 

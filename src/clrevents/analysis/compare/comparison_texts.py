@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from clrevents._util.units import amount_text, duration_text, share_text
-from clrevents._util.words import counted
+from clrevents._util.words import counted, safe
 from clrevents.analysis.compare.change import Change, Per
 
 _PER: Final = {"second": "/s", "request": "/request", "none": ""}
@@ -173,11 +173,11 @@ def reasons(found: Judged) -> Iterator[str]:
 
 def comparison_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str]:
     """A short text."""
-    yield f"{base} -> {new}, {'in all' if per == 'none' else 'per ' + per}: {headline(found)}"
+    yield f"{safe(base)} -> {safe(new)}, {'in all' if per == 'none' else 'per ' + per}: {headline(found)}"
     yield from (f"! {warning}" for warning in found.warnings)
     changes = [*ordered(found), *(row for row in found.rows if row.alarm)]
     for change in changes[:_MOST]:
-        name, *values = cells(change, per, change.key)
+        name, *values = cells(change, per, safe(change.key))
         yield f"  {name}: {values[0]} -> {values[1]}, {relative_text(change)}, {values[3]}, could show {values[4]}"
     if len(changes) > _MOST:
         yield f"  and {len(changes) - _MOST} more"

@@ -14,6 +14,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.compare.block_statistics import (
     ENOUGH,
     POWER,
@@ -89,7 +90,7 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
     return Comparison(*sides, chosen, _warnings(*sides), tuple(verdicts), tuple(rows))
 
 
-@attrs.frozen
+@frozen
 class _Pairing:
     """One metric or row of all recordings, base first."""
 

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.notebook_views import Summary, Value
+from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents.analysis.compare.block_statistics import Floats
 from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence, TraceIdentity
@@ -23,7 +24,7 @@ _LARGEST: Final = 2.0**70
 SCHEMA: Final = "clrevents.measured/1"
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Amount(Value):
     """A metric of a report, or a row of a table that is counted for comparing; null has a `reason`.
 
@@ -72,7 +73,7 @@ class Amount(Value):
         return found
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Measured(Summary):
     """One recording, measured for comparing.
 

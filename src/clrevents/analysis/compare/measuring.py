@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.compare.block_statistics import Floats
 from clrevents.analysis.compare.measured import Amount, Measured
 from clrevents.analysis.framework.model.answer import Answer
@@ -41,7 +41,7 @@ MOST_BLOCKS: Final = 256
 _SHORTEST_NS: Final = 5_000_000
 
 
-@attrs.frozen
+@frozen
 class Dated:
     """A metric that is the sum of an amount (or the number) of a table's rows, each at a moment of its own.
 
@@ -125,7 +125,7 @@ def measured(trace: Trace) -> Measured:
     )
 
 
-@attrs.frozen
+@frozen
 class _Grid:
     """Time from `start` in `count` blocks of equal length."""
 
@@ -142,9 +142,14 @@ class _Grid:
             end = max(min(int((samples.time_ns + samples.weight.astype(np.int64)).max()), end), start + 1)
         return cls(start, end - start, min(MOST_BLOCKS, max((end - start) // _SHORTEST_NS, 1)))
 
+    @property
+    def _edges(self) -> Floats:
+        """Between the blocks."""
+        return (self.start + np.arange(1, self.count) * (self.span / self.count)).astype(np.float64)
+
     def at(self, moments: NDArray[np.int64]) -> NDArray[np.int64]:
         """In which block each moment lies; what is outside counts as at the edge."""
-        return np.clip((moments - self.start) * self.count // self.span, 0, self.count - 1)
+        return np.searchsorted(self._edges, moments, side="right")
 
     def sums(self, moments: NDArray[np.int64], amounts: Floats) -> Floats:
         """What came about at these moments, in each block."""
@@ -153,7 +158,7 @@ class _Grid:
 
     def spread(self, starts: NDArray[np.int64], ends: NDArray[np.int64], amounts: Floats) -> Floats:
         """What took these times, in each block."""
-        edges = self.start + np.arange(1, self.count) * self.span / self.count
+        edges = self._edges
         found = np.zeros(self.count)
         for start, end, amount in zip(starts.tolist(), ends.tolist(), amounts.tolist(), strict=True):
             first, last = np.searchsorted(edges, (start, end), side="right").tolist()

@@ -11,6 +11,7 @@ from typing import Literal
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.words import safe
 from clrevents.analysis.compare.change import Change
 from clrevents.analysis.compare.measuring import EXCLUSIVE, INCLUSIVE
 
@@ -27,9 +28,10 @@ class Proposal(Value):
     into: str
 
     def __str__(self) -> str:
+        gone, into = safe(self.gone), safe(self.into)
         if self.kind == "renamed":
-            return f"perhaps renamed: {self.gone} is gone, and {self.into} is new and takes as much time"
-        return f"perhaps inlined: {self.gone} is gone, and {self.into} takes as much more itself, but not with callees"
+            return f"perhaps renamed: {gone} is gone, and {into} is new and takes as much time"
+        return f"perhaps inlined: {gone} is gone, and {into} takes as much more itself, but not with callees"
 
 
 def proposals(rows: Sequence[Change]) -> tuple[Proposal, ...]:

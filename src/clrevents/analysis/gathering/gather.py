@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.distant_times import near_table
 from clrevents.analysis.gathering.keys import group_numbers
 from clrevents.analysis.gathering.pairs import pair
@@ -24,7 +24,7 @@ Ints: TypeAlias = NDArray[np.int64]
 HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Gathered:
     """One event's rows: header columns and payload, and the rows' places in the order of everything gathered."""
 

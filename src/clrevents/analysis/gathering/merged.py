@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.schema.method_flags import OptimizationTier
 from clrevents.symbols.method import IN_FILE, NATIVE, STUB
@@ -39,7 +39,7 @@ FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Int
 """The beginnings of method names that are not the program's own; stubs are in the last namespace."""
 
 
-@attrs.frozen
+@frozen
 class StackFrame(Value):
     """One method as a line of stacks; its code of several tiers and addresses is one line.
 
@@ -64,7 +64,7 @@ def is_own_name(name: str) -> bool:
     return not name.removeprefix(ASYNC).startswith(FRAMEWORK_NAMES)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class MergedStacks:
     """`values[offsets[i]:offsets[i + 1]]` are places in `frames`, innermost first; `of[k]` is the k-th use's stack."""
 

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.errors import Problem
 from clrevents.schema.dynamic import FieldDescription
 
 
-@attrs.frozen
+@frozen
 class TraceInfo(Value):
     """The contents of the trace's header. Unknown values are None; nothing here needs a scan.
 
@@ -54,7 +55,7 @@ class TraceInfo(Value):
     """Additional properties as (key, value), in file order; only NetTrace 6 has them."""
 
 
-@attrs.frozen
+@frozen
 class MetadataRow:
     """One event description of the trace. Native events have no name and no fields."""
 
@@ -101,17 +102,17 @@ class MetadataRow:
         )
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Header:
     info: TraceInfo
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Metadata:
     rows: tuple[MetadataRow, ...]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Together:
     """Which rows of columns are whose, where they are those of several blocks; one number a block in each array.
 
@@ -129,7 +130,7 @@ class Together:
         return np.concatenate((np.zeros(1, dtype=np.int64), self.ends[:-1, 0]))
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Events:
     """Event headers of one block; their payloads are in `window`, whose first byte is at `base`.
 
@@ -174,7 +175,7 @@ class Events:
             row, run, mark = stop, last_run, last_mark
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class InlineStacks:
     """Stacks that follow each event (NetPerf): number i is `window[starts[i]:starts[i] + sizes[i]]`."""
 
@@ -184,7 +185,7 @@ class InlineStacks:
     window: bytes
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Stacks:
     """Stacks `first_id`, `first_id + 1`, …, each prefixed with its byte count, in `window[start:end]`.
 
@@ -236,7 +237,7 @@ _THREAD_NUMBERS: Final = np.dtype([("thread", "<u8"), ("number", "<u4")])
 _PIECE: Final = 1 << 12
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class SequencePoint:
     """No event before it is later and none after it is earlier. Stack ids are valid up to here."""
 
@@ -247,12 +248,12 @@ class SequencePoint:
     forget_metadata: bool = False
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Boundary:
     """No later event is earlier than any before (NetPerf is written in order): rows may be released."""
 
 
-@attrs.frozen
+@frozen
 class ThreadRow:
     """A thread as NetTrace 6 describes it; missing ids are None."""
 
@@ -274,14 +275,14 @@ class ThreadRow:
         return known if known is None or known < 1 << 63 else known - (1 << 64)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Threads:
     """Threads that start to exist here (NetTrace 6)."""
 
     rows: tuple[ThreadRow, ...]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class RemovedThreads:
     """Threads that cease to exist here, by index, with their last sequence numbers (NetTrace 6)."""
 
@@ -289,7 +290,7 @@ class RemovedThreads:
     offset: int
 
 
-@attrs.frozen
+@frozen
 class LabelList:
     """What NetTrace 6 adds to individual events: activity and trace ids, and (key, value) pairs.
 
@@ -320,7 +321,7 @@ class LabelLists(Protocol):
         ...
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Labels:
     """Label lists `first_id`, `first_id + 1`, …; they are valid until the next sequence point."""
 
@@ -328,7 +329,7 @@ class Labels:
     lists: LabelLists
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Fault:
     """A fault found here; `fatal` if the container cannot continue after it."""
 
@@ -336,7 +337,7 @@ class Fault:
     fatal: bool = False
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class End:
     """The end mark of the stream."""
 

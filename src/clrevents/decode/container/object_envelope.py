@@ -12,9 +12,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Final
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import Block, End, Events, Fault, Header
 from clrevents.decode.container.container import cut, one
 from clrevents.decode.container.small_blocks import SMALL, Ints
@@ -37,7 +37,7 @@ _END_LOOK: Final = 1 << 20
 _NONE: Final = np.empty((0, 3), dtype=np.int64)
 
 
-@attrs.frozen
+@frozen
 class Body:
     """A block's payload: `window.data[start:end]`. `broken` if it is known to be incomplete or damaged."""
 

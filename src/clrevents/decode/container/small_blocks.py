@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import Events, Together
 from clrevents.decode.container.window import Window
 from clrevents.decode.kernels.header_scan import HeaderColumns, HeaderScanner
@@ -30,7 +30,7 @@ _HEADER: Final = np.dtype([("length", "<u2"), ("flags", "<u2"), ("first", "<i8")
 _BYTES: Final = np.arange(_HEADER.itemsize)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Places:
     """Small blocks whose heads are sound, one entry a block in each array.
 

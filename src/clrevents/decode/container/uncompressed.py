@@ -9,8 +9,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.decode.kernels.header_scan import HeaderColumns, Status, make_columns
 from clrevents.schema.codes import UNSORTED, HeaderFlag
 
@@ -20,7 +19,7 @@ _BOTH_IDS = int(HeaderFlag.ACTIVITY | HeaderFlag.RELATED)
 _LABELS = int(HeaderFlag.LABELS)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Shape:
     """The offsets of the fields of a full header. `guids` is the offset of two GUIDs, or -1 for a label id."""
 

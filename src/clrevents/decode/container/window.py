@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-import attrs
-
+from clrevents._util.value_classes import define
 from clrevents.errors import TraceError
 
 
@@ -35,7 +34,7 @@ class Short(Exception):
         self.available = available
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Window:
     """Bytes `data[:end]` of the stream, the first at stream offset `base`; padding follows."""
 

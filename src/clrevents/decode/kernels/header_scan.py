@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from typing import Any, Final, Literal, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import define
 from clrevents.decode.arrays import end_to_end
 from clrevents.decode.kernels.engine import COMPILED, SCAN, WALK, given, scratch, taken, zeros
 
@@ -42,7 +42,7 @@ _SPARSE: Final = 16
 _NO_MARKS: Final = np.empty((0, 3), dtype=np.int64)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class HeaderColumns:
     """Event headers of one block, one array per attribute; row i is the i-th event in file order.
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.kernels.engine import COMPILED, WALK, given, numbers_room, ones, scratch, taken
 
 INSTRUCTION: Final[int] = WALK.WIDTH
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Walk:
     """What a program found: `places[k]` and `counts[k]` are instruction k's two cells, one number per run.
 

@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.records.misfit import Misfit
 from clrevents.decode.payload.records.record_decoder import Decode, record_decoder
@@ -25,7 +26,7 @@ from clrevents.schema.registry import EventInfo
 from clrevents.schema.short_repr import value_text
 
 
-@attrs.frozen
+@frozen
 class RawPayload(Value):
     """A payload whose fields could not be read."""
 
@@ -45,7 +46,7 @@ NO_FIELDS = "the trace describes this event without fields, but it has a payload
 _MOST_ABSENT = 32
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _LayoutReading:
     """One way to read a kind: with this layout. Its record class and decoder are made on first use."""
 
@@ -63,7 +64,7 @@ class _LayoutReading:
         return self._decode
 
 
-@attrs.define
+@define
 class _KindReadings:
     """The ways to read one kind, in the order they are tried; `reason` says why there are none.
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kernels.program import INSTRUCTION, Program
 from clrevents.decode.payload.columns.dtypes import Array, Ints, fixed_dtype, pick, structured
 from clrevents.schema.layout import BoundLayout, FixedStep, VariableStep
@@ -33,7 +34,7 @@ Place: TypeAlias = tuple[int, int, int]
 FIXED, TEXT16, TEXT8, COUNTED, PREFIXED, NUMBER, REST, PREFIXED_REST = range(8)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Found:
     """Where the parts of many payloads are: two arrays per instruction, and the bytes they refer to.
 
@@ -57,7 +58,7 @@ class Found:
         return known
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class FieldPart:
     """Where a plan finds one field: the instruction, its name among the fields read together, the elements' plan.
 
@@ -77,7 +78,7 @@ class FieldPart:
         return values[self.name] if self.name else values
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Plan:
     """The kernel's program for a layout, and where it finds each field.
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TypeAlias
 
-import attrs
 import numpy as np
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import SequencePoint, Together
 from clrevents.decode.kernels.header_scan import HeaderColumns
@@ -21,7 +21,7 @@ from clrevents.decode.stream.thread_table import ThreadTable
 from clrevents.errors import Limits, Problem, damage
 
 
-@attrs.frozen
+@frozen
 class Loss(Value):
     """Events that a thread tried to write but that never reached the file, and when.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import define
 from clrevents.decode.container.blocks import Events
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.kinds import Kinds
@@ -18,7 +19,7 @@ from clrevents.decode.stream.thread_table import ThreadTable
 from clrevents.errors import Problem, damage
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ResolvedRows:
     """Events of one piece of a block. `thread_places` and `label_changes` are for NetTrace 6, otherwise None.
 

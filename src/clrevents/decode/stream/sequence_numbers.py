@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.errors import Limits
 
@@ -21,7 +21,7 @@ _M32 = (1 << 32) - 1
 _MANY = 1 << 8
 
 
-@attrs.frozen
+@frozen
 class Gap:
     """`count` sequence numbers of a capture thread that no event has, and the ticks of the events before and after.
 

@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.units import duration_text
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, safe
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.samples.calltree import CallTree, Ints, call_tree
@@ -103,7 +104,7 @@ def flame_data(samples: Samples, look: Look, tree: CallTree) -> dict[str, Any]:
 SMALL: Final = "(boxes too small for this page)"
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class FlameCut:
     """A tree of the heaviest nodes. `place` is where the weight of each node of the whole tree went."""
 

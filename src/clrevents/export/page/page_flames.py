@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.shared.samples.calltree import call_tree
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
@@ -31,7 +32,7 @@ _WEIGHTS: Final = {"time": None, "allocations": ALLOC, "exceptions": "exceptions
 """A picture's name on the page, and its name in `read_samples`."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class PageStacks:
     """The stacks that a trace's pictures are made of, by the pictures' names; `name` is the trace's."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -59,7 +59,7 @@ def page_timeline(
     }
 
 
-@attrs.frozen
+@frozen
 class _Scale:
     """How times are written: from the start of the session, in at most a million ticks."""
 
@@ -189,7 +189,7 @@ def _bars(
     }
 
 
-@attrs.frozen
+@frozen
 class _Item:
     """One bar of a track; `longest` is the place of the longest span that it stands for."""
 

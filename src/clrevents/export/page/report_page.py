@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 from typing import Any, Final
 
-import attrs
-
 from clrevents._util.outputs import refuse_replacing, whole_file
 from clrevents._util.units import duration_text
+from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.catalogue import report_names, reports_of
@@ -29,7 +28,7 @@ from clrevents.trace import Trace, passes_of
 _DOUBTS: Final = 3
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class PageAgainst:
     """What a page needs from the trace that its own is compared with. `doubts` are sentences about what is wrong with
     it."""

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, TypeAlias, TypeVar
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis import ReportTable
 from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.shared.samples.samples import Samples
@@ -89,7 +89,7 @@ _Ties: TypeAlias = Callable[[int, Any], _Ends]
 """The arrows of a row at its place in the table."""
 
 
-@attrs.frozen
+@frozen
 class ShownRows:
     """The rows of a report's table: from `start` to `end`, or at one moment where that is None, on a track of their
     `thread`, or of the process.

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.decode.selection import FilterOptions, Selector
 from clrevents.errors import UnknownEventError
@@ -34,7 +33,7 @@ class SparkRows(Protocol):
         ...
 
 
-@attrs.frozen
+@frozen
 class SparkEventRows:
     """The rows of one event. `columns` is None for all that the trace has."""
 
@@ -69,7 +68,7 @@ SUMMARIES: Final = ("by_trace", "facts", "notes")
 """Names of what `FleetAnswer` has besides the report's tables; no report has a table called so."""
 
 
-@attrs.frozen
+@frozen
 class SparkReportRows:
     """The rows of one table of a report, or of a summary."""
 
@@ -90,7 +89,7 @@ class SparkReportRows:
             yield from spark_batches(rows, schema)
 
 
-@attrs.frozen
+@frozen
 class SparkProblemRows:
     """The problems of a trace: those found by a scan of its headers and by the questions."""
 
@@ -108,7 +107,7 @@ class SparkProblemRows:
         yield from spark_batches(problems_table(met), schema)
 
 
-@attrs.frozen
+@frozen
 class AskThrough:
     """Every row of an event; none is kept."""
 
@@ -120,7 +119,7 @@ class AskThrough:
             pass
 
 
-@attrs.frozen
+@frozen
 class AskFields:
     """The columns of an event's table in one trace, without rows; None if the trace does not know the event."""
 

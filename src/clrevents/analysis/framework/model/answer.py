@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_trans
 
 import attrs
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration
 from clrevents.analysis.framework.render.show import answer_html, answer_text
@@ -49,7 +50,7 @@ def answer(*, name: str, summary: str = "", charts: tuple[ChartDeclaration, ...]
     """
 
     def make(body: A) -> A:
-        made = attrs.frozen(kw_only=True, eq=True, repr=False)(body)
+        made = frozen(kw_only=True, eq=True, repr=False)(body)
         made.name = name
         made.summary = tuple(summary.split())
         made.declared_charts = charts
@@ -63,7 +64,7 @@ def answer(*, name: str, summary: str = "", charts: tuple[ChartDeclaration, ...]
     return make
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@frozen(kw_only=True, repr=False)
 class Answer(Generic[F_co]):
     """The answer of a report: facts, metrics, tables, and everything that limits how far to trust them.
 

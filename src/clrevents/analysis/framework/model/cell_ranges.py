@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import define
 from clrevents._util.words import counted
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
 from clrevents.analysis.framework.vocabulary.cells import CELLS, Cell
@@ -24,7 +25,7 @@ _CELLS = {"ns": CELLS["duration"], "bytes": CELLS["bytes"], "count": CELLS["coun
 F = TypeVar("F")
 
 
-@attrs.define
+@define
 class CellRanges:
     """Sees to the range of everything that an answer has, and counts what was out of it."""
 

@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.cell_ranges import CellRanges
@@ -56,7 +57,7 @@ R = TypeVar("R")
 A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class ReportChunk:
     """Consecutive events of one process, as columns by the collector's own selectors, in order of time.
 
@@ -81,7 +82,7 @@ class LateNaming(Protocol):
     def stacks(self) -> AddressStacks: ...
 
 
-@attrs.frozen(eq=False, slots=False)
+@frozen(eq=False, slots=False)
 class Troubles:
     """What is missing from a trace, computed once for all of its processes and reports."""
 
@@ -130,7 +131,7 @@ class Troubles:
         return tuple(found)
 
 
-@attrs.frozen(eq=False, slots=False)
+@frozen(eq=False, slots=False)
 class Context:
     """Everything known after the last event was read."""
 

@@ -12,8 +12,7 @@ from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final, Self
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, metric_text
 
 _FORM: Final = re.compile(r"\s*([\w.]+)\s*(<=|>=|==|=|!=|<|>)\s*(-?[\d_]+(?:\.\d+)?)\s*(\S*)\s*")
@@ -36,7 +35,7 @@ _UNITS: Final[Mapping[str, Mapping[str, Fraction]]] = {
 }
 
 
-@attrs.frozen
+@frozen
 class Condition:
     """One comparison of a metric with a number; `text` is how it was written."""
 

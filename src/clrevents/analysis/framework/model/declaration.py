@@ -10,6 +10,7 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypedDict, TypeVar, 
 import attrs
 
 from clrevents._util.notebook_views import fields_html
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector
 from clrevents.analysis.framework.model.needs import Need
@@ -65,7 +66,7 @@ def parameter(
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(parameter,))
 def parameters(body: C) -> C:
     """Make a frozen class of a report's parameters: bool, int or text, each with a default."""
-    made = attrs.frozen(kw_only=True)(body)
+    made = frozen(kw_only=True)(body)
     made._repr_html_ = fields_html
     return made
 
@@ -75,7 +76,7 @@ class NoParameters:
     """A report that takes none."""
 
 
-@attrs.frozen
+@frozen
 class ParameterDeclaration:
     """One parameter as it was declared; `type` is bool, int or str."""
 
@@ -109,7 +110,7 @@ def parameters_of(parameters_class: type[Any]) -> tuple[ParameterDeclaration, ..
     return tuple(found)
 
 
-@attrs.frozen
+@frozen
 class ReportDeclaration(Generic[P, A]):
     """One report. Its name is that of its answer's class, its description that class's docstring.
 

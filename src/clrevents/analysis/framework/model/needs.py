@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.recording.record_line import ProviderNeed, record_line
 from clrevents.analysis.framework.recording.recorded import proves
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Note
@@ -27,7 +26,7 @@ NOT_RECORDED: Final = "not-recorded"
 """The id of the note on a need about which nothing is known."""
 
 
-@attrs.frozen
+@frozen
 class Need:
     """One thing that a report shows: `what`, from any of the provider's `events`, which these keywords and this level
     record. Without an `essential` one the report has no data; the others only make it more complete. An event written
@@ -51,7 +50,7 @@ class Need:
         return self.provider.startswith(_MACHINE)
 
 
-@attrs.frozen
+@frozen
 class SeenKind:
     """A kind of event that occurred in a trace."""
 
@@ -86,7 +85,7 @@ class SeenKinds(tuple[SeenKind, ...]):
         return {(kind.provider, kind.keywords, kind.level) for kind in self}
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class KindsOfProcesses:
     """The kinds of a trace, and of each of its processes where it has several: what one process recorded proves nothing
     about another, except what the machine's own recorder writes about all."""

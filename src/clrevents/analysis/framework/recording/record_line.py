@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.value_classes import frozen
 from clrevents.schema.registry import provider_name
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.+-]+")
@@ -45,7 +46,7 @@ def _argument(argument: str) -> str:
     return argument
 
 
-@attrs.frozen
+@frozen
 class ProviderNeed:
     """One provider with all `keywords` at once, up to `level` (4 informational, 5 verbose).
 
@@ -64,7 +65,7 @@ class ProviderNeed:
         return f"{self.provider}:{self.keywords:#x}:{self.level}{self.argument and f':{self.argument}'}"
 
 
-@attrs.frozen
+@frozen
 class RecordLine:
     """Providers, each once, in the order in which they were first needed.
 

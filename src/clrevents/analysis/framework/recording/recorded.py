@@ -12,8 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final, Protocol
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.schema.keywords import SESSION_BITS, keyword_names
 from clrevents.schema.registry import provider_name
 from clrevents.trace import Trace, passes_of
@@ -42,7 +41,7 @@ class DescribedKind(Protocol):
     def undefined(self) -> bool: ...
 
 
-@attrs.frozen
+@frozen
 class SeenEvents:
     """The `events` of one provider with the same `keywords` (without the session's bits) and the same `level`."""
 
@@ -51,7 +50,7 @@ class SeenEvents:
     events: int
 
 
-@attrs.frozen
+@frozen
 class SeenKeyword:
     """One keyword bit of a provider's events, and its `name`, in hex if it has none.
 
@@ -66,7 +65,7 @@ class SeenKeyword:
     events: int
 
 
-@attrs.frozen
+@frozen
 class RecordedProvider:
     """What a trace has of one provider.
 
@@ -114,7 +113,7 @@ class RecordedProvider:
         return (seen for seen in self.seen if seen.events and seen.keywords != _ALL)
 
 
-@attrs.frozen
+@frozen
 class Recorded:
     """What a trace shows about the session that recorded it: its providers, most events first."""
 

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.recording.record_line import ProviderNeed
 from clrevents.analysis.framework.vocabulary.marks import Marks, trace_holes
 from clrevents.analysis.gathering.gather import gather
@@ -37,7 +38,7 @@ _HIGH: Final = 95
 _NOTHING: Final[Ints] = np.zeros(0, dtype=np.int64)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class SuspensionEvents:
     """The runtime's events about suspensions, whatever their reason, in order of time: a place in each array for each.
 
@@ -54,7 +55,7 @@ class SuspensionEvents:
         return len(self.time_ns)
 
 
-@attrs.frozen
+@frozen
 class RecordingCost:
     """What the sample profiler did to one process, and the suspensions that were its own. Times are ns.
 
@@ -173,7 +174,7 @@ def recording_cost_of(trace: Trace, process_id: int | None = None) -> RecordingC
     )
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class _Stops:
     """Whole suspensions by their begin: the times of their four events, and whose they are."""
 

@@ -11,10 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-import attrs
-
 from clrevents._util.html import MOST_HTML, html_text
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe
 from clrevents.analysis.framework.render.inline_svg import PAGE_COLOURS, clean_svg
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
@@ -30,7 +29,7 @@ _BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
 Mark: TypeAlias = Literal["area", "line", "steps", "bar", "point", "span"]
 
 
-@attrs.frozen
+@frozen
 class Fineness:
     """How much of a long table is drawn."""
 
@@ -58,7 +57,7 @@ _WIDTH, _HEIGHT = 700, 160
 _SCALES: Final[Mapping[str, tuple[float, str]]] = {"ns": (1e6, "ms"), "bytes": (1e6, "MB"), "ratio": (0.01, "%")}
 
 
-@attrs.frozen
+@frozen
 class Panel(Value):
     """One picture of a chart: a column of numbers over a column of times, a colour for each `by`.
 
@@ -76,7 +75,7 @@ class Panel(Value):
     each: str | None = None
 
 
-@attrs.frozen
+@frozen
 class ChartDeclaration(Value):
     """One chart: panels below one another over the same time. The `description` is one sentence."""
 
@@ -107,7 +106,7 @@ class ChartDeclaration(Value):
         return None
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Chart:
     """A declared chart with the rows of one answer."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.needs import Need, coverage, missing_notes, record_needs
 from clrevents.analysis.framework.recording.recorded import recorded
 from clrevents.analysis.framework.recording.recording_cost import recording_cost_of
@@ -22,7 +23,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import Coverage
 from clrevents.trace import Trace
 
 
-@attrs.frozen
+@frozen
 class Answerable:
     """One report on one trace: `missing` is what was not recorded, `record` what to record to get everything."""
 

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any, Final, TypeAlias
 
-import attrs
-
 from clrevents._util.notebook_views import Summary
+from clrevents._util.value_classes import define
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
@@ -117,7 +116,7 @@ def _damaged(read: Any) -> int:
     return 0 if read.missing else read.problems.severities["damage"]
 
 
-@attrs.define(eq=False, slots=False)
+@define(eq=False, slots=False)
 class _TraceNames:
     """Names of code and stacks, on demand."""
 
@@ -262,7 +261,7 @@ class ReportFeed(Summary):
         return Gathered.empty(event, Table(fields))
 
 
-@attrs.define(eq=False, slots=False)
+@define(eq=False, slots=False)
 class _StreamNames:
     """Names of code and stacks, as far as a decoder knows them."""
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk, Troubles
@@ -46,7 +47,7 @@ PROCESSES: Final = 100
 """The most processes with an answer; the runtimes of a machine are fewer."""
 
 
-@attrs.frozen
+@frozen
 class Asked:
     """One report with its parameters."""
 
@@ -54,7 +55,7 @@ class Asked:
     parameters: Any
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class ReadingEnd:
     """What is known when the last event was read."""
 

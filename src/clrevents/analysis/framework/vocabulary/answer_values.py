@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from clrevents._util.html import html_text
 from clrevents._util.notebook_views import Value
 from clrevents._util.units import amount_text, raw_text
+from clrevents._util.value_classes import frozen
 
 Ints: TypeAlias = NDArray[np.int64]
 Merge: TypeAlias = Literal["sum", "max", "min", "none"]
@@ -39,7 +40,7 @@ CODE: Final = "all managed code"
 """What numbers need that depend on the names of methods, or on the list of modules."""
 
 
-@attrs.frozen
+@frozen
 class MetricDeclaration:
     """The declaration of a number in a report.
 
@@ -77,7 +78,7 @@ class MetricDeclaration:
         return "as found" if self.merge == "none" else "at most" if self.merge == "min" else "at least"
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Metric:
     """A number with its unit; null has a `reason`, an estimate lies between `low` and `high`.
 
@@ -113,7 +114,7 @@ def metric_text(metric: Metric, raw: bool = False) -> str:
     return text
 
 
-@attrs.frozen
+@frozen
 class Note(Value):
     """One caveat: a stable `id`, what it `touches` (tables, columns, metrics), its numbers, and what to do.
 
@@ -133,7 +134,7 @@ MANY_PROCESSES: Final = 6
 """From this version of the format on, a trace may have several processes, and names of threads."""
 
 
-@attrs.frozen
+@frozen
 class TimeWindow(Value):
     """From `start_ns` to before `end_ns`; None where it is open."""
 
@@ -191,7 +192,7 @@ class TimeWindow(Value):
         return found
 
 
-@attrs.frozen
+@frozen
 class TraceIdentity(Value):
     """Which trace an answer is about, according to its header."""
 
@@ -203,7 +204,7 @@ class TraceIdentity(Value):
     duration_ns: int | None
 
 
-@attrs.frozen
+@frozen
 class Question(Value):
     """What was asked: which report with which parameters, of which part of which trace, and who answered."""
 

@@ -10,10 +10,9 @@ import types
 import typing
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-import attrs
-
 from clrevents._util.fitting import Kind, shortened
 from clrevents._util.units import duration_text, moment_text, number_text, share_text, size_text
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe
 from clrevents.table.build import ColumnType
 
@@ -21,7 +20,7 @@ Privacy: TypeAlias = Literal["public", "code", "private"]
 """`public` reveals nothing about the program, `code` names its parts, `private` may contain users' input or data."""
 
 
-@attrs.frozen
+@frozen
 class Cell:
     """One type of cell: `kind` is its type in a table, `python` its class, `unit` its unit.
 
@@ -76,7 +75,7 @@ CELLS: Final[dict[str, Cell]] = {cell.name: cell for alias in _ALIASES for cell 
 """The closed list, by name."""
 
 
-@attrs.frozen
+@frozen
 class ColumnDeclaration:
     """One column as it was declared: `many` holds several values in each cell, `nullable` says that it may be null.
 

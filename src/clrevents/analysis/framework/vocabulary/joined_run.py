@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import attrs
-
 from clrevents._util.units import duration_text
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.vocabulary.answer_values import Note
 from clrevents.schema.join_mark import MARK_NAMES
 from clrevents.table.table import Table
 
 
-@attrs.frozen
+@frozen
 class JoinedRun:
     """The values of the mark (see `schema.join_mark`)."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.distant_times import near_ns
 from clrevents.analysis.gathering.groups import groups
@@ -22,7 +22,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
-@attrs.frozen
+@frozen
 class Hole:
     """Events of a thread (None: of any) that are missing between two of its events, and why."""
 

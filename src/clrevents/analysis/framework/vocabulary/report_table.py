@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, overload
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.html import framed_html
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
 from clrevents.analysis.framework.vocabulary.row_texts import row_lines, rows_html
@@ -34,7 +34,7 @@ _FIELDS: Final[dict[type[Any], tuple[TableField, ...]]] = {}
 """By row class, once one was asked for."""
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class ReportTable(Generic[R]):
     """Rows of one class, in order: iterate over them, index them, or convert them to a data frame.
 
@@ -191,7 +191,7 @@ class ReportTable(Generic[R]):
         return [(field, self.table.column(field.name).tolist()) for field in self.table.fields]
 
 
-@attrs.frozen
+@frozen
 class TableDeclaration(Value):
     """One table of a report, as it was declared."""
 

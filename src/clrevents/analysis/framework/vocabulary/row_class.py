@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar, dataclass_transform, overload
 import attrs
 
 from clrevents._util.html import framed_html, html_table, html_text
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.cells import (
     ColumnDeclaration,
     Flag,
@@ -31,7 +32,7 @@ _FILLED: Final = ("process_id", *_LAST)
 """The columns that the framework fills."""
 
 
-@attrs.frozen
+@frozen
 class TreeShape:
     """Rows that are a tree, each before those below it: the columns of their depth, and of the name that people see
     indented by it. No row's `weight` is more than that of the row above it."""
@@ -41,7 +42,7 @@ class TreeShape:
     weight: str
 
 
-@attrs.frozen
+@frozen
 class RowShape:
     """What a row's times mean.
 
@@ -125,7 +126,7 @@ def row(
     """
 
     def make(body: C) -> C:
-        made = attrs.frozen(kw_only=True)(body)
+        made = frozen(kw_only=True)(body)
         made._repr_html_ = _row_html
         shape = RowShape(span, at, since, threads, text, tree)
         if shape != RowShape() or not hasattr(made, _SHAPE):

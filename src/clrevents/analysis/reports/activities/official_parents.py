@@ -12,8 +12,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Final
 
-import attrs
-
+from clrevents._util.value_classes import define
 from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.shared.forest.activity_signals import FlowKey, FlowKind, Signal, SignalKind
 
@@ -23,7 +22,7 @@ _NO_ID: Final = bytes(16)
 _WAITS: Final = (FlowKind.WAIT, FlowKind.AWAIT)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Carried:
     """Something that a thread carries on, and the activity that is current in it."""
 

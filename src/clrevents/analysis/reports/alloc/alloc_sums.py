@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, TimeWindow
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -26,7 +27,7 @@ KEYS: Final = ("stack", "type", "thread", "kind")
 VALUES: Final = ("bytes", "large", "object_parts", "variance", "seen", "samples")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class AllocationColumns:
     """Allocations of one source, a number in each array for each of them.
 
@@ -53,7 +54,7 @@ class AllocationColumns:
         return AllocationColumns(*(getattr(self, field.name)[rows] for field in attrs.fields(AllocationColumns)))
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class GroupedAllocations:
     """Sums of `values` (named by `VALUES`) for each combination of `keys` (`KEYS`); `first` is when it began."""
 

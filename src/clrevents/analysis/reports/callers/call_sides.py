@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import changes, sum_by
 from clrevents.analysis.shared.samples.calltree import grown, stack_sums, summed_up
 from clrevents.analysis.shared.samples.samples import Samples
@@ -22,7 +22,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class CallNodes:
     """The nodes of one tree in order, parents before children, heaviest first; the first is the method.
 
@@ -42,7 +42,7 @@ class CallNodes:
         return len(self.parent)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class CallSides:
     """Both trees. `inclusive` and `exclusive` are the method's weights, as `top` has them."""
 

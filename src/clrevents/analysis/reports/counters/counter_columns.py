@@ -15,10 +15,10 @@ import re
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.table.build import Column
 
@@ -68,7 +68,7 @@ def read_quantiles(text: str) -> tuple[tuple[tuple[float, float, int], ...], boo
     return tuple(found), whole
 
 
-@attrs.frozen
+@frozen
 class Tags:
     """Names and values of tags, in order. `ambiguous` if a comma or a separator may belong to one of them."""
 
@@ -117,7 +117,7 @@ NO_THREAD: Final = (1 << 64) - 1
 _LARGEST: Final = float(1 << 53)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class ReadNumbers:
     """A number of each row, NaN where there is none, and why, as a place in `REASONS`; what could not be read."""
 
@@ -132,7 +132,7 @@ class ReadNumbers:
         return found
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class EventFields:
     """The fields of some rows; those inside the structs of the field `inside`, where it is given."""
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any, Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.reports.counters.counter_columns import NO_COUNT, Floats, Ints, Mask
@@ -24,7 +24,7 @@ MEASURED: Final = ("mean", "histogram")
 """Kinds whose value is the mean of measurements."""
 
 
-@attrs.frozen
+@frozen
 class SeriesSums:
     """The summary of one series' values; None where unknown."""
 

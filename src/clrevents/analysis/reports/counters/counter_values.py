@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.reports.counters.counter_columns import NO_COUNT, NUMBER, EventFields, Floats, Ints, Mask
 
@@ -41,7 +41,7 @@ class SeriesKey(NamedTuple):
 SeriesNumbers: TypeAlias = Interned[SeriesKey]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class CounterValues:
     """Values in order of time; NaN, `NO_COUNT`, `NO_INTERVAL` and `NO_THREAD` mean unknown.
 

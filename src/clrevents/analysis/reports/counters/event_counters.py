@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.counters.counter_columns import EMPTY, NO_COUNT, NUMBER, EventFields, Ints
 from clrevents.analysis.reports.counters.counter_values import CounterValues, SeriesKey, SeriesNumbers, as_interval
@@ -17,7 +17,7 @@ from clrevents.analysis.reports.counters.counter_values import CounterValues, Se
 _WRAPPER: Final = "Payload"
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class ReadCounters:
     """Values, the names that programs show of series, by number, and when there were events in no known form."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.marks import Marks
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.counters.counter_columns import EventFields, Ints
@@ -42,7 +42,7 @@ TOLD: Final = (START, _STOP, *_INSTRUMENTS, *_PROBLEMS)
 """The events that this reads."""
 
 
-@attrs.frozen
+@frozen
 class MeterProblem:
     """Something that the source of metrics reported."""
 

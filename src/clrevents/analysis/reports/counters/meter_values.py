@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.counters.counter_columns import (
     EMPTY,
@@ -39,7 +39,7 @@ PUBLISHED: Final = tuple(_KINDS)
 """The events that publish values."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class ReadMeters:
     """Values, the session of each event, when there were events without an instrument, and how many histograms have
     quantiles that cannot be read.

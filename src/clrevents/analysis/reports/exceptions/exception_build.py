@@ -13,10 +13,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.gathering.gather import Gathered
@@ -40,7 +40,7 @@ from clrevents.table.build import Column, ColumnType, from_values, text_column
 Flags: TypeAlias = NDArray[np.bool_]
 
 
-@attrs.frozen
+@frozen
 class Handler:
     """Where a handler begins: the runtime's id of its method, and an address."""
 
@@ -83,7 +83,7 @@ _INNER: Final = int(ExceptionThrownFlags.HasInnerException)
 _UNKNOWN_THREAD: Final = (1 << 64) - 1
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Distinct:
     """Texts, each held once: row i has `texts[of[i]]`."""
 
@@ -99,7 +99,7 @@ class Distinct:
         return Distinct(np.where(rows < 0, len(self.texts), np.append(self.of, 0)[rows]), [*self.texts, None])
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class BuiltExceptions:
     """All exceptions of a trace in order of their first event.
 

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.reports.exceptions.exception_steps import (
     CATCH,
     CATCH_STOP,
@@ -37,7 +38,7 @@ _ENDS: Final = {CATCH_STOP: (CATCH,), FILTER_STOP: (FILTER,), FINALLY_STOP: (FIN
 """What may be running when something ends."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Flight:
     """One exception. `thrown` is the row of its ExceptionThrown, -1 if that is not in the trace; -1 for `caught_by`
     (the row of its last catch handler's begin) likewise."""
@@ -72,7 +73,7 @@ class Flight:
     """The row of the last filter of the dispatch that goes on."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class FilteredCatch:
     """A catch handler that began: its row, that of the last filter before it (-1 for none), and whose it is."""
 
@@ -81,7 +82,7 @@ class FilteredCatch:
     catch: int
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class FlightLog:
     """All flights in order of their first step, and whose time it was: of the innermost exception of each thread.
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import is_own_name
@@ -31,7 +31,7 @@ _AWAITERS: Final = (
 )
 
 
-@attrs.frozen
+@frozen
 class Thrower:
     """Who threw. `captured`: an exception that was captured before is thrown on; `awaited`: an awaiter threw."""
 
@@ -40,7 +40,7 @@ class Thrower:
     awaited: bool = False
 
 
-@attrs.frozen
+@frozen
 class _Named:
     name: str
     type: str

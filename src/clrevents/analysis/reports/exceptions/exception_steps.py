@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.symbols.stacks import ResolvedStacks
@@ -42,7 +42,7 @@ EVENTS: Final = tuple(KEPT)
 _NOBODY: Final = (1 << 64) - 1
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class ExceptionSteps:
     """All steps in order of time. `row` is the step's row among the events of its kind.
 

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
@@ -40,7 +41,7 @@ _COUNTS: Final = ("count", "full_blocking", "background", "induced")
 _PERCENTILES: Final = {"pause_p50": 50, "pause_p95": 95, "pause_p99": 99}
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class WindowedCollections:
     """The two main tables, in the window, with what adds up of them."""
 

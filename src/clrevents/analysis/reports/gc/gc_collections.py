@@ -12,6 +12,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import define
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.gc.gc_words import BACKGROUND, CONCURRENT
@@ -33,7 +34,7 @@ _WALKED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class GcMoment:
     """One event: its place among all, its time and its thread."""
 
@@ -42,7 +43,7 @@ class GcMoment:
     thread_id: int | None
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Collected:
     """One collection. `stats`, `history` and `triggered` are rows of those events, `heaps` rows by the heap's number.
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents._util.value_classes import define
 from clrevents.analysis.gathering.gather import Gathered
 
 DYNAMIC: Final = "runtime/GCDynamicEvent"
@@ -26,7 +27,7 @@ _VERSION: Final = 1
 _US: Final = 1000
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class DynamicTables:
     """Rows of the three tables, each as values by column, in order; `unread` are events that do not fit."""
 

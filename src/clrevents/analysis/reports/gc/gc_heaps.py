@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Ints
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import sum_by
@@ -43,7 +43,7 @@ _OF_OBJECTS: Final = (0, 3, 4)
 """The generations that objects are allocated in."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class HeapParts:
     """One row for each generation of each heap of each collection, in order of the collections.
 

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.table.build import Column
 
@@ -57,7 +58,7 @@ class GrowingArray:
         return held
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class BlockStream:
     """One of the streams: columns of all blocks end to end, with the number and the size of each."""
 
@@ -97,7 +98,7 @@ class BlockStream:
         return {name: np.concatenate([held[piece] for piece in pieces]) for name, held in columns.items()}
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class SnapshotDraft:
     """What has arrived of one snapshot so far. Without the beginning of its collection `gc_number` is None."""
 
@@ -129,7 +130,7 @@ class SnapshotDraft:
         return not (self.nodes.indexes or self.edges.indexes)
 
 
-@attrs.frozen
+@frozen
 class TypeEntry:
     """A type as it was described."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.reports.heap.heap_engine import KERNEL, Kernel
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -42,7 +42,7 @@ class _Snapshot(Protocol):
     def dependents(self) -> tuple[Places, Places]: ...
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Domination:
     """The dominator tree, by numbers in depth-first order: 0 is the root of all, and dominators have smaller ones.
 
@@ -75,7 +75,7 @@ class Domination:
         return self.of_objects(dominator, objects, -2)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Reach:
     """Objects in the order of their distance from the roots: `queue`; and the one before each, by object: `parent`."""
 
@@ -83,7 +83,7 @@ class Reach:
     parent: Places
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class HeapGraph:
     """Edges of everything: those of node v lead to `targets[offsets[v]:offsets[v + 1]]`, negative ones nowhere.
 
@@ -155,7 +155,7 @@ class HeapGraph:
         return Reach(engine.taken(queue, count), engine.taken(parents))
 
 
-@attrs.frozen(eq=False, slots=False)
+@frozen(eq=False, slots=False)
 class HeapSolution:
     """A graph, and what the kernel finds in it once it is wanted."""
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.reports.heap.heap_engine import KERNEL
 from clrevents.analysis.reports.heap.heap_rows import RootPath
@@ -29,7 +29,7 @@ _TYPES_AT_ONCE: Final = 10
 """Of more types, rarer paths are left out."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class FoundPaths:
     """Paths as columns, most frequent first, and how many reached objects have none of them."""
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary, Value
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.reports.heap.heap_graph import HeapGraph, HeapSolution
 from clrevents.symbols.typenames import display_type
 
@@ -26,7 +27,7 @@ PINNED, WEAK, INTERIOR, COUNTED = 0x1, 0x2, 0x4, 0x8
 """How a root refers to its object."""
 
 
-@attrs.frozen
+@frozen
 class HeapType(Value):
     """A type of objects."""
 
@@ -45,7 +46,7 @@ class HeapType(Value):
         return display_type(self.raw_name) if self.raw_name else self.name
 
 
-@attrs.frozen
+@frozen
 class StaticField(Value):
     """A static field that refers to an object. The type that declares it is not recorded."""
 
@@ -67,7 +68,7 @@ class StaticField(Value):
         return f"{self.kind} {self.name}"
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class HeapRoots(Value):
     """The strong roots except static fields, as parallel arrays: the object, the kind of root, its flags and where it
     is."""
@@ -81,7 +82,7 @@ class HeapRoots(Value):
         return len(self.node)
 
 
-@attrs.frozen
+@frozen
 class SnapshotCoverage(Value):
     """How much of a snapshot is there, by its own numbers."""
 
@@ -132,7 +133,7 @@ class SnapshotCoverage(Value):
         )
 
 
-@attrs.frozen(eq=False, slots=False, kw_only=True)
+@frozen(eq=False, slots=False, kw_only=True)
 class HeapSnapshot(Summary):
     """The heap of one process at one moment. Objects are numbers from 0 on, in the order of the trace.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.reports.heap.heap_engine import KERNEL, Kernel
 
@@ -21,7 +21,7 @@ Places: TypeAlias = NDArray[np.int32]
 NO_LINE: Final = -1
 
 
-@attrs.frozen
+@frozen
 class TreeLine:
     """One line of a tree: `above` is the place of the line above it, `group` what its members have in common."""
 
@@ -32,7 +32,7 @@ class TreeLine:
     """The smallest number among its uppermost members."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class TypeTree:
     """Lines, those above before those below, and the line of each number; `NO_LINE` for numbers left out."""
 

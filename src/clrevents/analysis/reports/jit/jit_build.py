@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered, matched
@@ -35,7 +35,7 @@ _REJECTED: Final = MethodFlags.ProfilerRejectedPrecompiledCode | MethodFlags.Rea
 _QUICK: Final = (str(OptimizationTier.QuickJitted), str(OptimizationTier.QuickJittedInstrumented))
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class BuiltCompilations:
     """All compilations of a trace, in order of time: the columns of their table, and the key of each one's method.
 

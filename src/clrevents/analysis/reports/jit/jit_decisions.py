@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
@@ -27,7 +27,7 @@ INLINING: Final = "inlining"
 TAIL_CALL: Final = "tail call"
 
 
-@attrs.frozen
+@frozen
 class DecisionEvent:
     """An event that records a decision: its selector, the outcome, and its field for the reason."""
 
@@ -54,7 +54,7 @@ OUTCOMES: Final = {
 """Columns and metrics that count decisions."""
 
 
-@attrs.frozen
+@frozen
 class DecisionKind:
     """What was decided, how, and why."""
 
@@ -63,7 +63,7 @@ class DecisionKind:
     reason: str | None
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Decisions:
     """All decisions, as arrays: `kind` is the place in `kinds`."""
 

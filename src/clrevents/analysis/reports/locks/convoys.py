@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import attrs
+from clrevents._util.value_classes import frozen
 
 FEWEST_THREADS: Final = 3
 """The fewest threads in a convoy, waiting in turn."""
@@ -16,7 +16,7 @@ FEWEST_HANDOVERS: Final = 2
 """How often, at least, a thread that had waited was seen to hold the lock for which others then waited."""
 
 
-@attrs.frozen
+@frozen
 class LockWait:
     """One contention; `row` is its place in a table. An owner of 0 is unknown."""
 
@@ -28,7 +28,7 @@ class LockWait:
     ended: bool
 
 
-@attrs.frozen
+@frozen
 class ConvoyFound:
     """One convoy: which contentions it has, and what makes it one."""
 

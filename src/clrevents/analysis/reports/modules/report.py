@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
@@ -111,7 +111,7 @@ class ModulesReport(Answer[ModuleFacts]):
     modules: ReportTable[LoadedModule] = table("The modules that the process had at some time.")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class _Work:
     """Methods and what was done with them: module ids, times, and compiled sizes.
 

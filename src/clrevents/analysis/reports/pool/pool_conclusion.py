@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import attrs
 import numpy as np
 
 from clrevents._util.units import duration_text, moment_text
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import Note
@@ -28,7 +28,7 @@ _WORDS: Final = {
 }
 
 
-@attrs.frozen
+@frozen
 class Culprit:
     """The method that blocked workers longest: what it waited for, how many workers, and one of its waits."""
 
@@ -38,7 +38,7 @@ class Culprit:
     wait: KnownWait
 
 
-@attrs.frozen
+@frozen
 class Circumstances:
     """What else is known; None for anything unknown."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.units import duration_text
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
@@ -31,7 +31,7 @@ BLOCKED_SHARE: Final = 0.5
 """It is starved if at least this share of its workers was blocked at most of the moments when it added one."""
 
 
-@attrs.frozen
+@frozen
 class Raise:
     """The pool raised its goal for one of the reasons in `STUCK`. `before` is the goal until then, None if unknown."""
 
@@ -41,7 +41,7 @@ class Raise:
     goal: int
 
 
-@attrs.frozen
+@frozen
 class Goal:
     """One adjustment."""
 
@@ -63,7 +63,7 @@ def raises(goals: Sequence[Goal], least: int | None) -> list[tuple[Goal, Raise |
     return found
 
 
-@attrs.frozen
+@frozen
 class BlockedWorkers:
     """Waits of workers in the code they run, none of which is part of another."""
 
@@ -95,7 +95,7 @@ class BlockedWorkers:
         ]
 
 
-@attrs.frozen
+@frozen
 class Shortage:
     """Raises that followed one another, and how many workers were blocked at each; None where unknown.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -33,7 +33,7 @@ _LONG_RUNNING: Final = 2
 """The option of a task that gets a thread of its own, and never is in the queue of the pool."""
 
 
-@attrs.frozen
+@frozen
 class ItemSource:
     """Two events and their field with the item's id."""
 
@@ -67,7 +67,7 @@ ITEM_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 """What is needed of each event."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Items:
     """The items of one source; a time is `NONE` if unknown."""
 

@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
+from clrevents._util.value_classes import define
 from clrevents._util.varying import route_pattern
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE
@@ -36,7 +37,7 @@ _FAILED_STATUS: Final = -1
 """What a client writes as the status of a request that got no response."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class KnownRequest:
     """One request. Times are those of its activity; `end` is None without a stop event."""
 

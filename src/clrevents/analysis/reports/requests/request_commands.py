@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import define
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.reports.requests.known_requests import RequestFinder
@@ -54,7 +54,7 @@ _SUCCEEDED, _SQL_ERROR = 1, 2
 """Bits of the composite state."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class KnownCommand:
     """One command. `end` and `failed` are None if not recorded."""
 

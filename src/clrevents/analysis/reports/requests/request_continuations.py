@@ -11,9 +11,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE
@@ -39,7 +39,7 @@ OwnerOf: TypeAlias = Callable[[bytes | None, int], int | None]
 """The request in which an activity id lies at a time."""
 
 
-@attrs.frozen
+@frozen
 class SuspendedCode:
     """Code of a request awaited something from one moment to another."""
 
@@ -58,7 +58,7 @@ class _Moment(NamedTuple):
     owner: int
 
 
-@attrs.frozen
+@frozen
 class _Running:
     """What a thread ran since each moment: a request, -1 for none that is known; and since when that code ran."""
 

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from clrevents._util.value_classes import define
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE
@@ -55,7 +56,7 @@ def typed(cells: Iterable[Any], of: type[T]) -> list[T | None]:
     return [cell if isinstance(cell, of) else None for cell in cells]
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ActivityIndex:
     """The rows of each source, and of each id, of a forest."""
 

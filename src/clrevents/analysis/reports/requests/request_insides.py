@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
 from clrevents.analysis.gathering.gather import Gathered
@@ -45,7 +46,7 @@ EXCEPTION: Final = "exception"
 _LOCK: Final = "lock"
 
 
-@attrs.frozen
+@frozen
 class InsideSpan:
     """Something that fell in a request, or, with the request None, in none that is known. `end` is None if unknown."""
 
@@ -58,7 +59,7 @@ class InsideSpan:
     what: str | None = None
 
 
-@attrs.define
+@define
 class InsideSums:
     """The sums of one request; None if unknown."""
 

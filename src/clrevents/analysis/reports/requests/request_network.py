@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
-import attrs
-
+from clrevents._util.value_classes import define
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.reports.requests.known_requests import RequestFinder
@@ -31,7 +30,7 @@ NETWORK_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 _ADDRESS: Final = re.compile(r"InterNetwork(?:V6)?:\d+:\{([0-9,]+)\}")
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class NetworkStep:
     """One of them; `end` is None without a stop event."""
 

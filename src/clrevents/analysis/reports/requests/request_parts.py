@@ -16,6 +16,7 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder
 from clrevents.analysis.reports.requests.request_commands import KnownCommand
@@ -37,7 +38,7 @@ _PARTS: Final = {
 }
 
 
-@attrs.frozen
+@frozen
 class TimedPart:
     """A stretch of a request, and the request or the command that it stands for if it is a `call` or a `command`."""
 
@@ -143,7 +144,7 @@ def filled(parts: Sequence[TimedPart], others: Sequence[TimedPart]) -> list[Time
 _MOST_LINES: Final = 100
 
 
-@attrs.frozen
+@frozen
 class LaidOutPart:
     """A line: a request, with its name, or a part of one."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -36,7 +36,7 @@ Key: TypeAlias = tuple[Any, ...]
 _SIDES: Final[tuple[RequestSide, ...]] = ("client", "server")
 
 
-@attrs.frozen
+@frozen
 class KnownInsides:
     """Which kinds of things were recorded at all."""
 

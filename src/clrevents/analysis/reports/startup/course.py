@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.gathering.gather import Gathered
@@ -38,7 +38,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
 
 
-@attrs.frozen
+@frozen
 class Moment:
     """One moment of a start, and how it is known."""
 
@@ -49,7 +49,7 @@ class Moment:
     what: str | None = None
 
 
-@attrs.frozen(eq=False, slots=False)
+@frozen(eq=False, slots=False)
 class Start:
     """One process's start: each property is one thing that the report says about it."""
 

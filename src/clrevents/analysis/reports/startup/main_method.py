@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.schema.runtime_flags import ModuleFlags
@@ -36,7 +36,7 @@ _FRAMEWORK_KEYS: Final = frozenset(
 _FRAMEWORK: Final = ("System.", "Microsoft.", "Internal.", "Interop")
 
 
-@attrs.frozen
+@frozen
 class ProgramModules:
     """The modules of a process, by id: their files, their assemblies, and which are made while it runs."""
 
@@ -83,7 +83,7 @@ class ProgramModules:
         return bool(name) and not name.startswith(_FRAMEWORK), "inferred"
 
 
-@attrs.frozen
+@frozen
 class MainFound:
     """Where the program's Main method was first met; `ready_ns` is when its code could run, if that is known."""
 

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered, matched
 from clrevents.analysis.gathering.groups import groups, sum_by
 from clrevents.analysis.gathering.optional_rows import NONE, either
@@ -20,7 +21,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class ThreadSpans:
     """Spans in order of time, as arrays of one value each.
 
@@ -75,7 +76,7 @@ def thread_spans(begins: Gathered, ends: Gathered, begin: Ints, end: Ints) -> Th
     return ThreadSpans(*(getattr(found, field.name)[order] for field in attrs.fields(ThreadSpans)))
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class SelfTime:
     """Stretches of time, each with the span that it belongs to."""
 

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.merged import ASYNC
@@ -82,7 +82,7 @@ TASK_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 """What is needed of each event, by selector."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class TaskEvents:
     """One row for each event, in order of time. `id` is that of the task or continuation, 0 where there is none.
 

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.framework.vocabulary.marks import Hole
 from clrevents.analysis.gathering.optional_rows import NONE
@@ -45,7 +45,7 @@ from clrevents.analysis.reports.tasks.task_events import (
 Ints: TypeAlias = NDArray[np.int64]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class TaskWork:
     """Pieces of work in the order in which they are first heard of.
 

@@ -12,6 +12,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
@@ -54,7 +55,7 @@ class KernelFeed:
         return found.take(np.flatnonzero((found.thread >= 0) & (found.thread != NO_THREAD)))
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class KernelThreads:
     """Threads in order of their beginning, with what each is for.
 

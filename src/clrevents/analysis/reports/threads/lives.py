@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.reports.threads.thread_events import Blocked, Creation
 from clrevents.analysis.reports.threads.tiling import Doing, Piece, Seen, Tiler, proven
@@ -20,7 +21,7 @@ from clrevents.analysis.shared.weights.sample_holding import HELD
 _KINDS: Final = 4
 
 
-@attrs.define
+@define
 class ThreadTrail:
     """Everything in the trace about one id of the system, in order of time."""
 
@@ -35,7 +36,7 @@ class ThreadTrail:
     roles: dict[str, int] = attrs.field(factory=dict)
 
 
-@attrs.frozen
+@frozen
 class ThreadLife:
     """One thread: `creation` is None where the trace does not have it."""
 
@@ -47,7 +48,7 @@ class ThreadLife:
     pieces: Sequence[Piece]
 
 
-@attrs.frozen
+@frozen
 class Lives:
     """Makes lives of trails.
 

@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.reports.threads.thread_events import Blocked
 from clrevents.analysis.reports.threads.tiling import Doing, Piece, proven
 from clrevents.analysis.shared.blocking.thread_stops import ThreadStops
@@ -22,7 +23,7 @@ _RANKS: Final = 3
 """Locks, handles and tasks; the rank after them is work."""
 
 
-@attrs.frozen
+@frozen
 class RuntimeReasons:
     """`waits` are what events prove of each thread, without overlap; `managed`, threads that samples were taken of.
     Times of events are right within `uncertainty_ns` on the kernel's clock.

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.contention_spans import CONTENDED as CONTENDED
 from clrevents.analysis.shared.events.contention_spans import ENTERED as ENTERED
@@ -56,7 +56,7 @@ _NATIVE: Final = 1
 _SYNCHRONOUS: Final = 1
 
 
-@attrs.frozen
+@frozen
 class Blocked:
     """A thread waits, or works for the runtime; `start` or `end` is None if the event is not in the trace.
 
@@ -249,7 +249,7 @@ def _compilations(events: Mapping[str, EventColumns]) -> tuple[list[Blocked], in
     ], 0
 
 
-@attrs.frozen
+@frozen
 class Creation:
     """A thread begins: its id, the runtime's number and pointer for it, and its flags."""
 

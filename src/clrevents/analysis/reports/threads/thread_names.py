@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.merged import merged_stacks
 from clrevents.analysis.reports.threads.lives import ThreadLife, ThreadTrail
@@ -26,7 +26,7 @@ _SECOND = 2
 """The runtime creates the finalizer's thread next after the main one, and .NET 10 does not flag it."""
 
 
-@attrs.frozen
+@frozen
 class NamedTrails:
     """What is known about each run and each wait (its state and reason), and the roles of threads according to
     stacks."""

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.shared.blocking.thread_stops import Stops
 from clrevents.analysis.shared.samples.leaf_states import WAITING, ThreadState
 from clrevents.analysis.shared.weights.sample_holding import HELD
 
 
-@attrs.frozen
+@frozen
 class Doing:
     """What a thread does in a piece of its life; `alike` tells pieces apart that are otherwise the same."""
 
@@ -40,7 +41,7 @@ BETWEEN = Doing("running", "inferred")
 """Between two waits in close succession."""
 
 
-@attrs.frozen
+@frozen
 class Piece:
     """From when to when a thread does something, in ns since the session started.
 
@@ -53,7 +54,7 @@ class Piece:
     soft: bool = False
 
 
-@attrs.frozen
+@frozen
 class Seen:
     """What samples say from `first` to `last`. A `mark` is an event: what was before ends there.
 
@@ -96,7 +97,7 @@ def proven(kinds: Sequence[Sequence[Piece]]) -> list[Piece]:
     return found
 
 
-@attrs.frozen
+@frozen
 class Tiler:
     """Makes the pieces of the threads of a process. `period` is that of samples, 0 where there are none.
 

@@ -9,9 +9,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.shared.blocking.thread_stops import ThreadStops
@@ -47,7 +47,7 @@ _BY_KERNEL: Final[dict[AwayWord, WaitWord]] = {
 _MONITORS: Final = ("System.Threading.Monitor.", "System.Threading.ObjectNative.")
 
 
-@attrs.define
+@define
 class KnownWait:
     """One wait. `start` or `end` is None if unknown.
 
@@ -340,7 +340,7 @@ class WaitFinder:
         return found
 
 
-@attrs.define
+@define
 class _WaitingRun:
     """Samples of a thread from `first` to `last` show one wait, which is taken to last from `low` to `high`."""
 
@@ -355,7 +355,7 @@ class _WaitingRun:
     last: int
 
 
-@attrs.frozen
+@frozen
 class _Covered:
     """Where a thread's waits were recorded: stretches in order, without overlaps."""
 

@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.gathering.gather import Gathered
@@ -58,7 +59,7 @@ class Stops:
         return sum(high - low for low, high in self.within(start, end))
 
 
-@attrs.frozen
+@frozen
 class ThreadStops:
     """When each thread stopped the others, for collections and for samples; times are right within `uncertainty_ns` on
     the kernel's clock."""

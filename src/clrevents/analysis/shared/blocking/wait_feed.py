@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.shared.blocking.known_waits import KnownWait, WaitFinder
@@ -39,7 +38,7 @@ HIDDEN: Final = "before .NET 5, samples may hide waits, such as Thread.Sleep"
 WAIT_SELECTORS: Final = (*WAIT_EVENTS, *SAMPLER_EVENTS, *VERSION_EVENTS)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class FoundWaits:
     """The waits of a process in order of time, the threads whose stacks are those of workers of the pool, and the
     median time between two samples of a thread, 0 where there are none. `hidden` says that samples do not show all

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered, matched
 from clrevents.analysis.gathering.optional_rows import NONE, either, picked
 from clrevents.schema.method_flags import MethodFlags
@@ -21,7 +21,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Array: TypeAlias = NDArray[Any]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Compilations:
     """One value for each compilation, in order of time; `precompiled` counts loads of code that was there before.
 

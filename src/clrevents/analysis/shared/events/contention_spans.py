@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
@@ -35,7 +35,7 @@ CONTENTION_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 _NATIVE: Final = 1
 
 
-@attrs.frozen(eq=False, slots=False)
+@frozen(eq=False, slots=False)
 class ContentionSpans:
     """All contentions of a process."""
 
@@ -125,7 +125,7 @@ def _until(whole: Ints, low: Ints, high: Ints, moment: int) -> Ints:
     return found
 
 
-@attrs.frozen
+@frozen
 class Holding:
     """A thread held a lock from one event of the lock to the next, as far as events tell, and others waited for it."""
 

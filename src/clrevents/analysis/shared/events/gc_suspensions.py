@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
 from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
 from clrevents.analysis.gathering.gather import Gathered
@@ -31,7 +31,7 @@ _NO_NUMBER: Final = -1
 """The number of collections in a suspension by the sample profiler."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Suspensions:
     """All suspensions, in order of their first event.
 

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
@@ -49,7 +50,7 @@ def field_known(events: Gathered, name: str) -> Mask:
     return np.asarray(events.column(name).known, dtype=np.bool_)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class WaitSpans:
     """Spans in order of time. `begin` and `end` are rows of the events, -1 where the trace does not have one.
 

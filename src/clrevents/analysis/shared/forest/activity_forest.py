@@ -15,6 +15,7 @@ from uuid import UUID
 
 import attrs
 
+from clrevents._util.value_classes import define
 from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.shared.forest.activity_signals import ActivitySource, Signal, SignalKind
 from clrevents.analysis.shared.forest.task_flows import UNKNOWN, TaskFlows
@@ -24,7 +25,7 @@ _DEEPEST: Final = 100
 """How deep the runtime nests activities."""
 
 
-@attrs.define
+@define
 class _Alike:
     """Open activities with one id and one name, the last one last. The lists may still have some that ended."""
 
@@ -33,7 +34,7 @@ class _Alike:
     by_thread: dict[int, list[int]] = attrs.field(factory=dict)
 
 
-@attrs.define
+@define
 class _Holders:
     """The open activities with one id. Of a single one, `total` is the row."""
 

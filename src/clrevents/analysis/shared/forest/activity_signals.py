@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.task_waits import CONTINUATION_ID, SYNCHRONOUS
@@ -57,7 +57,7 @@ class FlowKind(IntEnum):
     AWAIT = 3
 
 
-@attrs.frozen
+@frozen
 class ActivitySource:
     """The events of an activity: their provider, and their name without `Start` or `Stop`."""
 
@@ -84,7 +84,7 @@ class Signal(NamedTuple):
     """Whether the event is called `…Start` or `…Stop`."""
 
 
-@attrs.frozen
+@frozen
 class _Step:
     """What an event about work does: the field with its key, and the space of that."""
 

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import attrs
 
+from clrevents._util.value_classes import define
 from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.shared.forest.activity_signals import FlowKey, FlowKind, Signal, SignalKind
 
@@ -34,7 +35,7 @@ class Carried(NamedTuple):
 _UNKNOWN: Final = Carried(UNKNOWN, 0)
 
 
-@attrs.define
+@define
 class _Made:
     """Work that was handed over and does not run yet; `count` times with the same key."""
 
@@ -50,7 +51,7 @@ class _TaskPiece(NamedTuple):
     carried: Carried
 
 
-@attrs.define
+@define
 class _Worker:
     """What a thread runs, innermost last, and the tasks that it is blocked on."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weighing import Weights
@@ -18,7 +18,7 @@ Ints: TypeAlias = NDArray[np.int64]
 _MOST: Final = int(np.iinfo(np.int64).max)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class StackSums:
     """The total weight of each stack, by thread (-1 if threads are merged), in order of first appearance.
 
@@ -35,7 +35,7 @@ class StackSums:
         return len(self.stack)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class CallTree:
     """Nodes of calls, callers before their callees. `parent` is a node (-1 for roots), `frame` a place in the
     samples' frames; at a root of a thread it is -1 - the thread's place. `own` is the weight of the node alone."""

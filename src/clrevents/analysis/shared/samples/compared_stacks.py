@@ -12,6 +12,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame
 from clrevents.analysis.shared.samples.calltree import CallTree, call_tree
@@ -24,7 +25,7 @@ _SPELLED: Final = (None, NO_STACK, FOLDED)
 """Reasons of frames whose text says the same in every process."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class ComparedStacks:
     """A tree of the stacks of two traces. `after` and `before` are what each node weighs alone in either.
 

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
-import attrs
 import numpy as np
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import numbered
 from clrevents.analysis.shared.samples.calltree import stack_sums
 from clrevents.analysis.shared.samples.leaf_states import WAITING
@@ -24,7 +24,7 @@ By: TypeAlias = Literal["method", "module"]
 BY: Final[tuple[By, ...]] = ("method", "module")
 
 
-@attrs.frozen
+@frozen
 class HotMethod(Value):
     """One method or module. Weights are in the samples' unit.
 

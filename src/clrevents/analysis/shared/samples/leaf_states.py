@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias, get_args
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import StackFrame
 
@@ -42,7 +42,7 @@ _MEANS: Final = ("System.Threading.", "Interop.", "[")
 """Frames that may stand between the innermost one and the method that waits. The search ends at the first other one."""
 
 
-@attrs.frozen
+@frozen
 class LeafRule:
     """A method in which a thread is in a state: `Namespace.Type.Method` without arguments; `*` at the end for any rest.
 
@@ -122,7 +122,7 @@ def add_artefact(method: str) -> None:
     ARTEFACTS.append(method)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class StackStates:
     """What stacks say: numbers of `reasons` and of roles for each, -1 for none; `external` has yet to be asked.
 

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import ASYNC, MergedStacks, StackFrame, merged_stacks
@@ -63,7 +64,7 @@ _MACHINE: Final = "(...)"
 _NOTHING: Final = 0
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class TaskTrails:
     """What ran on each thread and when, and where it was created."""
 

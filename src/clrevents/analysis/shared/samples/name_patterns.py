@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.merged import ASYNC, StackFrame
 
 GroupKind: TypeAlias = Literal["->", "=>"]
@@ -25,7 +24,7 @@ _MOST: Final = 9
 """How many captures `$1` to `$9` can name."""
 
 
-@attrs.frozen
+@frozen
 class NamePattern:
     """One pattern, with the places of its captures.
 
@@ -83,7 +82,7 @@ class NamePattern:
         return [*places, len(name)]
 
 
-@attrs.frozen
+@frozen
 class GroupRule:
     """Frames that match get another name: that of the group, or with `=>` that of the method that enters the group.
 

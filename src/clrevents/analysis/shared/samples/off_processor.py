@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept, narrowed
@@ -80,7 +81,7 @@ _CALLS: Final[dict[AwayWord, frozenset[str]]] = {
 }
 
 
-@attrs.frozen
+@frozen
 class WhyAway:
     """What a thread was off its processor for, and the system call that it was in; None for none that is known."""
 
@@ -135,7 +136,7 @@ def why_away(frames: Iterable[StackFrame]) -> WhyAway:
     return WhyAway(next((word for word, known in _CALLS.items() if call in known), "kernel"), call)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Switches:
     """Times off a processor in order of thread and time, without overlap."""
 
@@ -166,9 +167,12 @@ class Switches:
         order = known[np.lexsort((start[known], thread[known], process[known]))]
         thread, process, start, stack = (part[order] for part in (thread, process, start, stack))
         took = took[order]
-        room = np.maximum(end_ns - start, 0)
-        end = start + np.minimum(took, room.astype(np.uint64)).astype(np.int64)
-        cut = took > room.astype(np.uint64)
+        # Unsigned, where differences of times that a damaged clock gave wrap around to what they are.
+        end_ns = min(end_ns, np.iinfo(np.int64).max)
+        begin = start.astype(np.uint64)
+        room = np.where(start < end_ns, np.uint64(end_ns) - begin, np.uint64(0))
+        end = (begin + np.minimum(took, room)).astype(np.int64)
+        cut = took > room
         # What reaches into the thread's next one ends with it: a thread is off once.
         same = (thread[:-1] == thread[1:]) & (process[:-1] == process[1:])
         over = same & (end[:-1] > start[1:])

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.units import duration_text
+from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
@@ -121,7 +122,7 @@ class SampleFacts:
     advice: Word | None = column("What to record to get names for more frames; null if nothing is missing.")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class CollectedSamples:
     """The chosen samples, and what an answer must say about them."""
 

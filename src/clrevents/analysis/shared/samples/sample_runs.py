@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.shared.weights.sample_holding import FIRST, HELD, Sampling, late_spans, period_of
 
@@ -21,7 +22,7 @@ MANAGED: Final = 2
 _UNTIMED: Final = Sampling()
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class SampleRuns:
     """In order of thread, then time: a thread had this stack and type at its samples from `first` to `last`."""
 

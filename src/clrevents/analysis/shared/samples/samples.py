@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.render.showing import show, write
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.distant_times import near_table
@@ -91,7 +92,7 @@ _NO_RUNDOWN: Final = "no rundown"
 
 
 @functools.total_ordering
-@attrs.frozen
+@frozen
 class SampledThread(Value):
     """One thread of one process; None if unknown. In order by process, then thread, None first."""
 
@@ -113,7 +114,7 @@ class SampledThread(Value):
         return f"{text} ({self.name})" if self.name else text
 
 
-@attrs.frozen(eq=False, repr=False, slots=False)
+@frozen(eq=False, repr=False, slots=False)
 class Samples:
     """Weighted stacks in order of time, a number in each array for every one of them; owns its data.
 

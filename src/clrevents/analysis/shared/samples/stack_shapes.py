@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks, StackFrame, is_own
 from clrevents.analysis.shared.samples.name_patterns import GroupRule, NamePattern, group_rules, matched, name_patterns
@@ -26,7 +26,7 @@ FOLDED: Final = "folded"
 """The reason of the one frame of a stack with nothing left."""
 
 
-@attrs.frozen
+@frozen
 class StackShape:
     """The requested shape of stacks. Every sample that is kept keeps its weight."""
 

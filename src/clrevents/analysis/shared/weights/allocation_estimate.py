@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
+
+from clrevents._util.value_classes import frozen
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -31,7 +32,7 @@ _HIGH: Final = np.array(
 )
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class SampleWeights:
     """What each sample represents: bytes, objects (in `PARTS`), and the variance of its bytes."""
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
+
+from clrevents._util.value_classes import frozen
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -43,7 +44,7 @@ def late_spans(stops: Ints, period_ns: int) -> tuple[Ints, Ints]:
     return stops[:-1][late], stops[1:][late]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Sampling:
     """The period, and from when to when the sampler was late: in order, without overlap."""
 

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.distant_times import near_times
 from clrevents.analysis.gathering.groups import numbered
@@ -46,7 +47,7 @@ _BYTES: Final = ("bytes", "size", "amount", "amount64", "length")
 _TIMES: Final = ("ns", "nanoseconds")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class SampleColumns:
     """Columns of events of one kind, in order of time; threads and processes are -1 where unknown.
 
@@ -122,7 +123,7 @@ class SampleColumns:
         return SampleColumns(*columns, None if self.field is None else self.field[rows], self.texts)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class WeighedColumns:
     """The events of a window: `shown` are their times cut to it, while those in `rows` are their own.
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary, Value
+from clrevents._util.value_classes import frozen
 from clrevents.decode.arrays import offsets_of, ragged
 from clrevents.decode.kernels.program import gather
 
@@ -25,7 +26,7 @@ NUMBERS: Final = (*INTEGERS, "float32", "float64", "bool")
 _NO_INTS: Final = np.zeros(0, dtype=np.int64)
 
 
-@attrs.frozen
+@frozen
 class ColumnType(Value):
     """`kind` is a number's numpy name, `string`, `binary`, `timestamp` (ns, UTC), `list` or `struct`."""
 
@@ -54,7 +55,7 @@ BINARY: Final = ColumnType("binary")
 TIMESTAMP: Final = ColumnType("timestamp")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Column(Summary):
     """One field of many rows.
 

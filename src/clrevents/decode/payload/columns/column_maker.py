@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-import attrs
 import numpy as np
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column import Column
 from clrevents.decode.payload.columns.column_builders import Build, column_builders
@@ -25,7 +25,7 @@ from clrevents.schema.layout import BoundLayout
 Report: TypeAlias = Callable[[Problem, int], None]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class KindColumns:
     """Payload columns of some rows of a chunk, which share a kind and a layout; by wire name."""
 
@@ -34,7 +34,7 @@ class KindColumns:
     columns: dict[str, Column]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Group:
     """Payloads of one kind: their places in `buf`, their rows in the chunk, and the stream offsets of all the chunk's
     payloads.
@@ -48,7 +48,7 @@ class Group:
     rows: Ints
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class _Planned:
     """A layout's plan, and the functions that build columns from what it finds."""
 

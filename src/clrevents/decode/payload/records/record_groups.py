@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
-import attrs
-
+from clrevents._util.value_classes import frozen
 from clrevents.decode.kernels.objects import scatter
 from clrevents.decode.payload.columns.dtypes import Ints
 from clrevents.schema.layout import BoundLayout
@@ -20,7 +19,7 @@ Objects: TypeAlias = list[Any]
 PORTION: Final = 1 << 12
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class RecordGroup:
     """Records of one kind: those of the batch's ascending `rows`, whose payloads all fit `layout` exactly.
 

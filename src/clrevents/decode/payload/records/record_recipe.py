@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 from uuid import UUID, SafeUUID
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.arrays import ragged
 from clrevents.decode.kernels.engine import COMPILED
 from clrevents.decode.kernels.objects import Maker
@@ -49,7 +49,7 @@ class Unreadable(Exception):
     """Text that differs between the two ways (half a surrogate pair). Never leaves this room."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Recipe:
     """How to make the records of one layout: the values of each field, and records from them."""
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents._util.value_classes import frozen
 from clrevents.decode.payload.records.conversions import converter
 from clrevents.decode.payload.records.misfit import ShortValue
 from clrevents.decode.payload.records.record_text import Many, One, TextCache, ansiz, counted_text, utf16z
@@ -59,7 +60,7 @@ class LocatedBudget:
         return self.left >= 0
 
 
-@attrs.frozen
+@frozen
 class Scope:
     """What the values of one trace share: strings, the pointer size, how a struct's values are read, and the budget of
     located values.
