@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,10 @@ import pytest
 from click.testing import Result
 
 import clrevents
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.testing.builder import TraceBuilder
+from clrevents.trace import same_run
 from clrevents.trace.process_lives import ProcessLife, process_lives
 from project_files import SHARED, fixture, without_shared
 
@@ -21,7 +27,7 @@ needs_shared = pytest.mark.skipif(not TWO.exists(), reason=without_shared("linux
 
 
 def event(name: str, process: int | None, time: int, called: str = "") -> Any:
-    payload = SimpleNamespace(Name=called, NamespaceName="pod")
+    payload = SimpleNamespace(Name=called, NamespaceName="pod", NamespaceId=3)
     return SimpleNamespace(name=name, process_id=process, time_ns=time, payload=payload)
 
 
@@ -38,10 +44,10 @@ def test_an_id_has_one_name_after_the_other() -> None:
         ]
     )
     assert found == (
-        ProcessLife(1, "init", "pod", None, None),
-        ProcessLife(7, "bash", "pod", 10, 20),
-        ProcessLife(7, "dotnet", "pod", 20, 30),
-        ProcessLife(7, "ls", "pod", 40, None),
+        ProcessLife(1, "init", "pod", None, None, 3),
+        ProcessLife(7, "bash", "pod", 10, 20, 3),
+        ProcessLife(7, "dotnet", "pod", 20, 30, 3),
+        ProcessLife(7, "ls", "pod", 40, None, 3),
     )
 
 
@@ -74,3 +80,58 @@ def test_a_label_that_tells_nothing_is_not_shown(run: Run) -> None:
     assert "Expected actual values" not in run("events", str(fixture("net8-linux")), "Universal.Events/cpu").stdout
     found = run("events", str(fixture("net8-linux")), "Universal.Events/cpu", "--json", "-n", "1").stdout
     assert json.loads(found)["labels"] == {"Error": "Expected actual values"}
+
+
+def containers() -> bytes:
+    """Two processes with the id 7 inside their containers, one with the id 8, and one that has the same id outside."""
+    sink = io.BytesIO()
+    writer = NetTrace6Writer(sink, TraceHeader(processors=2, sampling_interval_ns=1_000_000))
+    fields = (FieldDescription("NamespaceId", 21), FieldDescription("Name", 23), FieldDescription("NamespaceName", 23))
+    writer.metadata(
+        [
+            MetadataRecord(1, "Universal.System", 0, 0, "ExistingProcess", fields=fields),
+            MetadataRecord(2, "Universal.Events", 2, 0, "cpu", fields=(FieldDescription("Value", 21),)),
+        ]
+    )
+    known = ((1007, 7, b"shop", 1), (2007, 7, b"bank", 3), (3008, 8, b"mail", 2), (9, 9, b"init", 1))
+    for row, (process, own, name, samples) in enumerate(known, 1):
+        writer.threads([ThreadRow(row, process, process)])
+        payload = bytes([own]) + struct.pack("<H", len(name)) + name + struct.pack("<H", 7) + b"Unknown"
+        cpu = [EventRecord(2, row, row, b"\1")] * samples
+        writer.events([EventRecord(1, row, row, payload), *cpu])
+    writer.end()
+    return sink.getvalue()
+
+
+def test_processes_with_equal_ids_in_two_containers_are_told_apart(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "pods.linux.nettrace"
+    path.write_bytes(containers())
+    with clrevents.open(path) as trace:
+        lives = [(life.process_id, life.own_id, life.name) for life in trace.processes]
+        shares = {row.process_id: row.share for row in trace.report("top").methods}
+    assert lives == [(1007, 7, "shop"), (2007, 7, "bank"), (3008, 8, "mail"), (9, 9, "init")]
+    assert shares == {1007: 1 / 7, 2007: 3 / 7, 3008: 2 / 7, 9: 1 / 7}
+
+    both = run("top", path, "--process", "7")
+    assert both.exit_code != 0
+    assert "7 is the id of 2 processes inside their containers: 1007 (shop), 2007 (bank)" in " ".join(
+        both.output.split()
+    )
+    for process, total in (("8", 2), ("2007", 3), ("bank", 3), ("9", 1)):
+        found = run("top", path, "--json", "--process", process)
+        assert json.loads(found.stdout)["metrics"]["total"]["value"] == total * 1_000_000
+        assert ("8 is the id that process 3008 (mail) has inside its container" in found.stderr) == (process == "8")
+    listed = run("info", path, "--processes").stdout
+    assert [line.split()[:2] for line in listed.splitlines()[1:]] == [
+        ["1007", "7"],
+        ["2007", "7"],
+        ["3008", "8"],
+        ["9", "9"],
+    ]
+
+
+def test_a_trace_from_inside_a_container_is_not_joined_with_a_stranger() -> None:
+    other = TraceBuilder(process_id=8, start=TraceHeader().start).sample(0x1000).build()
+    refused = pytest.raises(ValueError, match="process 8 of a container, which is 3008 here")
+    with clrevents.open(containers()) as linux, clrevents.open(other) as trace, refused:
+        same_run(linux, trace)

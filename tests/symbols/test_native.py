@@ -125,3 +125,41 @@ def test_stubs_of_the_runtime_are_told_by_where_they_are() -> None:
     assert (event.frames[0].module, str(event.frames[0])) == ("", "[unresolved 0x10000]")
     frames = {frame.name: frame.kind for frame in read_samples(opened, event="ThreadSample").frames}
     assert frames["[runtime stub]"] == "native"
+
+
+def test_replaced_code_is_not_called_by_what_it_replaced() -> None:
+    file = "/memfd:doublemapper (deleted)"
+    code = (
+        *((0x10100, "App::Burn(int32)[OptimizedTier1OSR]"), (0x10200, "App::Burn(int32)[QuickJitted]")),
+        *((0x10300, "App::Main()[QuickJitted]"), (0x10400, "App::Once()[QuickJitted]")),
+    )
+    symbols = [ProcessSymbol_V0(n, 1, at, at + 0x40, f"void [App] {text}") for n, (at, text) in enumerate(code)]
+    trace = mapped(*symbols, ProcessSymbol_V0(9, 1, 0x10500, 0x10540, "stub<1> PRECODE_STUB"), file=file)
+    trace.event(ProcessMapping_V0(2, 0x50000, 0x5FFFF, 0, "/lib/libc.so.6", 0))
+    native = 0x50100
+    for stack in (
+        *((0x10110, 0x10210, 0x10310, native), (0x10110, 0x10510, native), (native, 0x10110, 0x10210, 0x10310, native)),
+        # Another caller, code that replaced nothing, and a stack that the runtime itself has walked.
+        *(
+            (0x10110, 0x10410, native),
+            (0x10210, 0x10210, native),
+            (0x10410, 0x10510, native),
+            (0x10110, 0x10210, 0x10310),
+        ),
+    ):
+        trace.sample(*stack)
+    samples = read_samples(clrevents.open(trace.build()), event="ThreadSample")
+    stacks = [
+        [samples.frames[place].name for place in samples.frame_ids(stack)] for stack in samples.stack.tolist()[1:]
+    ]
+    burn, main, skipped, libc = "App.Burn(int)", "App.Main()", "[skipped caller]", "[unresolved in libc.so.6]"
+    assert stacks == [
+        *([burn, skipped, main, libc], [burn, skipped, libc], [libc, burn, skipped, main, libc]),
+        *(
+            [burn, "App.Once()", libc],
+            [burn, burn, libc],
+            ["App.Once()", "stub<1> PRECODE_STUB", libc],
+            [burn, burn, main],
+        ),
+    ]
+    assert samples.nameless == 3

@@ -29,13 +29,15 @@ from clrevents.cli.reading import (
     with_option,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError
-from clrevents.export.files.facts import trace_object
+from clrevents.export.files.facts import process_object, trace_object
 from clrevents.schema.registry import RUNDOWN
 
 _MOST: Final = 3
 """Kinds of event that are named."""
 _WORST: Final = 3
 """Faults that are shown."""
+_LISTED: Final = 1_000
+"""Processes that are listed."""
 _UNENDED: Final = "missing-end"
 _MANY: Final = {
     "trace": "trace",
@@ -59,6 +61,7 @@ _NUMBERS: Final = ("process_id", "duration_ns", "bytes", *_GROUPED)
 @click.option("--events", "part", flag_value="events", help="Show each kind of event, most frequent first.")
 @click.option("--providers", "part", flag_value="providers", help="Show each provider with its level and keywords.")
 @click.option("--threads", "part", flag_value="threads", help="Show each thread, busiest first.")
+@click.option("--processes", "part", flag_value="processes", help="Show each process that the Linux recorder tells of.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print everything as one JSON object; for many traces, one per line."
 )
@@ -99,6 +102,8 @@ def command(
     with Reading(file, errors, beside=beside) as reading:
         try:
             found = _ask(reading.trace)
+            if part == "processes":
+                found["processes"] = [process_object(life) for life in reading.trace.processes]
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         code = reading.finish(fail_on)
@@ -280,9 +285,29 @@ def _threads(out: Output, found: dict[str, Any]) -> None:
     out.filled((*numbers, "name"), rows, numbers)
 
 
+def _processes(out: Output, found: dict[str, Any]) -> None:
+    lives = found["processes"]
+    rows = [
+        (
+            str(life["process_id"]),
+            str(life["own_id"] or "-"),
+            life["namespace"],
+            "before" if life["started_ns"] is None else moment_text(life["started_ns"]),
+            "-" if life["ended_ns"] is None else moment_text(life["ended_ns"]),
+            life["name"],
+        )
+        for life in lives[:_LISTED]
+    ]
+    numbers = ("process", "in container", "from", "to")
+    out.filled(("process", "in container", "container", "from", "to", "name"), rows, numbers)
+    if len(lives) > _LISTED:
+        out.line(f"{_LISTED:,} of {len(lives):,} processes (--json has all)")
+
+
 _PARTS: Final[dict[str, Callable[[Output, dict[str, Any]], None]]] = {
     "reports": _reports,
     "events": _events,
     "providers": _providers,
     "threads": _threads,
+    "processes": _processes,
 }

@@ -236,9 +236,14 @@ class Reading:
         return [problem for _, problems in self._damaged for problem in problems]
 
     def process_id(self, process: str | None) -> int | None:
-        """The number of a process that is given by number or name. UsageError for a name of none or of several."""
-        if process is None or process.isdecimal():
-            return None if process is None else int(process)
+        """The number of a process that is given by number or name. UsageError for a name of none or of several.
+
+        A number that only containers know is that of the process that has it there.
+        """
+        if process is None:
+            return None
+        if process.isdecimal():
+            return self._numbered(int(process))
         lives = self.trace.processes
         numbers = sorted({life.process_id for life in lives if life.name == process})
         if len(numbers) == 1:
@@ -253,6 +258,19 @@ class Reading:
         names = list(dict.fromkeys(life.name for life in lives))
         known = f"; there are {', '.join(names[:_SHOWN])}" if names else "; only the Linux recorder writes names"
         raise click.UsageError(safe(f"no process is named {process}{known}"))
+
+    def _numbered(self, number: int) -> int:
+        lives = self.trace.processes
+        inside = {life.process_id: life.name for life in lives if life.own_id == number and life.process_id != number}
+        if not inside or any(thread.process_id == number for thread in self.trace.threads):
+            return number
+        named = [f"{process} ({name})" for process, name in sorted(inside.items())]
+        if len(inside) == 1:
+            say(safe(f"{number} is the id that process {named[0]} has inside its container"))
+            return next(iter(inside))
+        shown = ", ".join(named[:_SHOWN])
+        many = counted(len(inside), "process", "processes")
+        raise click.UsageError(safe(f"{number} is the id of {many} inside their containers: {shown}; give that number"))
 
     @property
     def asked(self) -> clrevents.Trace:

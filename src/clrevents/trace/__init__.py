@@ -15,6 +15,7 @@ from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopp
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.order import Order
+from clrevents.trace.process_lives import ProcessLife
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.shifted_rows import ShiftedRows
 from clrevents.trace.stream_chunks import StreamChunks
@@ -36,6 +37,7 @@ __all__ = [
     "Order",
     "PayloadCounts",
     "PayloadDecoder",
+    "ProcessLife",
     "RawPayload",
     "SameRun",
     "Selector",

@@ -136,6 +136,15 @@ def _by_starts(linux: Trace, other: Trace) -> tuple[int, int]:
         raise ValueError(f"a {theirs.format} trace does not say which thread wrote an event")
     if theirs.process_id is None:
         raise ValueError("the other trace does not say which process it is of")
+    lives = linux.processes
+    inside = sorted({life.process_id for life in lives if life.own_id == theirs.process_id} - {theirs.process_id})
+    # An id of a container's may be that of another process outside.
+    outside = any(life.process_id == theirs.process_id and life.own_id in (theirs.process_id, None) for life in lives)
+    if inside and not outside:
+        raise ValueError(
+            f"the other trace is of process {theirs.process_id} of a container, which is {inside[0]} here: "
+            "its threads have other ids there, and which is which was not recorded"
+        )
     if theirs.process_id not in {thread.process_id for thread in linux.threads}:
         raise ValueError(f"the other trace is of process {theirs.process_id}, which is not in this one")
     if mine.pointer_size != theirs.pointer_size:

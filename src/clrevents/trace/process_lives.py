@@ -1,6 +1,7 @@
 """The processes of a machine: each name that an id had, from when to when, as the Linux recorder writes them.
 
 Only NetTrace 6 has such events. An id may be `bash` before it is `dotnet`; who had it before the recording is unknown.
+`NamespaceId` is what the recorder calls the id that a process has inside its container.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class ProcessLife:
     """When it had this name first, in nanoseconds since the session started; None if before that."""
     ended_ns: int | None
     """When it ended, or had another name; None if not before the recording ended."""
+    own_id: int | None = None
+    """The id that the process has inside its container, which others may have there, too; None if unknown."""
 
 
 def process_lives(events: Iterable[Any]) -> tuple[ProcessLife, ...]:
@@ -48,9 +51,9 @@ def process_lives(events: Iterable[Any]) -> tuple[ProcessLife, ...]:
             started = None if event.name == "ExistingProcess" else event.time_ns
             last[process] = len(found)
             try:
-                name, namespace = str(payload.Name), str(payload.NamespaceName)
-            except AttributeError:
+                name, namespace, own = str(payload.Name), str(payload.NamespaceName), int(payload.NamespaceId)
+            except (AttributeError, TypeError, ValueError):
                 # The trace's own description has other fields.
-                name = namespace = ""
-            found.append(ProcessLife(process, name, namespace, started, None))
+                name, namespace, own = "", "", 0
+            found.append(ProcessLife(process, name, namespace, started, None, own or None))
     return tuple(found)

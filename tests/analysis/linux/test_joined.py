@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import clrevents
+from built.built_user_events import user_events
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.export.look import Look
@@ -247,6 +248,37 @@ def test_stubs_are_stubs(both: Any, name: str) -> None:
     assert not [address for address in methods for start in stubs if 0 <= address - start < 0x4000]
 
 
+SKIPPED = {"cpu": 5_747, "states": 563, "garbage": 75}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_callers_that_the_unwinder_skipped(both: Any, name: str) -> None:
+    """Wherever the recorder saw code that had replaced other code on the stack, the other recording of the run says
+    that it had another caller: in every one of its samples."""
+    trace, _ = both(name)
+    marked: set[tuple[str, str]] = set()
+    count = 0
+    for weight in (None, "off-cpu"):
+        samples = read_samples(trace, weight=weight)
+        for stack in samples.stack.tolist():
+            frames = [samples.frames[place] for place in samples.frame_ids(stack)]
+            for place, frame in enumerate(frames):
+                if frame.reason == "skipped caller":
+                    count += 1
+                    marked.add((frames[place - 1].name, frames[place + 1].name))
+    assert count == SKIPPED.get(name, 0)
+    callers: dict[str, set[tuple[str, str]]] = {}
+    for sample in trace.events("ThreadSample"):
+        for upper, caller, above in zip(sample.frames, sample.frames[1:], (*sample.frames[2:], None), strict=False):
+            if str(upper.tier) == "OptimizedTier1OSR":
+                callers.setdefault(upper.display, set()).add((caller.display, above.display if above else ""))
+    for method, beyond in marked:
+        # Never called by itself; what the recorder has beyond is the caller of the caller, or no managed code.
+        assert callers[method]
+        assert method not in {caller for caller, _ in callers[method]}
+        assert beyond in {above for _, above in callers[method]} or beyond.startswith("[unresolved in libcoreclr.so")
+
+
 def test_a_part_says_that_it_is_of_two(both: Any, tmp_path: Path) -> None:
     trace, done = both("convoy")
     cut(trace, tmp_path / "part.nettrace", start="1.5s")
@@ -378,6 +410,46 @@ def test_a_file_with_both_and_no_mark_answers_the_same(both: Any, name: str, tmp
                 report,
                 key,
             )
+
+
+PROOF_BY_KEYWORDS = {"starved_total", "blocked_total", "blocked_workers", "adjustments", "raises"}
+PROOF_BY_KEYWORDS |= {"items", "items_before", "items_never"}
+"""What did not occur is known to be recorded by the keywords of other events, and the recorder writes none."""
+
+
+@pytest.mark.parametrize(
+    "name", ["convoy", *(pytest.param(n, marks=pytest.mark.full) for n in ("garbage", "async", "exceptions"))]
+)
+def test_runtime_events_in_the_recorders_layout(both: Any, name: str) -> None:
+    """Versions, opcodes and activities are labels there, and descriptions have neither names nor fields."""
+    trace, _ = both(name)
+    data = user_events(trace)
+    with clrevents.open(data) as one:
+        counts = trace.event_counts()
+        del counts[clrevents.EventKey("clrevents", 3, 0, "Joined")]
+        assert one.event_counts() == counts
+        assert not [problem for problem in one.check().problems if problem.kind != "payload-tail"]
+        kept = [event for event in trace.events() if event.name != "Joined"]
+        for mine, theirs in zip(one.events(), kept, strict=True):
+            assert (mine.name, mine.version, mine.payload) == (theirs.name, theirs.version, theirs.payload)
+            assert (mine.process_id, mine.thread_id) == (theirs.process_id, theirs.thread_id)
+            assert (mine.activity_id, mine.related_activity_id) == (theirs.activity_id, theirs.related_activity_id)
+        marked, plain = trace.reports(), one.reports()
+    for report, answer in marked.items():
+        differing = {key for key in answer.metrics if answer.metrics[key] != plain[report].metrics[key]}
+        notes = {note.id for note in answer.notes} ^ {note.id for note in plain[report].notes}
+        if report == "pool":
+            assert differing <= PROOF_BY_KEYWORDS
+            assert all(plain[report].metrics[key].value is None for key in differing)
+            continue
+        assert plain[report].coverage == answer.coverage, report
+        assert notes == {"joined"}, report
+        # The runtime's part lasts as long as the recording: what nobody waited for in the end is longer.
+        assert differing <= {"waits": {"idle_total"}, "gc": {"paused"}}.get(report, set()), report
+        for table in answer.tables() if report != "waits" else ():
+            assert len(answer.table(table.name)) == len(plain[report].table(table.name)), (report, table.name)
+    mine, joined = (found["waits"].metrics["idle_total"].value for found in (plain, marked))
+    assert mine == pytest.approx(joined, rel=0.001)
 
 
 @pytest.mark.parametrize("names", [("ProcessID",), (*MARK_NAMES, "More")])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned, offsets
+from clrevents.schema.method_flags import OptimizationTier
 from clrevents.symbols.method import IN_FILE, NATIVE, STUB
 from clrevents.symbols.method_names import raw_name
 from clrevents.symbols.methods import Methods
@@ -27,8 +28,13 @@ NO_STACK: Final = "no stack"
 NOT_SAMPLED: Final = "not sampled"
 """The reason of the one frame for time in which it is unknown what a thread did."""
 
+SKIPPED: Final = "skipped caller"
+"""The reason of a frame that stands for a caller which a recorder's unwinder skipped, and for what it had instead."""
+
 ASYNC: Final = "async "
 """The prefix of async methods' names in stacks that go across awaits."""
+_STUB: Final = "stub<"
+"""How perf maps begin the names of stubs."""
 FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Interop+", "dynamicClass.")
 """The beginnings of method names that are not the program's own; stubs are in the last namespace."""
 
@@ -73,6 +79,9 @@ def merged_stacks(methods: Methods, found: ResolvedStacks) -> MergedStacks:
     frames: Interned[StackFrame] = Interned()
     place = _frames(methods, found, frames)
     values = place[found.values]
+    skipped = _skipped_callers(methods, found, values)
+    if len(skipped):
+        values[skipped] = frames[StackFrame(f"[{SKIPPED}]", f"[{SKIPPED}]", reason=SKIPPED)]
     stacks: Interned[bytes] = Interned()
     alike = np.zeros(len(found) + 1, dtype=np.int64)
     for stack in dict.fromkeys(found.of.tolist()):
@@ -83,6 +92,35 @@ def merged_stacks(methods: Methods, found: ResolvedStacks) -> MergedStacks:
         alike[stack] = stacks[piece.tobytes()]
     ends = offsets([len(key) // 8 for key in stacks])
     return MergedStacks(alike[found.of], ends, np.frombuffer(b"".join(stacks), dtype=np.int64), tuple(frames))
+
+
+def _skipped_callers(methods: Methods, found: ResolvedStacks, values: Ints) -> Ints:
+    """Which entries of `found.values` a method cannot have been called from: the caller is not in the stack.
+
+    Code that replaced other code of its method on the stack (OSR) runs on top of that one's frame. Unwinders of native
+    stacks take what they find there for the caller, the method's other code or a stub, and miss the true one. The
+    runtime itself knows better: stacks of managed frames alone stay as they are.
+    """
+    table = found.table
+    if not methods.tells_kinds:
+        return np.zeros(0, dtype=np.int64)
+    known = table.method >= 0
+    indexes, place = np.unique(table.method[known], return_inverse=True)
+    each = [methods[index] for index in indexes.tolist()]
+    osr = np.zeros(len(table), dtype=np.bool_)
+    osr[known] = np.array([method.tier == OptimizationTier.OptimizedTier1OSR for method in each], dtype=np.bool_)[place]
+    if not osr.any():
+        return np.zeros(0, dtype=np.int64)
+    stub, native = table.reason == STUB, np.isin(table.reason, list(IN_FILE))
+    stub[known] = np.array([method.native and method.name.startswith(_STUB) for method in each])[place]
+    native[known] = np.array([method.native for method in each])[place]
+    of = np.repeat(np.arange(len(found)), np.diff(found.offsets))
+    unwound = np.bincount(of, native[found.values], len(found)) > 0
+    code = table.method[found.values]
+    upper, lower = found.values[:-1], found.values[1:]
+    same = (values[:-1] == values[1:]) & (code[1:] >= 0) & ~osr[lower]
+    hit = osr[upper] & (same | stub[lower]) & (of[:-1] == of[1:]) & unwound[of[:-1]]
+    return np.flatnonzero(hit) + 1
 
 
 def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame]) -> Ints:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from clrevents.errors import Problem
 from clrevents.schema.registry import RUNDOWN, RUNTIME
-from clrevents.trace import Loss, RawPayload, Trace
+from clrevents.trace import Loss, ProcessLife, RawPayload, Trace
 
 _RUNTIME_EVENTS: Final = {RUNTIME: "RuntimeInformationStart", RUNDOWN: "RuntimeInformationDCStart"}
 _FROM_PATH: Final = re.compile(r"Microsoft\.NETCore\.App[/\\]([^/\\]+)[/\\]")
@@ -54,6 +54,18 @@ def trace_object(trace: Trace) -> dict[str, Any]:
         "lost": trace.lost,
         "losses": [loss_object(x) for x in trace.losses],
         "problems": [problem_object(p) for p in trace.problems],
+    }
+
+
+def process_object(life: ProcessLife) -> dict[str, Any]:
+    """One name of a process."""
+    return {
+        "process_id": life.process_id,
+        "own_id": life.own_id,
+        "name": life.name,
+        "namespace": life.namespace,
+        "started_ns": life.started_ns,
+        "ended_ns": life.ended_ns,
     }
 
 

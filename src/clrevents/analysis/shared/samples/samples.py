@@ -24,7 +24,7 @@ from clrevents.analysis.framework.render.showing import show, write
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.distant_times import near_table
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.merged import NO_STACK, NOT_SAMPLED, MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.gathering.merged import NO_STACK, NOT_SAMPLED, SKIPPED, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
 from clrevents.analysis.shared.samples.leaf_states import STATES, ThreadState
 from clrevents.analysis.shared.samples.off_processor import (
@@ -167,7 +167,7 @@ class Samples:
     @property
     def nameless(self) -> int:
         """How many frames lack a name because it was not recorded."""
-        return sum(frame.reason not in (None, NO_STACK, FOLDED, NOT_SAMPLED) for frame in self.frames)
+        return sum(frame.reason not in (None, NO_STACK, FOLDED, NOT_SAMPLED, SKIPPED) for frame in self.frames)
 
     @cached_property
     def unsampled(self) -> NDArray[np.bool_]:
