@@ -168,6 +168,7 @@ class SymbolFolders:
         except ImportError as error:
             raise ImportError("symbols of ELF files need pyelftools: pip install 'clrevents[elf]'") from error
         self._known: dict[MappedFile, FileSymbols | int] = {}
+        self._read: dict[tuple[str, str], _Elf | None] = {}
 
     def of(self, file: MappedFile) -> FileSymbols | int:
         """The symbols of a mapped file, or the reason why it has none."""
@@ -185,7 +186,10 @@ class SymbolFolders:
                 continue
             if not file.build_id:
                 return NO_BUILD_ID
-            read = _read(path)
+            key = path, file.build_id
+            if key not in self._read:
+                self._read[key] = _read(path, file.build_id)
+            read = self._read[key]
             if read is None:
                 reason = UNUSABLE if reason == NATIVE else reason
             elif read.build_id != file.build_id:
@@ -232,13 +236,13 @@ def _pages(segment: Segment) -> tuple[int, int]:
     return segment.address // _PAGE * _PAGE, -(-(segment.address + segment.size) // _PAGE) * _PAGE
 
 
-def _read(path: str) -> _Elf | None:
-    """A file's build id, segments and symbols; None for what is no sound ELF file."""
+def _read(path: str, build_id: str) -> _Elf | None:
+    """A file's build id, and of this build its segments and symbols; None for what is no sound ELF file."""
     from elftools.common.exceptions import ELFError
 
     try:
         with open(path, "rb") as stream:
-            return _ElfReader(stream).read()
+            return _ElfReader(stream).read(build_id)
     except (ELFError, ArithmeticError, LookupError, OSError, TypeError, UnicodeError, ValueError):
         return None
 
@@ -254,10 +258,12 @@ class _ElfReader:
         self._elf: Any = ELFFile(stream)
         self._length = int(self._elf.stream_len)
 
-    def read(self) -> _Elf:
+    def read(self, wanted: str) -> _Elf:
         sections = self._headers("sh", self._elf.structs.Elf_Shdr)
         segments = self._headers("ph", self._elf.structs.Elf_Phdr)
         build_id = next(filter(None, (self._note(each) for each in sections if each["sh_type"] == "SHT_NOTE")), "")
+        if build_id != wanted:
+            return _Elf(build_id, (), None, False)
         tables = {each["sh_type"]: each for each in reversed(sections)}
         whole = "SHT_SYMTAB" in tables
         table = tables.get("SHT_SYMTAB") or tables.get("SHT_DYNSYM")
