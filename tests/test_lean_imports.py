@@ -104,6 +104,87 @@ def test_reading_needs_no_construct() -> None:
     assert "rich" not in modules
 
 
+# What a command loads, by rooms; of some rooms only parts, since the rest is what others do not need.
+PARTS: Final = {"analysis": 2, "export": 2, "symbols": 2, "analysis.reports": 3, "analysis.shared": 3}
+LISTING: Final = {"__main__", "_util", "errors", "schema", "cli", "export.files"}
+READING: Final = {*LISTING, "sources", "decode", "table", "trace", "symbols.frame"}
+ANSWERS: Final = {f"analysis.{part}" for part in ("framework", "gathering")}
+NAMES: Final = {
+    f"symbols.{module}"
+    for module in (
+        *(
+            "elf",
+            "feed",
+            "il",
+            "lifetimes",
+            "method",
+            "method_names",
+            "methods",
+            "modules",
+            "native",
+            "ranges",
+            "stacks",
+        ),
+        "typenames",
+    )
+}
+SHARED: Final = {f"analysis.shared.{part}" for part in ("events", "samples", "weights")}
+
+
+def rooms(modules: set[str]) -> set[str]:
+    """The rooms of our modules, or their parts."""
+    found = set()
+    for module in modules:
+        package, *inside = module.split(".")
+        if package == "clrevents" and inside:
+            depth = max(PARTS.get(".".join(inside[:n]), 1) for n in (1, 2))
+            if len(inside) >= depth:
+                found.add(".".join(inside[:depth]))
+    return found
+
+
+def commanded(*words: str) -> set[str]:
+    """The modules that a command has loaded when it ends."""
+    code = (
+        "import contextlib, io, sys; from clrevents.__main__ import main; sys.argv = ['clrevents', *sys.argv[1:]]\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()"
+    )
+    return set(run(f"{code}\n{LEAN}", *words).split())
+
+
+def test_help_reads_lists_only() -> None:
+    modules = commanded("--help")
+    assert rooms(modules) == {*LISTING, "analysis.framework"}
+    assert not {"numpy", "rich", "multiprocessing"} & modules
+    assert not {m for m in modules if m.startswith("clrevents.analysis.framework.model")}
+
+
+SMALL: Final = str(ROOT / "fixtures" / "net8-sample.nettrace.gz")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("check",), READING | {"analysis.framework"}),
+        pytest.param(("events", "--limit", "5"), READING | {"analysis.framework"}, marks=pytest.mark.full),
+        pytest.param(("info",), READING | ANSWERS, marks=pytest.mark.full),
+        pytest.param(
+            ("jit",),
+            READING | ANSWERS | NAMES | {"analysis.reports.jit", "analysis.shared.events"},
+            marks=pytest.mark.full,
+        ),
+        pytest.param(("top",), READING | ANSWERS | NAMES | SHARED | {"analysis.reports.top"}, marks=pytest.mark.full),
+    ],
+    ids=lambda each: each[0] if isinstance(each, tuple) else "",
+)
+def test_a_command_loads_what_it_runs(words: tuple[str, ...], expected: set[str]) -> None:
+    """No other report, no names of code where none are shown, nothing that draws or writes."""
+    modules = commanded(*words, SMALL)
+    assert rooms(modules) == expected
+    unwanted = {"construct", "rich", "hypothesis", "multiprocessing", "socket", *OPTIONAL}
+    assert not unwanted & {m.partition(".")[0] for m in modules}
+
+
 def test_every_public_name_is_there() -> None:
     """The list for type checkers and the lazy table agree, and each name leads somewhere."""
     import clrevents

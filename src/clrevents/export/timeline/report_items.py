@@ -278,8 +278,12 @@ SHOWN: Final = (
 def sample_calls(samples: Samples, look: Look) -> Iterator[Placed]:
     """The calls that the profiler's samples show."""
     names = frame_names(samples, look)
+    nameless = 0
     for thread, rows in zip(samples.threads, rows_by_thread(samples), strict=False):
-        track = Track("samples", GROUPS["samples"], thread.process_id, thread.thread_id)
+        # Threads with ids that no system gives are different ones.
+        nameless += thread.thread_id is None
+        lane = nameless if thread.thread_id is None else 0
+        track = Track("samples", GROUPS["samples"], thread.process_id, thread.thread_id, lane=lane)
         for call in calls(samples, rows):
             yield track, Stretch(call.start_ns, call.end_ns, names[call.frame])
 

@@ -24,7 +24,7 @@ from clrevents.table.table import needed
 if TYPE_CHECKING:
     import altair
 
-_BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
+_UNDRAWN: Final = re.compile("[\ufffe\uffff\U00010000-\U0010ffff]")
 
 Mark: TypeAlias = Literal["area", "line", "steps", "bar", "point", "span"]
 
@@ -268,8 +268,9 @@ def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any], most: int
 
 
 def _label(value: object) -> str:
-    """A text in a picture. The library shortens long ones, and fails where it halves a character beyond U+FFFF."""
-    return _BEYOND.sub("\ufffd", safe(str(value)))
+    """A text in a picture. The library shortens long ones, and fails where it halves a character beyond U+FFFF; and
+    it ends the process where a character cannot be in XML."""
+    return _UNDRAWN.sub("\ufffd", safe(str(value)))
 
 
 def _most_changing(points: Sequence[tuple[Any, ...]], most: int) -> list[tuple[Any, ...]]:
