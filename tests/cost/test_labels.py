@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
+from clrevents.cli.events import text_lines
+from clrevents.cli.output import Output
 from clrevents.decode.container.blocks import Fault, Labels
 from clrevents.decode.container.nettrace6.nettrace6_rows import read_labels
 from clrevents.decode.container.window import Cursor, Short
@@ -97,6 +99,16 @@ def test_lines_always_repeat_short_lists() -> None:
     line = EventJson(label_room=1).line
     with clrevents.open(long_label_list(50, 500)) as trace:
         assert all(len(json.loads(line(event))["labels"]) == 50 for event in trace.events())
+
+
+def test_what_is_printed_of_an_event_takes_no_longer_where_its_list_is_longer() -> None:
+    def took(labels: int) -> int:
+        with clrevents.open(long_label_list(labels, 50)) as trace:
+            events = list(trace.events())
+        assert "(and 980 labels)" in next(text_lines(events, False, False, Output())) or labels != 1000
+        return lines(lambda: [*text_lines(events, False, False, Output())])
+
+    assert took(4000) == took(1000)
 
 
 @pytest.mark.parametrize("n", [50_000, 100_000, 200_000])
