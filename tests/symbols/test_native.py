@@ -146,6 +146,8 @@ def test_replaced_code_is_not_called_by_what_it_replaced() -> None:
             (0x10410, 0x10510, native),
             (0x10110, 0x10210, 0x10310),
         ),
+        # It calls itself; and one stack's outermost frame has nothing to do with the next stack.
+        *((0x10120, 0x10110, native), (native, 0x10110), (0x10210, native)),
     ):
         trace.sample(*stack)
     samples = read_samples(clrevents.open(trace.build()), event="ThreadSample")
@@ -161,5 +163,6 @@ def test_replaced_code_is_not_called_by_what_it_replaced() -> None:
             ["App.Once()", "stub<1> PRECODE_STUB", libc],
             [burn, burn, main],
         ),
+        *([burn, burn, libc], [libc, burn], [burn, libc]),
     ]
     assert samples.nameless == 3

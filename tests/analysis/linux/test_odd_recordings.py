@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import clrevents
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.cli import root
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.events import ExistingProcess_V0, ProcessCreate_V0, ProcessExit_V0, ProcessMapping_V0, ProcessSymbol_V0
 from clrevents.schema.codes import TypeCode
 from clrevents.testing.builder import TraceBuilder
@@ -151,3 +154,69 @@ def test_what_is_written_of_a_thread_after_its_end_is_no_time_off_a_processor() 
     assert (row.life_ns, row.wait_ns, row.running_ns) == (10 * MS, 5 * MS, 5 * MS)
     assert read_samples(opened, weight="off-cpu").total == 5 * MS
     assert opened.report("top", by="off-cpu").metrics["total"].value == 5 * MS
+
+
+def odd_switches() -> TraceBuilder:
+    """Two threads: the times off a processor of one overlap, and run past the end; an exit without a beginning."""
+    trace = mapped(
+        TraceBuilder("nettrace6").at(0), 1, KERNEL, KERNEL + 0xFFF, "vmlinux", schedule=(KERNEL, KERNEL + 0xFF)
+    )
+    mapped(trace, 2, KERNEL + 0x800, KERNEL + 0x1FFF, "vmlinux", __x64_sys_futex=(KERNEL + 0x1000, KERNEL + 0x10FF))
+    futex = (KERNEL + 8, KERNEL + 0x1008)
+    away(cpu(trace.at(5 * MS), KERNEL + 8), 10 * MS, 30 * MS, *futex)
+    away(trace, 20 * MS, 10 * MS, *futex)
+    away(trace.thread(2), 25 * MS, 5 * MS, KERNEL + 8)
+    away(trace, 35 * MS, 1 << 60, *futex)
+    trace.thread(1).event(ProcessSymbol_V0(9, 77, 0x1000, 0x10FF, "alone"))
+    cpu(cpu(trace.at(60 * MS), 0x1008), 0x1100)
+    return trace.event(ProcessExit_V0()).at(70 * MS).event(ProcessCreate_V0(0, "again", "")).at(90 * MS).raw("Shop", 9)
+
+
+def many_processes(processes: int) -> bytes:
+    """A process that existed, with one CPU sample more than the process before, in each of so many threads."""
+    sink = io.BytesIO()
+    writer = NetTrace6Writer(sink, TraceHeader(processors=2, sampling_interval_ns=MS))
+    writer.metadata(
+        [
+            MetadataRecord(1, "Universal.System", 0, 0),
+            MetadataRecord(2, "Universal.Events", 2, 0, "cpu", fields=(FieldDescription("Value", 21),)),
+        ]
+    )
+    writer.threads(ThreadRow(n, n, n) for n in range(1, processes + 1))
+    lived = [EventRecord(1, n, n, b"\x00\x01\x00a\x00\x00") for n in range(1, processes + 1)]
+    writer.events([*lived, *(EventRecord(2, n, n, b"\x01") for n in range(1, processes + 1) for _ in range(n))])
+    writer.end()
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("make", [odd_switches, lambda: many_processes(5)], ids=["switches", "processes"])
+def test_shares_are_of_the_whole_in_every_view(make: Any) -> None:
+    made = make()
+    opened = clrevents.open(made if isinstance(made, bytes) else made.build())
+    off = any(key.name == "cswitch" for key in opened.event_counts())
+    for by in (None, "off-cpu") if off else (None,):
+        samples = read_samples(opened, weight=by)
+        top = opened.report("top") if by is None else opened.report("top", by=by)
+        assert top.metrics["total"].value == samples.total > 0
+        assert sum(row.exclusive_ns for row in top.methods) == samples.total
+        assert sum(row.share for row in top.methods) == pytest.approx(1)
+        for row in top.methods:
+            assert row.share == pytest.approx(row.exclusive_ns / samples.total)
+    answer = opened.report("threads")
+    states = [row for row in answer.table("states") if row.share is not None]
+    assert not states or sum(row.share for row in states) == pytest.approx(1)
+    for row in answer.table("threads") if off else ():
+        held = sum(getattr(row, f"{state}_ns") or 0 for state in ("running", "ready", "wait", "sleep", "io", "unknown"))
+        assert held == row.life_ns
+
+
+def test_more_processes_than_the_limit_on_threads_are_unattributed() -> None:
+    """What a limit left out has no process; it counts, so that no share is of the others alone."""
+    data = many_processes(8)
+    opened = clrevents.open(data, errors="salvage", limits=clrevents.Limits(threads=6))
+    with pytest.warns(clrevents.TraceWarning, match=r"more threads than Limits\.threads"):
+        answer = opened.report("top")
+    rows = answer.methods
+    assert {row.process_id: row.samples for row in rows} == {1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, None: 15}
+    assert {row.process_id: row.share for row in rows}[6] == pytest.approx(6 / 36)
+    assert "damage" in {note.id for note in answer.notes}
