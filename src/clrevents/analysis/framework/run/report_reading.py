@@ -218,7 +218,11 @@ class ReportReading:
             advice = "ask for one of them with process_id"
             notes.append(Note("too-many-processes", "warning", text, tables, {"processes": left_out}, advice))
             answer = of_some(answer)
-        return attrs.evolve(answer, coverage="partial", notes=(*answer.notes, *notes)) if notes else answer
+        if not notes:
+            return answer
+        # How many processes there are is told by the note on those that are left out.
+        kept = [note for note in answer.notes if not (self._left_out and note.id == "several-processes")]
+        return attrs.evolve(answer, coverage="partial", notes=(*kept, *notes))
 
     def _wanted(self, selectors: Iterable[str], events: Mapping[tuple[str, str], Gathered]) -> dict[str, Gathered]:
         """The events by the selector that means them; those that a pattern fits, by `Provider/Event`."""
