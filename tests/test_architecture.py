@@ -76,7 +76,7 @@ ROOMS: Final = {
         ),
         ("click", "rich"),
     ),
-    "__main__": Room(("cli",)),
+    "__main__": Room(("_util", "cli")),
     "testing": Room(
         ("clrevents", "events", "_util", "errors", "schema", "reference", "encode"),
         ("attrs",),

@@ -180,7 +180,7 @@ print(gc.isenabled())
 @pytest.mark.full
 def test_the_command_tunes_itself(tmp_path: Path) -> None:
     """The command is a process of its own, so it may."""
-    code = "import gc, sys\nfrom clrevents.cli import main\nsys.argv[1:] = ['--version']\n"
+    code = "import gc, sys\nfrom clrevents.__main__ import main\nsys.argv[1:] = ['--version']\n"
     code += "try: main()\nexcept SystemExit: print(gc.get_threshold()[:2])"
     assert run(code).endswith("(50000, 20)\n")
 

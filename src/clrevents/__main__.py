@@ -2,8 +2,12 @@
 
 import sys
 
+from clrevents._util.process import tune_process
+
 
 def main() -> None:
+    # First: imports make many objects, and no garbage.
+    tune_process()
     try:
         from clrevents.cli import main as command
     except KeyboardInterrupt:

@@ -164,6 +164,5 @@ def root() -> None:
 def main() -> None:
     """The script `clrevents`."""
     importlib.import_module("clrevents._util.one_thread")
-    clrevents.tune_process()
     atexit.register(gc.freeze)
     root.main(prog_name="clrevents")

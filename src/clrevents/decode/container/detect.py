@@ -1,12 +1,11 @@
-"""Picks the container by the first bytes of a stream, or identifies the bytes as something else."""
+"""Picks the container by the first bytes of a stream, or identifies the bytes as something else.
+
+Imports the generation that it picks, and no other.
+"""
 
 from __future__ import annotations
 
 from clrevents.decode.container.container import Container
-from clrevents.decode.container.netperf.netperf3 import NetPerf3
-from clrevents.decode.container.netperf.netperf12 import NetPerf12
-from clrevents.decode.container.nettrace4 import NetTrace4
-from clrevents.decode.container.nettrace6.nettrace6 import NetTrace6
 from clrevents.decode.container.window import Window
 from clrevents.errors import Limits, UnreadableError
 from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName
@@ -48,6 +47,8 @@ def _nettrace(window: Window, head: bytes, limits: Limits, salvage: bool) -> Con
             raise UnreadableError(
                 f"unsupported NetTrace version {major}; versions 4 to 6 (and NetPerf 1 to 3) can be read", offset=12
             )
+        from clrevents.decode.container.nettrace6.nettrace6 import NetTrace6
+
         window.pos = 20
         return NetTrace6(limits, salvage)
     if len(head) < 32:
@@ -56,6 +57,8 @@ def _nettrace(window: Window, head: bytes, limits: Limits, salvage: bool) -> Con
         raise _too_short(window)
     if head[8:32] != FAST_SERIALIZATION:
         raise UnreadableError("this has the NetTrace magic but an invalid header", offset=8)
+    from clrevents.decode.container.nettrace4 import NetTrace4
+
     window.pos = 32
     return NetTrace4(limits, salvage)
 
@@ -78,8 +81,12 @@ def _netperf(window: Window, head: bytes, limits: Limits, salvage: bool) -> Cont
         raise _too_short(window)
     window.pos = 24
     if name == ObjectName.TRACE.encode():
+        from clrevents.decode.container.netperf.netperf3 import NetPerf3
+
         return NetPerf3(limits, salvage)
     if name == _NETPERF12 and length == len(_NETPERF12):
+        from clrevents.decode.container.netperf.netperf12 import NetPerf12
+
         return NetPerf12(limits, salvage)
     text = name.decode("latin-1")
     raise UnreadableError(f"this is another kind of serialized file ({text!r}), not a trace", offset=39)
