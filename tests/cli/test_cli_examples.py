@@ -117,6 +117,10 @@ def wrong(args: tuple[str, ...], whole: bool = True) -> str | None:
         return None
     except click.MissingParameter as error:
         return error.format_message() if whole else None
+    except click.BadParameter as error:
+        # A page's reader has its folders.
+        lacking = isinstance(error.param, click.Option) and isinstance(error.param.type, click.Path)
+        return None if lacking else error.format_message()
     except click.ClickException as error:
         return error.format_message()
     return None

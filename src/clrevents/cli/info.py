@@ -301,7 +301,7 @@ def _processes(out: Output, found: dict[str, Any]) -> None:
     numbers = ("process", "in container", "from", "to")
     out.filled(("process", "in container", "container", "from", "to", "name"), rows, numbers)
     if len(lives) > _LISTED:
-        out.line(f"{_LISTED:,} of {len(lives):,} processes (--json has all)")
+        out.line(f"{_LISTED:,} of {counted(len(lives), 'process', 'processes')} (--json has all)")
 
 
 _PARTS: Final[dict[str, Callable[[Output, dict[str, Any]], None]]] = {
