@@ -195,7 +195,7 @@ def test_examples_in_help_run(
         folder = tmp_path / trace
         for place in ("", "night", *EXPANDED):
             (folder / place).mkdir(exist_ok=True)
-            for file in ("app", "big", "crashed", "before", "after", "sample"):
+            for file in ("app", "big", "crashed", "before", "before2", "after", "after2", "sample"):
                 shutil.copy(fixture(trace), folder / place / f"{file}.nettrace")
         shutil.copy(fixture("net8-linux"), folder / LINUX)
         monkeypatch.chdir(folder)

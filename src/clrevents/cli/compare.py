@@ -131,8 +131,8 @@ def command(
     Keep a baseline, and fail if pauses got longer by more than a tenth:
         clrevents compare before.nettrace --save main.json
         clrevents compare main.json --with after.nettrace --fail-on 'gc.pause_total>10%'
-    The same, unless another two recordings do not show it:
-        clrevents compare main.json --with after.nettrace --confirm main2.json after2.nettrace --fail-on ...
+    Only what a second recording of each shows, too:
+        clrevents compare before.nettrace --with after.nettrace --confirm before2.nettrace after2.nettrace
 
     Exit status: 4 if a condition of --fail-on holds, 5 with --strict if that cannot be told.
     """
