@@ -60,6 +60,7 @@ def test_what_is_not_of_one_run_is_refused(run: Run, pair: tuple[Path, Path], tm
     assert clrevents.open(linux).event_counts()
 
 
+@pytest.mark.full
 def test_exports_and_queries_read_both_too(run: Run, pair: tuple[Path, Path], tmp_path: Path) -> None:
     linux, other = pair
     # Timelines have the name of their file.
@@ -105,6 +106,7 @@ def test_an_export_of_both_is_not_one_of_the_file_alone(run: Run, pair: tuple[Pa
     assert "already there" not in run(*export).stderr
 
 
+@pytest.mark.full
 def test_with_is_for_one_file(run: Run, pair: tuple[Path, Path], tmp_path: Path) -> None:
     linux, other = pair
     for command in (
