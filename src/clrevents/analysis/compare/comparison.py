@@ -41,10 +41,14 @@ class Comparison:
 
     def confirm(self, second: Comparison) -> Comparison:
         """The same, with only those differences that second recordings show too, in the same direction."""
-        shown = {(change.key, change.towards, (change.change or 0) > 0) for change in second.alarms}
+
+        def moved(change: Change) -> tuple[str, bool]:
+            return change.key, (change.change or 0) > 0
+
+        shown = set(map(moved, second.alarms))
 
         def kept(change: Change) -> Change:
-            if not change.alarm or (change.key, change.towards, (change.change or 0) > 0) in shown:
+            if not change.alarm or moved(change) in shown:
                 return change
             return attrs.evolve(change, verdict="cannot tell", reason=NOT_CONFIRMED)
 
