@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -29,12 +29,8 @@ def kinds_of_processes(trace: Trace) -> KindsOfProcesses:
         return KindsOfProcesses(seen_kinds(trace))
     pass_ = passes.columns(passes.selection(()), headers=("process_id",), payloads=False)
     pairs: set[tuple[int, int]] = set()
-    # What broke the reading is raised by the pass that the answers come from.
-    with suppress(TraceError):
-        for chunk in passes.chunks(pass_):
-            process = chunk.headers["process_id"]
-            numbers = np.where(process.known, process.values, -1)
-            pairs |= set(map(tuple, np.unique(np.column_stack((numbers, chunk.kinds)), axis=0).tolist()))
+    for numbers, chunk_kinds in _processes_and_kinds(passes, pass_):
+        pairs |= set(map(tuple, np.unique(np.column_stack((numbers, chunk_kinds)), axis=0).tolist()))
     kinds = pass_.stream.kinds.all
     return KindsOfProcesses.of((None if p < 0 else p, seen_kind(kinds[index])) for p, index in sorted(pairs))
 
@@ -51,11 +47,19 @@ def busiest_processes(trace: Trace, selectors: Sequence[str], most: int) -> froz
         return None
     events = Counter[int | None]()
     pass_ = passes.columns(passes.selection(selectors), headers=("process_id",), payloads=False)
-    # What broke the reading is raised by the pass that the answers come from.
+    for processes, _ in _processes_and_kinds(passes, pass_):
+        numbers, counts = np.unique(processes, return_counts=True)
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+            events[None if number < 0 else number] += count
+    return frozenset(process for process, _ in events.most_common(most))
+
+
+def _processes_and_kinds(passes: Any, pass_: Any) -> Iterator[tuple[Any, Any]]:
+    """Of each chunk the events' processes, -1 where unknown, and their kinds.
+
+    What broke the reading is raised by the pass that the answers come from.
+    """
     with suppress(TraceError):
         for chunk in passes.chunks(pass_):
             process = chunk.headers["process_id"]
-            numbers, counts = np.unique(np.where(process.known, process.values, -1), return_counts=True)
-            for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-                events[None if number < 0 else number] += count
-    return frozenset(process for process, _ in events.most_common(most))
+            yield np.where(process.known, process.values, -1), chunk.kinds
