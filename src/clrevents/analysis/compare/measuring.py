@@ -39,6 +39,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
 
 MOST_BLOCKS: Final = 256
 _SHORTEST_NS: Final = 5_000_000
+_LONGEST_NS: Final = 2**63 - 1
 
 
 @frozen
@@ -136,7 +137,8 @@ class _Grid:
     @classmethod
     def of(cls, trace: Trace, samples: Samples) -> _Grid:
         """Those in which threads were sampled, or the whole recording if they were not."""
-        start, end = 0, max(trace.duration_ns, 1)
+        # A damaged clock can make a recording longer than any block's number can say.
+        start, end = 0, min(max(trace.duration_ns, 1), _LONGEST_NS)
         if len(samples):
             start = max(int(samples.time_ns[0]), 0)
             end = max(min(int((samples.time_ns + samples.weight.astype(np.int64)).max()), end), start + 1)
