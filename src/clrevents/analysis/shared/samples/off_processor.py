@@ -168,9 +168,9 @@ class Switches:
         thread, process, start, stack = (part[order] for part in (thread, process, start, stack))
         took = took[order]
         # Unsigned, where differences of times that a damaged clock gave wrap around to what they are.
-        end_ns = min(end_ns, np.iinfo(np.int64).max)
+        ends = np.array(min(end_ns, np.iinfo(np.int64).max), dtype=np.int64)
         begin = start.astype(np.uint64)
-        room = np.where(start < end_ns, np.uint64(end_ns) - begin, np.uint64(0))
+        room = np.where(start < ends, ends.astype(np.uint64) - begin, np.uint64(0))
         end = (begin + np.minimum(took, room)).astype(np.int64)
         cut = took > room
         # What reaches into the thread's next one ends with it: a thread is off once.
