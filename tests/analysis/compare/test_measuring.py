@@ -11,8 +11,9 @@ import pytest
 
 import clrevents
 from clrevents.analysis.compare.change import Change
+from clrevents.analysis.compare.families import EXCLUSIVE
 from clrevents.analysis.compare.measured import Measured
-from clrevents.analysis.compare.measuring import DATED, EXCLUSIVE, LEFT_OUT
+from clrevents.analysis.compare.measuring import DATED, LEFT_OUT
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES, SHARED, fixtures, without_shared

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 from clrevents._util.outputs import whole_file
+from clrevents.analysis.compare.asked_rows import measured_rows
 from clrevents.analysis.compare.change import Per
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.judging import compared
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.compare.measuring import measured
+from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.errors import SourceError
 from clrevents.trace import Trace
 from clrevents.trace import open as open_trace
@@ -27,35 +29,58 @@ def compare(
     *,
     per: Per | None = None,
     confirm: tuple[Recording, Recording] | None = None,
+    report: str | None = None,
+    **question: Any,
 ) -> Comparison:
     """What changed from base to new: one recording against one, or groups of at least four.
 
     Amounts are divided by the number of `"request"`s, by the `"second"` or by nothing (`"none"`); by default by
     requests if all recordings have some, else by seconds. `confirm` takes a second recording of each side: what differs
-    is then what differs in both pairs, in the same direction. Raises ValueError for groups of two or three, for an
-    unknown `per`, for requests that were not recorded, for groups with `confirm`, and for a file that is no saved
-    measurement; and what `clrevents.open` raises.
+    is then what differs in both pairs, in the same direction.
+
+    With `report="top"`, `"callers"` or `"alloc"`, all rows of that report are compared, and nothing else; `question` is
+    then its parameters and `start`, `end` and `process_id`, as `Trace.report` takes them.
+
+    Raises ValueError for groups of two or three, for an unknown `per`, for requests that were not recorded, for groups
+    with `confirm`, for recordings that were measured for different questions, and for a file that is no saved
+    measurement; and what `clrevents.open` and `Trace.report` raise.
     """
-    found = compared(_all(base), _all(new), per)
+
+    def all_of(side: Recording | Sequence[Recording]) -> list[Measured]:
+        one = isinstance(side, str | os.PathLike | Trace | Measured)
+        recordings = [cast(Recording, side)] if one else cast(Sequence[Recording], side)
+        return [measure(recording, report=report, **question) for recording in recordings]
+
+    found = compared(all_of(base), all_of(new), per)
     if confirm is None:
         return found
     if found.groups:
         raise ValueError("second recordings confirm a pair; a group just takes them in")
-    before, after = confirm
-    return found.confirm(compared(_all(before), _all(after), found.per))
+    return found.confirm(compared(all_of(confirm[0]), all_of(confirm[1]), found.per))
 
 
-def measure(recording: Recording) -> Measured:
-    """What `compare` compares of one recording: `save_measured` keeps it in a small file, a baseline."""
+def measure(recording: Recording, *, report: str | None = None, **question: Any) -> Measured:
+    """What `compare` compares of one recording: `save_measured` keeps it in a small file, a baseline.
+
+    `report` and `question` are as in `compare`. What is measured already stays what it is.
+    """
+    if report is None and question:
+        raise TypeError(f"{', '.join(sorted(question))}: only with report, whose question they are part of")
     if isinstance(recording, Measured):
         return recording
     if isinstance(recording, Trace):
-        return measured(recording)
+        if report is None:
+            return measured(recording)
+        window: WindowOptions = {}
+        for name in WindowOptions.__annotations__:
+            if name in question:
+                window[name] = question.pop(name)  # type: ignore[literal-required]
+        return measured_rows(recording, report, window, question)
     path = os.fspath(recording)
     if is_saved(path):
         return _saved(path)
     with open_trace(path) as trace:
-        return measured(trace)
+        return measure(trace, report=report, **question)
 
 
 def is_saved(path: str) -> bool:
@@ -81,9 +106,3 @@ def _saved(path: str) -> Measured:
         return Measured.from_dict(data)
     except ValueError as error:
         raise ValueError(f"{path} is no saved measurement: {error}") from None
-
-
-def _all(side: Recording | Sequence[Recording]) -> list[Measured]:
-    if isinstance(side, str | os.PathLike | Trace | Measured):
-        return [measure(side)]
-    return [measure(recording) for recording in side]

@@ -6,7 +6,7 @@ of four and more tell that from a change. Knows no trace and writes no text.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Final
@@ -29,9 +29,9 @@ from clrevents.analysis.compare.block_statistics import (
 )
 from clrevents.analysis.compare.change import Change, Per, Verdict
 from clrevents.analysis.compare.comparison import Comparison
+from clrevents.analysis.compare.families import FAMILIES
 from clrevents.analysis.compare.identities import identities
 from clrevents.analysis.compare.measured import Amount, Measured
-from clrevents.analysis.compare.measuring import EXCLUSIVE, FAMILY_OF, INCLUSIVE
 
 GROUP: Final = 4
 """Fewer recordings a side than this cannot show that they differ by more than chance."""
@@ -45,8 +45,6 @@ WIDE: Final = 0.25
 """What may differ by more than this share is not called the same."""
 _LEVELS: Final = {"metrics": 0.02, "methods": 0.02, "rows": 0.05, "groups": 0.03}
 _SHARE: Final = 0.005
-_DIRECT: Final = (EXCLUSIVE, INCLUSIVE)
-"""Time moves between methods though all of it together stays: their rows are always looked at."""
 
 
 def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None = None) -> Comparison:
@@ -61,6 +59,9 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
             "because fewer cannot show a difference beyond chance"
         )
     held = (*base, *new)
+    questions = sorted({one.asked or "everything" for one in held})
+    if len(questions) > 1:
+        raise ValueError(f"these were measured for different questions: {'; '.join(questions)}")
     asked = [_requests(one) for one in held]
     if per not in (None, "request", "second", "none"):
         raise ValueError(f"per must be 'request', 'second' or 'none', not {per!r}")
@@ -73,7 +74,7 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
     metrics = _joined(sides, [_all_of(names, one) for one in held])
     tables = {name: _joined(sides, rows) for name, rows in _matched(held, len(base)).items()}
     tables = {name: rows for name, rows in tables.items() if _comparable(name, held)}
-    direct = [*tables.get(EXCLUSIVE, ()), *_beyond(tables.get(INCLUSIVE, ()), tables.get(EXCLUSIVE, ()))]
+    direct = [row for name in tables if FAMILIES[name].always for row in _own(name, tables)]
     judge: Callable[[Sequence[_Pairing], Per, float], list[Change]]
     if len(base) > 1:
         # One family, so that everything together raises few false alarms.
@@ -84,9 +85,12 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
         judge = _judged_pair
         verdicts, rows = judge(metrics, chosen, _LEVELS["metrics"]), judge(direct, chosen, _LEVELS["methods"])
     moved = {change.family for change in verdicts if change.alarm}
-    for table, family in FAMILY_OF.items():
-        if table not in _DIRECT and table in tables and family in moved:
-            rows += judge(tables[table], chosen, _LEVELS["rows"])
+    for name, pairings in tables.items():
+        family = FAMILIES[name]
+        if not family.always and (family.report in moved or held[0].asked):
+            # Who asks for rows sees them though nothing moved; then they must be the surer.
+            level = _LEVELS["rows" if family.report in moved else "methods"]
+            rows += judge(pairings, chosen, level)
     return Comparison(*sides, chosen, _warnings(*sides), tuple(verdicts), tuple(rows))
 
 
@@ -98,6 +102,8 @@ class _Pairing:
     amounts: tuple[Amount | None, ...]
     base: int
     like: Amount
+    shown: str = attrs.field(default=attrs.Factory(lambda one: one.like.label or one.like.name, takes_self=True))
+    """Its name in the comparison."""
 
     @property
     def absent(self) -> Amount | None:
@@ -154,10 +160,9 @@ class _Pairing:
 
     def change(self, verdict: Verdict, values: tuple[float | None, float | None], **more: object) -> Change:
         like = self.like
-        name = like.label or like.name
         return Change(
             like.family,
-            name,
+            self.shown,
             like.unit,
             like.better,
             like.evidence,
@@ -168,33 +173,28 @@ class _Pairing:
         )
 
 
-_TOLD_BY: Final[Mapping[str, tuple[str, ...]]] = {
-    "types": ("bytes_total",),
-    "locks": ("count",),
-    "exceptions": ("count",),
-    "routes": ("server_count", "client_count"),
-}
-"""The metrics that are known if a table's events were recorded."""
-
-
 def _comparable(table: str, held: Sequence[Measured]) -> bool:
     """Whether all recordings have such rows: where they were not recorded, nothing is gone or new."""
-    if table in _DIRECT:
+    family = FAMILIES[table]
+    if family.always:
         # Samples of threads wherever they are, and those of processors, are times of different things.
         return len({one.circumstances.get("samples") for one in held}) == 1
-    family, names = FAMILY_OF[table], _TOLD_BY[table]
-    known = [{a.name for a in one.metrics if a.family == family and a.value is not None} for one in held]
-    return all(any(name in one for one in known) == all(name in one for one in known) for name in names)
+    known = [{a.name for a in one.metrics if a.family == family.report and a.value is not None} for one in held]
+    return all(any(name in one for one in known) == all(name in one for one in known) for name in family.told_by)
 
 
-def _beyond(inclusive: Sequence[_Pairing], exclusive: Sequence[_Pairing]) -> list[_Pairing]:
-    """Methods with what they called, without those that called nothing: these are the same row twice."""
+def _own(table: str, tables: Mapping[str, Sequence[_Pairing]]) -> list[_Pairing]:
+    """Rows of a table, without those that say the same as in the table that they are a part of: methods with what
+    they called that called nothing."""
+    part_of = FAMILIES[table].part_of
+    if part_of is None or FAMILIES[table].paths:
+        return list(tables[table])
 
     def name(one: _Pairing) -> tuple[str, list[float]]:
         return one.like.name, [float(amount.value or 0) if amount else 0.0 for amount in one.amounts]
 
-    alone = [name(one) for one in exclusive]
-    return [one for one in inclusive if name(one) not in alone]
+    alone = [name(one) for one in tables.get(part_of, ())]
+    return [one for one in tables[table] if name(one) not in alone]
 
 
 def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[Change]:
@@ -345,33 +345,35 @@ def _joined(
         if any(one is not None and one.value is not None for one in each):
             like = next(one for one in each if one is not None and one.value is not None)
             found.append(_Pairing(held, each, len(sides[0]), like))
-    return found
+    # Two rows with one name are told apart by what the runtime calls them.
+    alike = Counter(one.shown for one in found)
+    return [one if alike[one.shown] == 1 else attrs.evolve(one, shown=one.like.name) for one in found]
 
 
 def _matched(held: Sequence[Measured], base: int) -> dict[str, list[dict[tuple[str, str], Amount]]]:
     """By table, the rows of each recording under the names that they have on both sides."""
-    found = {}
-    for table in FAMILY_OF:
+    found: dict[str, list[dict[tuple[str, str], Amount]]] = {}
+    wholes: dict[str, float] = {}
+    for table, family in FAMILIES.items():
         rows = [[row for row in one.rows if row.family == table] for one in held]
-        same = identities(
-            (row.name for side in rows[:base] for row in side), (row.name for side in rows[base:] for row in side)
-        )
+        lines = [{line for row in side for line in row.name.split("\n")} for side in rows]
+        same = identities(*({line for side in half for line in side} for half in (lines[:base], lines[base:])))
         merged = [_merged(side, same) for side in rows]
-        whole = sum(float(row.value or 0) for side in merged for row in side.values())
-        if table == INCLUSIVE:
-            whole = sum(float(row.value or 0) for one in held for row in one.rows if row.family == EXCLUSIVE)
         sums: defaultdict[tuple[str, str], float] = defaultdict(float)
         for side in merged:
             for name, row in side.items():
                 sums[name] += float(row.value or 0)
-        found[table] = [{name: row for name, row in side.items() if sums[name] >= _SHARE * whole} for side in merged]
+        if sums:
+            wholes[table] = max(sums.values()) if family.paths else sum(sums.values())
+            least = _SHARE * wholes.get(family.part_of or table, wholes[table])
+            found[table] = [{name: row for name, row in side.items() if sums[name] >= least} for side in merged]
     return found
 
 
 def _merged(rows: Sequence[Amount], same: Mapping[str, str]) -> dict[tuple[str, str], Amount]:
     found: dict[tuple[str, str], Amount] = {}
     for row in rows:
-        key = (row.family, same[row.name])
+        key = (row.family, "\n".join(same[line] for line in row.name.split("\n")))
         before = found.get(key)
         if before is not None:
             both = None if before.blocks is None or row.blocks is None else before.blocks + row.blocks

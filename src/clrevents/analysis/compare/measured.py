@@ -87,6 +87,8 @@ class Measured(Summary):
     circumstances: Mapping[str, str | int | float | None]
     metrics: tuple[Amount, ...]
     rows: tuple[Amount, ...]
+    asked: str = ""
+    """The question whose rows these are, such as `top by='method'`; empty if they are of everything."""
 
     @property
     def label(self) -> str:
@@ -105,6 +107,7 @@ class Measured(Summary):
             "circumstances": dict(self.circumstances),
             "metrics": [amount.to_dict() for amount in self.metrics],
             "rows": [amount.to_dict() for amount in self.rows],
+            **({"asked": self.asked} if self.asked else {}),
         }
 
     @classmethod
@@ -122,7 +125,7 @@ class Measured(Summary):
             circumstances = dict(data["circumstances"])
             if not all(isinstance(value, str | int | float | None) for value in circumstances.values()):
                 raise TypeError("circumstances are texts and numbers")
-            return cls(trace, count, span, circumstances, metrics, rows)
+            return cls(trace, count, span, circumstances, metrics, rows, str(data.get("asked", "")))
         except (LookupError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"damaged: {type(error).__name__}: {error}") from None
 

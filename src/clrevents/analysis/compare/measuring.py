@@ -7,23 +7,31 @@ Judges nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.compare.block_statistics import Floats
+from clrevents.analysis.compare.families import TYPES
 from clrevents.analysis.compare.measured import Amount, Measured
+from clrevents.analysis.compare.stack_rows import method_rows
+from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.run.catalogue import find_report, report_names, reports_of
-from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence, Metric, MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    Better,
+    Evidence,
+    Metric,
+    MetricDeclaration,
+    TimeWindow,
+)
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import numbered
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
-from clrevents.trace import Trace
+from clrevents.trace import FilterOptions, Trace
 
 LEFT_OUT: Final[Mapping[str, str]] = {
     "activities": "its activities are requests and tasks",
@@ -36,10 +44,6 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "top": "its metrics are about the sampler; methods are compared as rows",
 }
 """Reports whose metrics are not compared, and why."""
-
-MOST_BLOCKS: Final = 256
-_SHORTEST_NS: Final = 5_000_000
-_LONGEST_NS: Final = 2**63 - 1
 
 
 @frozen
@@ -56,6 +60,8 @@ class Dated:
     until: str | None = None
 
 
+CIRCUMSTANCES: Final = ("jit", "startup", "gc", "threads", "alloc")
+"""Reports that tell what makes recordings differ."""
 _STATES: Final = (
     *("running", "ready", "native", "lock", "wait", "sleep", "io", "join", "task_wait", "pool_idle"),
     "gc_suspended",
@@ -78,113 +84,70 @@ DATED: Final[Mapping[tuple[str, str], Dated]] = {
 }
 """By report and metric. Where the rows do not add up to the metric, it has no blocks."""
 
-EXCLUSIVE: Final = "methods"
-INCLUSIVE: Final = "methods and callees"
 _TABLES: Final[Mapping[str, tuple[str, str, tuple[str, ...], str | None, str, Better]]] = {
     "locks": ("locks", "contentions", ("method",), "duration_ns", "ns", "less"),
     "exceptions": ("exceptions", "exceptions", ("type", "throwing_method"), None, "count", "less"),
     "routes": ("requests", "requests", ("side", "method", "route"), "duration_ns", "ns", "less"),
 }
 """Rows: of which report's table, what they are called, what is added up, its unit, and which direction is better."""
-_NAMING: Final = ("GCAllocationTick", "AllocationSampled")
+NAMING: Final = ("GCAllocationTick", "AllocationSampled")
 """Events of allocations that name the type; for others the report knows it from elsewhere."""
-FAMILY_OF: Final[Mapping[str, str]] = {
-    EXCLUSIVE: "threads",
-    INCLUSIVE: "threads",
-    "types": "alloc",
-    "locks": "locks",
-    "exceptions": "exceptions",
-    "routes": "requests",
-}
-"""The report that says whether a table's rows are looked at."""
 
 
 def measured(trace: Trace) -> Measured:
     """Measure a trace for comparing. Raises what `Trace.reports` does."""
     names = [name for name in report_names() if name not in LEFT_OUT]
-    answers = reports_of(trace, [*names, "startup"], {})
+    answers = reports_of(trace, [*names, *CIRCUMSTANCES], {})
     samples = read_samples(trace)
     told = answers["alloc"].metrics["bytes_total"].value is not None
     allocated = read_samples(trace, weight="alloc") if told else None
-    blocks = _Grid.of(trace, samples)
+    blocks = TimeBlocks.of(trace.duration_ns, samples, TimeWindow())
     metrics = [
-        _metric(answers[name], declared, allocated, blocks)
+        metric_amount(answers[name], declared, allocated, blocks)
         for name in names
-        for declared in find_report(name).metrics
-        if declared.better != "neither" or (name, declared.name) in DATED
+        for declared in compared_metrics(name)
     ]
-    rows = [*_methods(samples, blocks), *_types(trace, answers["alloc"], allocated, blocks)]
+    rows = [*method_rows(samples, blocks), *type_rows(trace, answers["alloc"], allocated, blocks)]
     for table, (report, *_) in _TABLES.items():
         rows += _rows(table, answers[report], blocks)
     return Measured(
         answers["gc"].question.trace,
         blocks.count,
         blocks.span,
-        _circumstances(trace, answers, samples),
+        circumstances(trace, answers, samples),
         tuple(metrics),
         tuple(rows),
     )
 
 
-@frozen
-class _Grid:
-    """Time from `start` in `count` blocks of equal length."""
-
-    start: int
-    span: int
-    count: int
-
-    @classmethod
-    def of(cls, trace: Trace, samples: Samples) -> _Grid:
-        """Those in which threads were sampled, or the whole recording if they were not."""
-        # A damaged clock can make a recording longer than any block's number can say.
-        start, end = 0, min(max(trace.duration_ns, 1), _LONGEST_NS)
-        if len(samples):
-            start = max(int(samples.time_ns[0]), 0)
-            end = max(min(int((samples.time_ns + samples.weight.astype(np.int64)).max()), end), start + 1)
-        return cls(start, end - start, min(MOST_BLOCKS, max((end - start) // _SHORTEST_NS, 1)))
-
-    @property
-    def _edges(self) -> Floats:
-        """Between the blocks."""
-        return (self.start + np.arange(1, self.count) * (self.span / self.count)).astype(np.float64)
-
-    def at(self, moments: NDArray[np.int64]) -> NDArray[np.int64]:
-        """In which block each moment lies; what is outside counts as at the edge."""
-        return np.searchsorted(self._edges, moments, side="right")
-
-    def sums(self, moments: NDArray[np.int64], amounts: Floats) -> Floats:
-        """What came about at these moments, in each block."""
-        found: Floats = np.bincount(self.at(moments), amounts, self.count).astype(np.float64)
-        return found
-
-    def spread(self, starts: NDArray[np.int64], ends: NDArray[np.int64], amounts: Floats) -> Floats:
-        """What took these times, in each block."""
-        edges = self._edges
-        found = np.zeros(self.count)
-        for start, end, amount in zip(starts.tolist(), ends.tolist(), amounts.tolist(), strict=True):
-            first, last = np.searchsorted(edges, (start, end), side="right").tolist()
-            if first == last or end <= start:
-                found[first] += amount
-                continue
-            cuts = np.concatenate(([start], edges[first:last], [end]))
-            found[first : last + 1] += np.diff(cuts) * (amount / (end - start))
-        return found
+def compared_metrics(report: str) -> list[MetricDeclaration]:
+    """Those metrics of a report of which more or less is better, or which are known in blocks of time."""
+    declared = find_report(report).metrics
+    return [one for one in declared if one.better != "neither" or (report, one.name) in DATED]
 
 
-def _metric(found: Answer[Any], declared: MetricDeclaration, allocated: Samples | None, blocks: _Grid) -> Amount:
-    metric = found.metrics[declared.name]
+def metric_amount(
+    found: Answer[Any], declared: MetricDeclaration, allocated: Samples | None, blocks: TimeBlocks
+) -> Amount:
+    """A metric of an answer, in blocks of time if its rows, or the samples of allocations, tell when it came about."""
     dated = DATED.get((found.name, declared.name))
-    held = None if dated is None or metric.value is None else _dated(found, dated, blocks)
+    known = found.metrics[declared.name].value is not None
+    held = _dated(found, dated, blocks) if dated is not None and known else None
     if (found.name, declared.name) == ("alloc", "bytes_total") and allocated is not None:
         held = blocks.sums(allocated.time_ns, allocated.weight.astype(np.float64))
+    return amount_of(found, declared, held)
+
+
+def amount_of(found: Answer[Any], declared: MetricDeclaration, held: Floats | None) -> Amount:
+    """A metric of an answer, in these blocks unless they are not all of it."""
+    metric = found.metrics[declared.name]
     if held is not None and not _adds_up(held, metric):
         held = None
     record = next((note.record for note in found.notes if note.id == NOT_RECORDED and note.record), None)
     return Amount(
         found.name,
         declared.name,
-        declared.unit,
+        metric.unit,
         metric.value,
         declared.better,
         declared.merge == "sum" and declared.windows,
@@ -201,7 +164,7 @@ def _adds_up(held: Floats, metric: Metric) -> bool:
     return value is not None and bool(np.isclose(held.sum(), value, rtol=1e-6, atol=1))
 
 
-def _dated(found: Answer[Any], dated: Dated, blocks: _Grid) -> Floats:
+def _dated(found: Answer[Any], dated: Dated, blocks: TimeBlocks) -> Floats:
     rows = found.table(dated.table)
     moments = rows.column(dated.at).tolist()
     amounts = [1] * len(rows) if dated.amount is None else rows.column(dated.amount).tolist()
@@ -221,7 +184,7 @@ def _dated(found: Answer[Any], dated: Dated, blocks: _Grid) -> Floats:
     return blocks.sums(starts, weights) if dated.until is None else blocks.spread(starts, stops, weights)
 
 
-def _rows(table: str, found: Answer[Any], blocks: _Grid) -> Iterator[Amount]:
+def _rows(table: str, found: Answer[Any], blocks: TimeBlocks) -> Iterator[Amount]:
     _, source, names, amount, unit, better = _TABLES[table]
     rows: ReportTable[Any] = found.table(source)
     of, keys = numbered([*zip(*(rows.column(name).tolist() for name in names), strict=True)])
@@ -249,62 +212,36 @@ def _grouped(
     unit: str,
     better: Better,
     evidence: Evidence,
-    blocks: _Grid,
-    labels: Mapping[str, str] = MappingProxyType({}),
+    blocks: TimeBlocks,
 ) -> Iterator[Amount]:
-    at = blocks.at(moments)
-    sums = np.bincount(of * blocks.count + at, weights, len(names) * blocks.count).astype(np.float64)
-    held = sums.reshape(len(names), blocks.count)
-    for name, mine in zip(names, held, strict=True):
-        yield Amount(
-            family, name, unit, float(mine.sum()), better, evidence=evidence, blocks=mine, label=labels.get(name)
-        )
+    for name, mine in zip(names, blocks.grouped(of, len(names), moments, weights), strict=True):
+        yield Amount(family, name, unit, float(mine.sum()), better, evidence=evidence, blocks=mine)
 
 
-def _methods(samples: Samples, blocks: _Grid) -> Iterator[Amount]:
-    """Time in methods, alone and with what they called, of whatever thread in whatever state."""
-    samples = samples.seen()
-    if not len(samples):
-        return
-    of, keys = numbered([frame.raw for frame in samples.frames])
-    labels = {frame.raw: frame.name for frame in samples.frames}
-    weights = samples.weight.astype(np.float64)
-    leaf = of[samples.values[samples.offsets[samples.stack]]]
-    yield from _grouped(EXCLUSIVE, keys, leaf, samples.time_ns, weights, "ns", "less", "sample", blocks, labels)
-    pairs, place = np.unique(samples.stack * blocks.count + blocks.at(samples.time_ns), return_inverse=True)
-    sums = np.bincount(place, weights)
-    stack, at = pairs // blocks.count, pairs % blocks.count
-    held = np.zeros((len(keys), blocks.count))
-    for one in np.unique(stack).tolist():
-        mine = stack == one
-        methods = np.unique(of[samples.values[samples.offsets[one] : samples.offsets[one + 1]]])
-        held[np.ix_(methods, at[mine])] += sums[mine]
-    for key, row in zip(keys, held, strict=True):
-        value = float(row.sum())
-        yield Amount(INCLUSIVE, key, "ns", value, "less", evidence="sample", blocks=row, label=labels[key])
-
-
-def _types(trace: Trace, found: Answer[Any], allocated: Samples | None, blocks: _Grid) -> Iterator[Amount]:
+def type_rows(
+    trace: Trace, found: Answer[Any], allocated: Samples | None, blocks: TimeBlocks, **part: Unpack[FilterOptions]
+) -> Iterator[Amount]:
     """Allocated bytes by type: in blocks where each event of the best source names one, else as the report has them."""
     if allocated is None:
         return
-    if allocated.event in _NAMING:
-        table = trace.table(allocated.event, columns=["time_ns", "TypeName"])
+    if allocated.event in NAMING:
+        table = trace.table(allocated.event, columns=["time_ns", "TypeName"], **part)
         if len(table) == len(allocated):
             of, names = numbered(table.column("TypeName").tolist())
             texts = [str(name or "?") for name in names]
             weights = allocated.weight.astype(np.float64)
-            yield from _grouped("types", texts, of, allocated.time_ns, weights, "bytes", "less", "sample", blocks)
+            yield from _grouped(TYPES, texts, of, allocated.time_ns, weights, "bytes", "less", "sample", blocks)
             return
-    types = found.table("types")
+    types = found.table(TYPES)
     for name, size in zip(types.column("type").tolist(), types.column("bytes").tolist(), strict=True):
         if size is not None:
-            yield Amount("types", str(name or "?"), "bytes", size, "less", evidence="sample")
+            yield Amount(TYPES, str(name or "?"), "bytes", size, "less", evidence="sample")
 
 
-def _circumstances(
+def circumstances(
     trace: Trace, answers: Mapping[str, Answer[Any]], samples: Samples
 ) -> dict[str, str | int | float | None]:
+    """What may make recordings differ though the program is the same, by the answers of `CIRCUMSTANCES`."""
     jit = answers["jit"].metrics["compile_total"].value
     return {
         "runtime": answers["startup"].facts.runtime_version,

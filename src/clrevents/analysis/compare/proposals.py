@@ -13,7 +13,7 @@ import attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.words import safe
 from clrevents.analysis.compare.change import Change
-from clrevents.analysis.compare.measuring import EXCLUSIVE, INCLUSIVE
+from clrevents.analysis.compare.families import EXCLUSIVE, INCLUSIVE
 
 # Amounts are alike if they differ by at most this part of the larger one: chance moves both.
 _ALIKE = 0.25

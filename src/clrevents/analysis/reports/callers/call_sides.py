@@ -53,6 +53,39 @@ class CallSides:
     samples: int
 
 
+@frozen(eq=False)
+class CallPaths:
+    """One tree by the stacks that it is made of: `node` is where each of them ends, `size` how far each reaches.
+
+    `parent` and `frame` are as in `CallNodes`, in no other order than parents before their children.
+    """
+
+    parent: Ints
+    frame: Ints
+    node: Ints
+    size: Ints
+
+
+def call_paths(
+    samples: Samples, stacks: Ints, focus: Mask | None, depth: int | None = None
+) -> tuple[Ints, CallPaths, CallPaths]:
+    """Which places of `stacks` have the focus on them, and of these the trees of callers and of callees."""
+    outermost, entered = (places[stacks] for places in _split(samples, focus))
+    held = np.flatnonzero(outermost >= 0)
+    stack, place, entry = stacks[held], outermost[held], entered[held]
+    above = samples.offsets[stack + 1] - 1 - entry
+    below = place - samples.offsets[stack]
+    callers = _paths(samples, lambda deep, level: entry[deep] + 1 + level, above, depth)
+    return held, callers, _paths(samples, lambda deep, level: place[deep] - 1 - level, below, depth)
+
+
+def _paths(samples: Samples, place: Callable[[Ints, int], Ints], size: Ints, depth: int | None) -> CallPaths:
+    cut = size if depth is None else np.minimum(size, depth)
+    # Without a stack there is no root either.
+    root = np.full(min(len(size), 1), -1, dtype=np.int64)
+    return CallPaths(*grown(samples, place, cut, (root, root, np.zeros(len(size), dtype=np.int64))), size)
+
+
 def call_sides(samples: Samples, focus: Mask | None, depth: int | None = None) -> CallSides:
     """Both trees around the frames of `focus`, taken as one method; of nodes at most `depth` calls away from it.
 
@@ -62,19 +95,13 @@ def call_sides(samples: Samples, focus: Mask | None, depth: int | None = None) -
     of callees, in which the node was.
     """
     sums = stack_sums(samples, merge_threads=True)
-    outermost, entered = (places[sums.stack] for places in _split(samples, focus))
-    held = np.flatnonzero(outermost >= 0)
+    held, above, below = call_paths(samples, sums.stack, focus, depth)
     stack, weight, count = sums.stack[held], sums.weight[held], sums.count[held]
-    place, entry = outermost[held], entered[held]
     own = weight if focus is None else np.where(focus[samples.values[samples.offsets[stack]]], weight, 0)
-    above = samples.offsets[stack + 1] - 1 - entry
-    below = place - samples.offsets[stack]
-    callers = _tree(samples, lambda deep, level: entry[deep] + 1 + level, above, depth, (weight, own, count))
+    callers = _tree(samples, above, (weight, own, count))
     # Where the rest of a stack is left out, no node is its innermost one.
-    ends = weight if depth is None else np.where(below > depth, 0, weight)
-    callees = _tree(
-        samples, lambda deep, level: place[deep] - 1 - level, below, depth, (weight, ends, count), alone=True
-    )
+    ends = weight if depth is None else np.where(below.size > depth, 0, weight)
+    callees = _tree(samples, below, (weight, ends, count), alone=True)
     return CallSides(callers, callees, weight.sum().item(), own.sum().item(), int(count.sum()))
 
 
@@ -101,20 +128,10 @@ def _stack_of(samples: Samples, places: Ints) -> Ints:
     return np.searchsorted(samples.offsets, places, side="right") - 1
 
 
-def _tree(
-    samples: Samples,
-    place: Callable[[Ints, int], Ints],
-    size: Ints,
-    depth: int | None,
-    weights: tuple[Weights, Weights, Ints],
-    alone: bool = False,
-) -> CallNodes:
+def _tree(samples: Samples, paths: CallPaths, weights: tuple[Weights, Weights, Ints], alone: bool = False) -> CallNodes:
     """A tree from its stacks. With `alone`, exclusive weights are those of a node and not of what is below it too."""
-    cut = size if depth is None else np.minimum(size, depth)
-    # Without a stack there is no root either.
-    root = np.full(min(len(size), 1), -1, dtype=np.int64)
-    parent, frame, node = grown(samples, place, cut, (root, root, np.zeros(len(size), dtype=np.int64)))
-    sums = [sum_by(node, column, len(parent)) for column in weights]
+    parent, frame = paths.parent, paths.frame
+    sums = [sum_by(paths.node, column, len(parent)) for column in weights]
     inclusive, samples_of = summed_up(parent, sums[0]), summed_up(parent, sums[2])
     exclusive = sums[1] if alone else summed_up(parent, sums[1])
     order, above, levels = _ordered(samples, parent, frame, inclusive)
@@ -125,7 +142,7 @@ def _tree(
         inclusive=inclusive[order],
         exclusive=exclusive[order],
         samples=samples_of[order].astype(np.int64),
-        deepest=int(size.max(initial=0)),
+        deepest=int(paths.size.max(initial=0)),
     )
 
 

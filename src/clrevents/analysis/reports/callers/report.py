@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
@@ -16,7 +17,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclarat
 from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, RowNumber
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, TreeShape, column, row
-from clrevents.analysis.reports.callers.call_sides import CallNodes, CallSides, call_sides
+from clrevents.analysis.reports.callers.call_sides import CallNodes, CallPaths, CallSides, call_paths, call_sides
 from clrevents.analysis.shared.samples.hot import HotMethod, hottest
 from clrevents.analysis.shared.samples.name_patterns import matched, name_patterns
 from clrevents.analysis.shared.samples.sample_collector import (
@@ -165,7 +166,7 @@ class CallersCollector(SampleCollector[CallersReport]):
     def answer(self, found: CollectedSamples) -> CallersReport:
         """Make the answer of all samples."""
         samples = found.samples.seen()
-        focus = np.array([matched(self._patterns, frame) for frame in samples.frames], dtype=np.bool_)
+        focus = self._focus(samples)
         sides = call_sides(samples, None if self._method == _ANY else focus, self._depth)
         own = [frame for frame, mine in zip(samples.frames, focus.tolist(), strict=True) if mine]
         labels = {(frame.name, frame.raw, frame.module) for frame in own}
@@ -186,6 +187,14 @@ class CallersCollector(SampleCollector[CallersReport]):
             methods=self._methods(found, methods),
         )
         return made
+
+    def paths(self, samples: Samples) -> tuple[NDArray[np.int64], CallPaths, CallPaths]:
+        """Which stacks of the samples have the method on them, and how they make the trees of callers and callees."""
+        focus = None if self._method == _ANY else self._focus(samples)
+        return call_paths(samples, np.arange(len(samples.offsets) - 1), focus, self._depth)
+
+    def _focus(self, samples: Samples) -> NDArray[np.bool_]:
+        return np.array([matched(self._patterns, frame) for frame in samples.frames], dtype=np.bool_)
 
     def _tree(self, found: CollectedSamples, nodes: CallNodes, methods: Sequence[HotMethod]) -> ReportTable[CallNode]:
         frames = found.samples.frames

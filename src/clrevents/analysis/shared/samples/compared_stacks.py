@@ -44,7 +44,7 @@ def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
     if (after.unit, after.timed) != (before.unit, before.timed):
         raise ValueError(f"weights in {after.unit} cannot be compared with weights in {before.unit}")
     frames: Interned[StackFrame] = Interned()
-    sides = [(samples, frames.of(map(_without_address, samples.frames))) for samples in (after, before)]
+    sides = [(samples, frames.of(map(without_address, samples.frames))) for samples in (after, before)]
     first = len(after.offsets) - 1
     stacks = used(
         MergedStacks(
@@ -78,7 +78,7 @@ def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
     return ComparedStacks(joined, attrs.evolve(tree, own=both), tree.own, other)
 
 
-def _without_address(frame: StackFrame) -> StackFrame:
+def without_address(frame: StackFrame) -> StackFrame:
     if frame.reason in _SPELLED:
         return frame
     name = f"[unresolved in {frame.module}]" if frame.module else "[unresolved]"

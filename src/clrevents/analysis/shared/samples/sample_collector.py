@@ -233,6 +233,8 @@ class SampleCollector(Collector[A_co]):
         self._cpu = Kept()
         self._versions: set[int] = set()
         self._stops: list[Ints] = []
+        self.collected: CollectedSamples | None = None
+        """What the answer was made of; None before it is."""
 
     @abstractmethod
     def answer(self, found: CollectedSamples) -> A_co:
@@ -350,7 +352,7 @@ class SampleCollector(Collector[A_co]):
         samples = samples.in_shape(self._shape)
         # A loss before the window counts from the first sample on whose time reaches into it.
         first = next(iter(weighed.rows.time[:1].tolist()), None)
-        return CollectedSamples(
+        self.collected = CollectedSamples(
             context=context,
             samples=samples,
             lossy=context.touched(self._asked.thread_id, first),
@@ -361,6 +363,7 @@ class SampleCollector(Collector[A_co]):
             cannot=cannot,
             of_processors=of_processors,
         )
+        return self.collected
 
     def _check(self, found: Gathered) -> None:
         """KeyError for a weight that the event does not have, ValueError for one that is meaningless."""

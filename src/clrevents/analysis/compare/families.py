@@ -1,0 +1,46 @@
+"""Families of rows that are compared: methods, callers, types and the like. Says what each is a part of, and which
+metrics say whether its rows were recorded and whether they are looked at; knows no trace and no number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from clrevents._util.value_classes import frozen
+
+EXCLUSIVE: Final = "methods"
+INCLUSIVE: Final = "methods and callees"
+MODULES: Final = "modules"
+MODULES_INCLUSIVE: Final = "modules and callees"
+CALLERS: Final = "callers"
+CALLEES: Final = "callees"
+TYPES: Final = "types"
+
+
+@frozen
+class RowFamily:
+    """Rows of one kind. `report` and `told_by` are the metrics that are known if they were recorded."""
+
+    report: str
+    told_by: tuple[str, ...] = ()
+    always: bool = False
+    """Whether they are looked at though no metric moved: time moves between methods though all of it stays."""
+    part_of: str | None = None
+    """The family whose sum a row is a part of, or whose largest row if `paths`; None for its own."""
+    paths: bool = False
+    """Whether rows are paths of calls, a line each, from one method on."""
+
+
+FAMILIES: Final[Mapping[str, RowFamily]] = {
+    EXCLUSIVE: RowFamily("threads", always=True),
+    INCLUSIVE: RowFamily("threads", always=True, part_of=EXCLUSIVE),
+    MODULES: RowFamily("threads", always=True),
+    MODULES_INCLUSIVE: RowFamily("threads", always=True, part_of=MODULES),
+    CALLERS: RowFamily("threads", always=True, paths=True),
+    CALLEES: RowFamily("threads", always=True, part_of=CALLERS, paths=True),
+    TYPES: RowFamily("alloc", ("bytes_total",)),
+    "locks": RowFamily("locks", ("count",)),
+    "exceptions": RowFamily("exceptions", ("count",)),
+    "routes": RowFamily("requests", ("server_count", "client_count")),
+}
+"""In the order in which they are judged and shown."""
