@@ -9,23 +9,12 @@ from typing import Any, Final, get_args
 
 import click
 
-from clrevents._util.fitting import Kind, TextColumn, fitted_table
 from clrevents._util.words import counted
-from clrevents.analysis.compare.change import Change, Per
+from clrevents.analysis.compare.change import Per
 from clrevents.analysis.compare.compare import compare, is_saved, measure, save_measured
-from clrevents.analysis.compare.comparison import Comparison
-from clrevents.analysis.compare.comparison_texts import (
-    HEAD,
-    by_table,
-    cells,
-    headline,
-    incomparable,
-    ordered,
-    reasons,
-    row_counts,
-)
 from clrevents.analysis.compare.measured import Measured
-from clrevents.cli.output import Output, safe, say
+from clrevents.cli.comparison_screen import show_comparison
+from clrevents.cli.output import Output, say
 from clrevents.cli.reading import Reading, errors_option, refuse_overwriting
 from clrevents.errors import DamageError, PayloadError
 
@@ -33,11 +22,6 @@ _UNMET: Final = 4
 _UNKNOWN: Final = 5
 _LIMIT: Final = 12
 _WITH: Final = "--with"
-_COLUMNS: Final[tuple[tuple[Kind, int], ...]] = (
-    *(("name", 0), ("number", 3), ("number", 2), ("number", 0)),
-    *(("word", 0), ("number", 0)),
-)
-"""Of `HEAD`: where there is no room for all, the base goes first: it follows from the others."""
 
 
 class _Sides(click.Command):
@@ -171,7 +155,7 @@ def command(
         elif form == "md":
             out.lines(found.markdown().split("\n"))
         else:
-            _show(out, found, limit)
+            show_comparison(out, found, limit)
     for text in (*failed, *unknown):
         say(text)
     return _UNMET if failed else _UNKNOWN if unknown and strict else 0
@@ -191,43 +175,3 @@ def _measured(file: str, errors: Any) -> Measured:
             raise
         reading.finish(frozenset())
         return found
-
-
-def _show(out: Output, found: Comparison, limit: int) -> None:
-    names = [side[0].label if len(side) == 1 else f"{len(side)} recordings" for side in (found.base, found.new)]
-    per = "not divided" if found.per == "none" else f"per {found.per}"
-    second = found.confirmed_by
-    confirmed = [] if second is None else [("confirmed by", f"{second.base[0].label} -> {second.new[0].label}")]
-    out.facts([("base", names[0]), ("new", names[1]), ("amounts", per), *confirmed])
-    out.text(out.bold(headline(found)))
-    for warning in found.warnings:
-        out.text(f"! {warning}", 2)
-    changes = ordered(found)
-    if changes:
-        out.line()
-        _table(out, found, changes[:limit], HEAD[0], [change.key for change in changes[:limit]])
-        if len(changes) > limit:
-            out.line(f"{limit:,} of {counted(len(changes), 'metric')} (-n shows more)")
-    for table, rows in by_table([row for row in found.rows if row.alarm]):
-        out.line()
-        _table(out, found, rows[:limit], table, [change.name for change in rows[:limit]])
-        if len(rows) > limit:
-            out.line(f"{limit} of {len(rows)} {table} (-n shows more)")
-    lacking = list(incomparable(found))
-    compared = [*map(str, found.proposals), *reasons(found), *row_counts(found)]
-    texts = [*compared, *(f"not comparable: {text}" for text, _ in lacking)]
-    if texts:
-        out.line()
-    for text in texts:
-        out.text(text, 2)
-    for record in dict.fromkeys(record for _, record in lacking if record):
-        out.text(f"record with --providers {record}", 2)
-
-
-def _table(out: Output, found: Comparison, changes: list[Change], title: str, names: list[str]) -> None:
-    rows = [cells(change, found.per, name) for change, name in zip(changes, names, strict=True)]
-    columns = [
-        TextColumn(heading, [safe(row[place]) for row in rows], *_COLUMNS[place])
-        for place, heading in enumerate((title, *HEAD[1:]))
-    ]
-    out.fitted(fitted_table(columns, out.width), "; a wider terminal shows it")

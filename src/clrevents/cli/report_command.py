@@ -8,12 +8,13 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 
 import click
 
 from clrevents._util.fitting import TextColumn, column_width, fitted_table
 from clrevents._util.words import counted
+from clrevents.analysis.compare.change import Per
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import (
     ParameterDeclaration,
@@ -78,6 +79,7 @@ def report_command(name: str) -> click.Command:
 
     def command(files: tuple[str, ...], jobs: int | None, **options: Any) -> int:
         live = LiveQuestion.taken_from(options)
+        against, per = options.pop("against", None), options.pop("per", None)
         if live.wanted and files and one:
             # Where a report has an argument, what stands first is that: there is no FILE before it.
             argument = next(p.name for p in own if p.argument)
@@ -85,6 +87,14 @@ def report_command(name: str) -> click.Command:
         parameters = {p.name: _given(p, options.pop(p.name)) for p in own}
         if live.wanted == bool(files):
             raise click.UsageError("give either a trace, or a running process with -p (see `clrevents ps`)")
+        if against is not None:
+            from clrevents.cli.report_against import write_against
+
+            if live.wanted or len(files) != 1:
+                raise click.UsageError("--against compares one trace with one")
+            return write_against(declared, parameters, files[0], against, per, **options)
+        if per is not None:
+            raise click.UsageError("--per goes with --against")
         if live.wanted:
             return _run(declared, declared.parameters(**parameters), live, **options)
         if len(files) > 1 or means_many(files[0]):
@@ -180,6 +190,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
             ),
         ),
         *_chart_option(declared),
+        *_against_options(declared),
         click.option(
             "--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]"
         ),
@@ -203,6 +214,17 @@ def _chart_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., A
         return []
     texts = " ".join(f"{name}: {text[0].lower()}{text[1:]}" for name, text in charts.items())
     return [click.option("--chart", type=click.Choice([*charts]), help=f"Write a chart as SVG. {texts}")]
+
+
+def _against_options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
+    if not declared.against:
+        return []
+    return [
+        click.option(
+            "--against", metavar="BASE", help="Another trace, or what was saved of one: what changed since, row by row."
+        ),
+        click.option("--per", type=click.Choice(get_args(Per)), help="With --against, divide amounts by this."),
+    ]
 
 
 def _help(declared: ReportDeclaration[Any, Any]) -> str:

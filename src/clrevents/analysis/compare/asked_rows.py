@@ -25,7 +25,7 @@ from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions, parameters_of
 from clrevents.analysis.framework.run.asking import ask, trace_window
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.reports.callers.report import CallersCollector
 from clrevents.analysis.shared.samples.hot import By
@@ -33,8 +33,6 @@ from clrevents.analysis.shared.samples.sample_collector import WEIGHTS, SampleCo
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.trace import Trace, passes_of
 
-COMPARED: Final = ("top", "callers", "alloc")
-"""Reports whose rows are compared with another trace's."""
 _FARTHEST: Final = 64
 """Paths of calls are followed so far unless `depth` says how far."""
 
@@ -42,9 +40,10 @@ _FARTHEST: Final = 64
 def measured_rows(trace: Trace, report: str, window: WindowOptions, parameters: Mapping[str, Any]) -> Measured:
     """Measure what answers a question. Raises ValueError for a report whose rows are not compared, and what
     `Trace.report` does."""
-    if report not in COMPARED:
-        raise ValueError(f"report must be {', '.join(map(repr, COMPARED[:-1]))} or {COMPARED[-1]!r}, not {report!r}")
     declared = find_report(report)
+    if not declared.against:
+        known = [repr(name) for name in report_names() if find_report(name).against]
+        raise ValueError(f"rows are compared of {', '.join(known[:-1])} and {known[-1]}, not of {report!r}")
     if report == "callers" and parameters.get("depth") is None:
         parameters = {**parameters, "depth": _FARTHEST}
     given = declared.parameters(**parameters)

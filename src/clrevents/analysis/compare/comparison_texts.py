@@ -5,13 +5,14 @@ Knows how much is said, and in which order; neither a terminal nor how verdicts 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from clrevents._util.units import amount_text, duration_text, share_text
 from clrevents._util.words import counted, safe
 from clrevents.analysis.compare.change import Change, Per
+from clrevents.analysis.compare.families import CALLEES, CALLERS, FAMILIES
 
 _PER: Final = {"second": "/s", "request": "/request", "none": ""}
 HEAD: Final = ("metric", "base", "new", "change", "verdict", "could show")
@@ -127,7 +128,9 @@ def row_counts(found: Judged) -> Iterator[str]:
     for table, rows in by_table(found.rows):
         shares = [share for one in rows if (share := one.relative(one.smallest)) is not None]
         best = f"; the best could show {share_text(min(shares))}" if shares else ""
-        yield f"{table}: {_counts(rows, 'row')}{best}"
+        longest = max((row.enough_ns or 0 for row in rows if row.verdict == "cannot tell"), default=0)
+        more = f"; recordings of about {duration_text(round(longest, -8))} have enough for all" if longest else ""
+        yield f"{table}: {_counts(rows, 'row')}{best}{more}"
 
 
 def ordered(found: Judged) -> list[Change]:
@@ -136,17 +139,67 @@ def ordered(found: Judged) -> list[Change]:
     return sorted(told, key=lambda one: _ORDER.index(one.verdict))
 
 
+def interval_text(change: Change) -> str:
+    """Between which relative changes the true one lies; a dash where that is unknown."""
+    low, high = (change.relative(edge) for edge in (change.low, change.high))
+    return "-" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+
+
 def cells(change: Change, per: Per, name: str) -> tuple[str, ...]:
     """A line of the table."""
     values = (amount(change, change.base, per), amount(change, change.new, per))
     return (name, *values, change_text(change), verdict_text(change), could_show(change, per))
 
 
-def by_table(rows: Sequence[Change]) -> Iterator[tuple[str, list[Change]]]:
-    """Rows by their table, in each those that changed most first."""
+def by_table(rows: Sequence[Change], limit: int | None = None) -> Iterator[tuple[str, list[Change]]]:
+    """Rows by their table, in each those that changed most first; at most `limit` of each.
+
+    Paths of calls are the heaviest, each below the path that it goes on from.
+    """
     for family in dict.fromkeys(change.family for change in rows):
         mine = [change for change in rows if change.family == family]
-        yield family, sorted(mine, key=lambda one: -abs(one.change or 0))
+        if is_paths(family):
+            yield family, _as_tree(sorted(mine, key=_weight, reverse=True)[:limit])
+        else:
+            yield family, sorted(mine, key=lambda one: -abs(one.change or 0))[:limit]
+
+
+def is_paths(family: str) -> bool:
+    """Whether the rows of a table are paths of calls."""
+    return family in FAMILIES and FAMILIES[family].paths
+
+
+def _weight(change: Change) -> float:
+    return max(change.base or 0.0, change.new or 0.0)
+
+
+def _as_tree(heaviest: Sequence[Change]) -> list[Change]:
+    """Paths, each before those that go on from it."""
+    known = {change.name for change in heaviest}
+    below: defaultdict[str, list[Change]] = defaultdict(list)
+    for change in heaviest:
+        above = change.name.rpartition("\n")[0]
+        below[above if above in known else ""].append(change)
+    found, waiting = [], below.pop("", [])[::-1]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += below.pop(found[-1].name, [])[::-1]
+    return found
+
+
+def row_text(change: Change) -> str:
+    """A row's name on one line: a path from the method on, through its callers or its callees."""
+    arrow = " -> " if change.family == CALLEES else " <- "
+    return change.name.replace("\n", arrow) if is_paths(change.family) else change.name
+
+
+def indented(change: Change) -> str:
+    """A row's name below the path that it goes on from."""
+    if not is_paths(change.family):
+        return change.name
+    above, _, last = change.name.rpartition("\n")
+    depth = above.count("\n") + (change.family == CALLERS) if above else 0
+    return "  " * depth + last
 
 
 def incomparable(found: Judged) -> Iterator[tuple[str, str | None]]:
@@ -177,7 +230,7 @@ def comparison_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[s
     yield from (f"! {warning}" for warning in found.warnings)
     changes = [*ordered(found), *(row for row in found.rows if row.alarm)]
     for change in changes[:_MOST]:
-        name, *values = cells(change, per, safe(change.key))
+        name, *values = cells(change, per, safe(f"{change.family}.{row_text(change)}"))
         yield f"  {name}: {values[0]} -> {values[1]}, {relative_text(change)}, {values[3]}, could show {values[4]}"
     if len(changes) > _MOST:
         yield f"  and {len(changes) - _MOST} more"
@@ -224,7 +277,7 @@ def _table(changes: Sequence[Change], per: Per, title: str = HEAD[0]) -> Iterato
     yield "|---|--:|--:|--:|---|--:|"
     for change in changes:
         _, before, after, _, verdict, shown = cells(change, per, "")
-        name = change.key if title == HEAD[0] else change.name
+        name = change.key if title == HEAD[0] else row_text(change)
         texts = (name, before, after, relative_text(change), verdict, shown)
         yield f"| {' | '.join(map(_escaped, texts))} |"
     yield ""

@@ -138,6 +138,8 @@ class ReportDeclaration(Generic[P, A]):
     sparklines: Callable[[A, ReportTable[Any], int, str], list[str]] | None = None
     in_part: Mapping[str, InPart] = attrs.field(factory=dict, hash=False)
     """Metrics that differ in a part of a trace; `*` stands for all that are not named."""
+    against: bool = False
+    """Whether its rows are compared with those of another trace."""
 
     @property
     def name(self) -> str:

@@ -272,5 +272,7 @@ REPORT: Final = ReportDeclaration(
         ("How many large objects are there, and how many bytes?", "clrevents alloc app.nettrace --table kinds"),
         ("How much was allocated when?", "clrevents alloc app.nettrace --table timeline"),
         ("As a flame graph, in bytes:", "clrevents flame app.nettrace --by alloc -o alloc.html"),
+        ("What is allocated more than before?", "clrevents alloc after.nettrace --against before.nettrace"),
     ),
+    against=True,
 )

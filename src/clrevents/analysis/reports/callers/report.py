@@ -277,5 +277,7 @@ REPORT: Final = ReportDeclaration(
         ("Which of my methods wait?", "clrevents callers app.nettrace 'System.Threading.*' --waiting --my-code"),
         ("Who allocates strings?", "clrevents callers app.nettrace 'System.String.*' --by alloc"),
         ("What does the whole program do?", "clrevents callers app.nettrace --table callees --depth 10"),
+        ("Who calls it more than before?", "clrevents callers after.nettrace Shop.Cart.Pay --against before.nettrace"),
     ),
+    against=True,
 )

@@ -188,6 +188,8 @@ REPORT: Final = ReportDeclaration(
         ("Which of my methods cost most?", "clrevents top app.nettrace --my-code"),
         ("Which methods allocate, in bytes?", "clrevents top app.nettrace --by alloc"),
         ("And which modules?", "clrevents top app.nettrace --by module --weight alloc"),
+        ("What got slower since another trace?", "clrevents top after.nettrace --against before.nettrace"),
     ),
     in_part=SAMPLES_OF_PART,
+    against=True,
 )

@@ -1,0 +1,97 @@
+"""A report's rows compared with those of another trace: `clrevents top AFTER --against BEFORE`.
+
+The question is the same for both traces. Shows what `clrevents.compare` finds; judges nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import click
+
+from clrevents.analysis.compare.change import Per
+from clrevents.analysis.compare.compare import compare, is_saved, measure
+from clrevents.analysis.compare.measured import Measured
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.cli.comparison_screen import show_comparison
+from clrevents.cli.output import Output, say
+from clrevents.cli.reading import FailOn, Reading, means_many, refuse_same_input
+from clrevents.cli.report_rows import LIMIT, usage_error
+from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.export.files.answers import csv_line
+
+_ALONE: Final[Mapping[str, str]] = {
+    **{name: f"--{name}" for name in ("table", "columns", "sort", "chart", "facts", "symbols", "jobs")},
+    **{"beside": "--with", "raw_units": "--raw-units", "conditions": "--assert"},
+}
+"""Options that are about the answer on one trace."""
+_COLUMNS: Final = (
+    *("family", "name", "unit", "base", "new", "change", "low", "high", "verdict", "towards", "smallest", "within"),
+    "reason",
+)
+
+
+def write_against(
+    declared: ReportDeclaration[Any, Any],
+    parameters: Mapping[str, Any],
+    file: str,
+    against: str,
+    per: Per | None,
+    *,
+    start: str | None,
+    end: str | None,
+    process: str | None,
+    limit: int | None,
+    as_csv: bool,
+    as_json: bool,
+    spreadsheet: bool,
+    errors: ErrorMode,
+    fail_on: FailOn,
+    **options: Any,
+) -> int:
+    """Compare both traces, write the rows, and return the exit code."""
+    for name, option in _ALONE.items():
+        if options.get(name):
+            raise click.UsageError(f"{option} is about one trace; leave it out with --against")
+    if as_csv and as_json:
+        raise click.UsageError("--csv and --json are mutually exclusive")
+    if means_many(file):
+        raise click.UsageError("--against compares one trace with one")
+    refuse_same_input(file, against)
+    worst = 0
+
+    def measured(file: str) -> Measured:
+        nonlocal worst
+        try:
+            if is_saved(file):
+                return measure(file)
+            with Reading(file, errors) as reading:
+                window: dict[str, Any] = {"start": start, "end": end, "process_id": reading.process_id(process)}
+                window = {name: value for name, value in window.items() if value is not None}
+                try:
+                    found = measure(reading.trace, report=declared.name, **parameters, **window)
+                except (DamageError, PayloadError):
+                    say(f"{reading.name}: damaged, so it cannot be compared; --errors salvage compares what is left")
+                    raise
+                worst = max(worst, reading.finish(fail_on))
+                return found
+        except (KeyError, TypeError, ValueError) as error:
+            raise usage_error(error) from None
+
+    base, new = measured(against), measured(file)
+    try:
+        found = compare(base, new, per=per)
+    except ValueError as error:
+        raise usage_error(error) from None
+    with Output() as out:
+        if as_json:
+            out.json(found.to_dict())
+        elif as_csv:
+            out.line(csv_line(_COLUMNS, spreadsheet))
+            for row in found.rows[:limit]:
+                values = row.to_dict()
+                out.line(csv_line([values[name] for name in _COLUMNS], spreadsheet))
+        else:
+            show_comparison(out, found, LIMIT if limit is None else limit, every=True)
+    return worst
