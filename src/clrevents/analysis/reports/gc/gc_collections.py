@@ -114,8 +114,12 @@ class CollectionWalk:
         if selector == TRIGGERED:
             self._asked.append((row, values[0], at.thread_id))
             return
-        if selector == START:
-            about: Collected | None = self._start(at, *values)
+        if selector in (START, END) and values[0] is None:
+            # As the trace describes the event, it has no number.
+            self.orphans += 1
+            about: Collected | None = None
+        elif selector == START:
+            about = self._start(at, *values)
         elif selector == END:
             about = self._end(at, *values)
         else:
