@@ -35,6 +35,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cost_search import Found
     from fuzz_runs import Campaign, Find
 
@@ -87,7 +89,7 @@ def keep_find(find: Find, keep: Path) -> None:
     print(f"FOUND {name}: {find.place}: {find.text.strip()[-200:]}", flush=True)
 
 
-def run_own(folders: list[Path], seconds: float, keep: Path, seed: int) -> int:
+def run_own(folders: list[Path], seconds: float, keep: Path, seed: int, families: Sequence[str], first: bool) -> int:
     """The number of finds. A child does the work, so that one that dies is a find as well, and the next goes on."""
     from fuzz_runs import Find
 
@@ -96,21 +98,26 @@ def run_own(folders: list[Path], seconds: float, keep: Path, seed: int) -> int:
     while (left := until - time.monotonic()) > 0:
         command = [sys.executable, __file__, "--engine", "child", "--seed", str(seed + died), "--seconds", str(left)]
         command += [word for folder in folders for word in ("--seeds", str(folder))] + ["--keep", str(keep)]
+        command += [word for family in families for word in ("--family", family)] + ["--first"] * first
         code = subprocess.run(command).returncode
         if code in (0, 1):
             break
         died += 1
         family, data = (keep / "current.txt").read_text(), (keep / "current.bin").read_bytes()
         keep_find(Find(family, f"{family}: the process ended with {code}", data, ""), keep)
+        if first:
+            break
     return len(list(keep.glob("*.txt")))
 
 
-def run_child(folders: list[Path], seconds: float, keep: Path, seed: int) -> int:
+def run_child(folders: list[Path], seconds: float, keep: Path, seed: int, families: Sequence[str], first: bool) -> int:
+    """The number of finds, of these families if there are any."""
     import fuzz_runs
 
     traces = list(fuzz_runs.seeds(folders))
     known = {path.read_text().partition("\n")[0] for path in keep.glob("*.txt")}
     campaign = fuzz_runs.Campaign(traces, random.Random(seed), own_seeds(), known=known)
+    campaign.families = families or campaign.families
     print(f"{len(traces)} traces, {len(campaign.others)} other streams, {len(known)} finds known", flush=True)
 
     def note(family: str, data: bytes) -> None:
@@ -123,10 +130,14 @@ def run_child(folders: list[Path], seconds: float, keep: Path, seed: int) -> int
     count = 0
     while time.monotonic() < until:
         for find in campaign.step(note):
+            print(f"found {find.place}", flush=True)
+            faulthandler.cancel_dump_traceback_later()
             with contextlib.suppress(Exception):
                 find = fuzz_runs.shrunk(find)
             keep_find(find, keep)
             count += 1
+        if first and count:
+            break
         if time.monotonic() - told > 300:
             told = time.monotonic()
             _tell(campaign, until - told)
@@ -273,6 +284,8 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, default=Path("findings"))
     parser.add_argument("--engine", choices=("own", "atheris", "child"), default="own")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--family", action="append", default=[], help="of uses; all without it")
+    parser.add_argument("--first", action="store_true", help="stop at the first find")
     parser.add_argument("--cost", action="store_true", help="look for inputs that take long, or much memory")
     parser.add_argument("--largest", type=int, default=1 << 18, help="bytes of an input with --cost")
     options = parser.parse_args()
@@ -286,7 +299,8 @@ def main() -> None:
         run_atheris(folders, options.seconds, options.keep, options.seed)
     else:
         run = run_child if options.engine == "child" else run_own
-        sys.exit(1 if run(folders, options.seconds, options.keep, options.seed) else 0)
+        chosen = options.family, options.first
+        sys.exit(1 if run(folders, options.seconds, options.keep, options.seed, *chosen) else 0)
 
 
 if __name__ == "__main__":

@@ -25,12 +25,10 @@ class Gunzip:
         fed = False
         written = 0
         for data in self._packed:
-            while data:
+            while data := data if fed else data.lstrip(b"\0"):  # padding after a member
                 try:
                     piece = engine.decompress(data, WINDOW)
                 except zlib.error as error:
-                    if engine.eof or not fed:
-                        return  # padding after the last member
                     self.fault = _bad_gzip(f"corrupt gzip data ({error})", written)
                     return
                 fed = True
@@ -39,7 +37,7 @@ class Gunzip:
                     yield piece
                 data = engine.unconsumed_tail
                 if engine.eof:
-                    data = engine.unused_data.lstrip(b"\0")
+                    data = engine.unused_data
                     engine = zlib.decompressobj(wbits=31)
                     fed = False
         if fed:

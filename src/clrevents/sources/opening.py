@@ -186,14 +186,23 @@ def open_source(source: Openable, limits: Limits) -> Source:
         raw = _file_source(source, limits)
     else:
         raise TypeError(f"expected a path, a URL, bytes or a binary file, not {type(source).__name__}")
-    head = next(raw.windows(2), b"")
-    if head != GZIP:
+    if not _begins_with(raw, GZIP):
         return raw
     members = Gunzip(raw.windows())
     spool = _Spool(members.pieces(), raw.path, limits, _UNPACKED)
     spool.fault = members.fault
     raw.close()
     return spool
+
+
+def _begins_with(raw: Source, magic: bytes) -> bool:
+    """Whether these are the first bytes, of which a file object may give fewer at a time than asked for."""
+    head = b""
+    for piece in raw.windows(len(magic)):
+        head += piece
+        if len(head) >= len(magic):
+            break
+    return head.startswith(magic)
 
 
 def _file_source(file: Any, limits: Limits) -> Source:

@@ -44,7 +44,10 @@ def open_remote(url: str, limits: Limits) -> Source:
     """The source for a URL. Raises SourceError if it cannot be opened, ImportError without what reads it."""
     remote = _Remote(url)
     pieces = remote.pieces()
-    head = next(pieces, b"")
+    head = b""
+    # The first answer may be shorter than what says how the bytes are packed.
+    while len(head) < len(GZIP) and (piece := next(pieces, b"")):
+        head += piece
     pieces = itertools.chain([head], pieces)
     members = Gunzip(pieces) if head.startswith(GZIP) else None
     return _Growing(remote, pieces if members is None else members.pieces(), members, limits)

@@ -12,6 +12,7 @@ import gzip
 import random
 import re
 import signal
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,8 @@ MEMORY: Final = 600 << 20
 LARGEST: Final = 1 << 18
 _DIGITS: Final = re.compile(r"[0-9].*")
 _SUFFIXES: Final = (".nettrace", ".netperf")
+_SHRINKING: Final = 60
+"""Seconds of processor time to make a find smaller."""
 _MOST: Final = 2_500_000
 """Packed bytes of a seed."""
 
@@ -73,7 +76,7 @@ class Campaign:
     def step(self, before: Callable[[str, bytes], object] = lambda family, data: None) -> list[Find]:
         """One input through a few families; what is new about it."""
         data, found = self.made(), []
-        for family in self.rng.sample(list(self.families), 3):
+        for family in self.rng.sample(list(self.families), min(3, len(self.families))):
             before(family, data)
             self.done[family] += 1
             find = attempted(family, data)
@@ -137,10 +140,10 @@ def shrunk(find: Find) -> Find:
                 break
     else:
         return best
-    size = len(trace.events)
+    size, until = len(trace.events), time.process_time() + _SHRINKING
     while size:
         at = 0
-        while at < len(trace.events):
+        while at < len(trace.events) and time.process_time() < until:
             fewer = attrs.evolve(trace, events=[*trace.events[:at], *trace.events[at + size :]])
             again = attempted(find.family, fewer.written(generation)) if fewer.events else None
             if again is not None and again.place == find.place:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import Final
 
 from clrevents.encode.values import NO_GUID, EventRecord
+from clrevents.schema.codes import TypeCode
+from clrevents.schema.dynamic import FieldDescription
 from plain_trace import GENERATIONS, PlainTrace, changed
 
 INTERESTING: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 19, 20, 22, 24, 25, 48, 64, 127, 128, 129, 255)
@@ -359,6 +361,112 @@ def _header(trace: PlainTrace, rng: random.Random) -> None:
     trace.header = replace(trace.header, **change)  # type: ignore[arg-type]
 
 
+def _many_kinds(trace: PlainTrace, rng: random.Random) -> None:
+    """Each event, many times, of a kind of its own, of which a few or all are described."""
+    count = rng.choice((30, 30, 300, 300, 1500))
+    like = rng.choice(trace.events)
+    described = trace.kinds.get(like.metadata_id)
+    first = max((*trace.kinds, 0)) + 1
+    share = rng.choice((0.0, 0.5, 1.0))
+    odd = rng.randrange(4)
+    for number in range(first, first + count):
+        if described is not None and rng.random() < share:
+            named = {"id": number & 0xFFFF} if odd == 0 else {"name": f"E{number % 200}"} if odd == 1 else {}
+            trace.kinds[number] = replace(described, metadata_id=number, **named)
+    events = [changed(like, metadata_id=number) for number in range(first, first + count)]
+    at = rng.randrange(len(trace.events) + 1)
+    trace.events[at:at] = events
+
+
+def _many_threads(trace: PlainTrace, rng: random.Random) -> None:
+    """Events on many threads, of many processes, with gaps in none of them."""
+    like, first = rng.choice(trace.events), rng.randrange(1, 1 << 20)
+    numbers = range(first, first + rng.choice((20, 200, 1000)))
+    many = rng.random() < 0.3
+    trace.events += [changed(like, thread_id=number, capture_thread_id=None) for number in numbers]
+    for number in numbers if many else ():
+        trace.processes[number] = number
+
+
+def _many_values(trace: PlainTrace, rng: random.Random) -> None:
+    """Many events that differ in their stack, their activity, or a number of their payload."""
+    like = rng.choice(trace.events)
+    word = trace.header.pointer_size
+    deep = rng.choice((1, 1, 3, 130, 400))
+    base = rng.randbytes(16)
+    what = rng.randrange(3)
+    slot = 4 * rng.randrange(8)
+    for number in range(rng.choice((40, 300, 1000 // deep + 1))):
+        event = changed(like, time=like.time + number if like.time < 1 << 62 else like.time)
+        if what == 0:
+            frames = ((0x10000 + number * deep + at).to_bytes(word, "little") for at in range(deep))
+            event = changed(event, stack=b"".join(frames))
+        elif what == 1:
+            event = changed(event, activity_id=base[:8] + number.to_bytes(8, "little"))
+        elif len(event.payload) >= slot + 4:
+            payload = event.payload[:slot] + number.to_bytes(4, "little") + event.payload[slot + 4 :]
+            event = changed(event, payload=payload)
+        trace.events.append(event)
+
+
+def _large_description(trace: PlainTrace, rng: random.Random) -> None:
+    """A description with many fields, deep ones, or long names."""
+    number = rng.choice(sorted(trace.kinds)) if trace.kinds else 0
+    if not number:
+        return
+    code = rng.choice((TypeCode.INT32, TypeCode.STRING, TypeCode.UINT8, TypeCode.INT64))
+    match rng.randrange(4):
+        case 0:
+            fields = tuple(FieldDescription(f"f{place}", code) for place in range(rng.choice((10, 40, 300, 4097))))
+        case 1:
+            fields = (FieldDescription("in", code),)
+            for level in range(rng.choice((2, 5, 31, 32, 33))):
+                fields = (FieldDescription(f"o{level}", TypeCode.OBJECT, members=fields),)
+        case 2:
+            fields = (FieldDescription("n" * rng.choice((30, 300, 3000)), code),)
+        case _:
+            inner = FieldDescription("", code)
+            for _ in range(rng.choice((1, 2, 31, 32))):
+                inner = FieldDescription("", TypeCode.ARRAY, element=inner)
+            fields = (FieldDescription("a", TypeCode.ARRAY, element=inner),)
+    names = rng.choice(({}, {"name": "N" * rng.choice((30, 250, 260, 40_000))}, {"provider": "Some-Provider"}))
+    trace.kinds[number] = replace(trace.kinds[number], fields=fields, **names)
+
+
+def _long_payload(trace: PlainTrace, rng: random.Random) -> None:
+    """A payload larger than most blocks, of itself or of one byte."""
+    size = rng.choice((1000, 20_000, 65_600))
+    fill = bytes((rng.choice((0, 1, 65, 255)),))
+    place = rng.randrange(len(trace.events))
+    payload = bytes(trace.events[place].payload)
+    longer = (payload + fill * size) if rng.random() < 0.5 or not payload else (payload * (size // len(payload) + 1))
+    trace.events[place] = changed(trace.events[place], payload=longer[:size])
+
+
+def beyond(trace: PlainTrace, rng: random.Random) -> None:
+    """An event says a number at the edge of what some generation can say, or beyond."""
+    edge = 1 << rng.choice((7, 8, 14, 16, 21, 28, 31, 32, 35, 42, 63, 64))
+    value = rng.choice((1, -1)) * (edge + rng.randrange(-1, 2))
+    place = rng.randrange(len(trace.events))
+    event = trace.events[place]
+    match rng.randrange(5):
+        case 0:
+            event = changed(event, time=value)
+        case 1:
+            event = changed(event, thread_id=value)
+        case 2:
+            number = value
+            trace.kinds[number] = replace(trace.kinds[event.metadata_id], metadata_id=number)
+            event = changed(event, metadata_id=number)
+        case 3:
+            event = changed(event, stack=bytes(8 * min(abs(value), 8300)))
+        case _:
+            name = rng.choice(("id", "version", "opcode", "keywords", "level"))
+            described = replace(trace.kinds[event.metadata_id], **{name: value})
+            trace.kinds[event.metadata_id] = described
+    trace.events[place] = event
+
+
 MEANINGS: Final[tuple[Callable[[PlainTrace, random.Random], None], ...]] = (
     _swap_times,
     _swap_times,
@@ -380,4 +488,9 @@ MEANINGS: Final[tuple[Callable[[PlainTrace, random.Random], None], ...]] = (
     _activities,
     _processes,
     _header,
+    _many_kinds,
+    _many_threads,
+    _many_values,
+    _large_description,
+    _long_payload,
 )

@@ -1,6 +1,7 @@
 """A trace as plain values: its kinds, and its events in order, which can be changed and written in any generation.
 
-Reads and writes what the encoders write; knows no meaning of an event. What it leaves out: labels, and what was lost.
+Reads and writes what the encoders write; knows no meaning of an event. What it leaves out: labels but those
+of activities, and what was lost.
 """
 
 from __future__ import annotations
@@ -161,10 +162,13 @@ def _records(rows: Rows) -> Iterator[tuple[EventRecord, int | None]]:
         rows.stack_ids.tolist(),
         activities,
         related,
+        rows.labels or [None] * count,
         rows.process_ids or [None] * count,
         strict=True,
     )
-    for kind, time, thread, payload, stack, activity, other, process in columns:
+    for kind, time, thread, payload, stack, activity, other, labels, process in columns:
+        if labels is not None:
+            activity, other = labels.activity_id or activity, labels.related_activity_id or other
         data = rows.release.stacks.data(stack) or b"" if stack > 0 else b""
         yield (
             EventRecord(

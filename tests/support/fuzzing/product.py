@@ -26,16 +26,17 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import clrevents
-from clrevents import Trace, TraceError, TraceWarning
+from clrevents import LimitError, Limits, RawPayload, Trace, TraceError, TraceWarning, UnreadableError
 from clrevents._util.words import safe
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.catalogue import feed_reports, find_report, report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
 from clrevents.analysis.shared.samples.samples import read_samples
+from clrevents.decode.stream.stream import Stream
 from clrevents.export.files.directory import Options, export_directory
 from clrevents.export.files.formats import FORMATS, Format
 from clrevents.export.flame.flame_formats import FLAME_FORMATS, flame_bytes
@@ -46,7 +47,10 @@ from clrevents.rewrite import cut, redact, redaction_rules
 from clrevents.trace.decoder import Decoder
 from exercise import exercise
 from firefox_rules import check_profile
+from mutations import beyond, find_blocks
+from odd_sources import Short, oddly
 from perfetto_reading import read_perfetto
+from plain_trace import GENERATIONS, PlainTrace
 from report_laws import any_cut_gives_the_same, reads_back_equal, shows_safely
 from viewer_rules import check_speedscope
 
@@ -418,6 +422,222 @@ def _engines(data: bytes) -> None:
         assert seen(data) == other, "the engines see different things"
 
 
+class Reading(NamedTuple):
+    """What one reading of a trace gives."""
+
+    events: Counter[Any]
+    problems: Counter[str]
+
+
+def _reading(trace: Trace) -> Reading:
+    events = Counter(
+        (e.key, e.time_ns, e.thread_id, e.process_id, e.payload_bytes, e.stack, e.activity_id, str(e.labels))
+        for e in trace.events()
+    )
+    return Reading(events, Counter(map(repr, trace.problems)))
+
+
+def _sources(data: bytes) -> None:
+    """Wherever bytes come from, they say the same, each time; and fewer of them are never a shorter trace."""
+    with _opened(data) as trace:
+        expected = _reading(trace)
+    with oddly(data) as (source, came):
+        try:
+            with clrevents.open(source, errors="salvage", limits=Limits(spool_bytes=2 * len(data) + 2000)) as trace:
+                if came == "other":
+                    next(iter(trace.events()), None)
+                    source.turn()
+                found = _reading(trace)
+                counts = trace.event_counts()
+                again = _reading(trace)
+        except TraceError:
+            assert came != "all", "nothing was read of a whole trace"
+            return
+    assert counts == _counts(found) or came == "other", "other counts than events"
+    if came == "all":
+        assert found == expected, f"other events or problems than of bytes: {_difference(found, expected)}"
+    elif came == "broken":
+        assert found.events == expected.events, f"a broken transport goes unsaid: {_difference(found, expected)}"
+    elif came == "damaged":
+        told = found.problems - expected.problems or expected.problems.total() >= Limits().problems
+        assert told or found.events == expected.events, f"nothing says what is missing: {_difference(found, expected)}"
+    if came != "other":
+        assert again == found, f"other events or problems the second time: {_difference(again, found)}"
+
+
+def _counts(reading: Reading) -> Counter[Any]:
+    counts: Counter[Any] = Counter()
+    for event, count in reading.events.items():
+        counts[event[0]] += count
+    return counts
+
+
+def _difference(one: Reading, other: Reading) -> str:
+    more, fewer = one.events - other.events, other.events - one.events
+    if more or fewer:
+        return f"{list(more.items())[:1]} {list(fewer.items())[:1]}"
+    return f"{list(one.problems - other.problems)[:2]} {list(other.problems - one.problems)[:2]}"
+
+
+def _spooled(data: bytes) -> None:
+    """No more is copied than may be."""
+    most = random.Random(zlib.crc32(data)).randrange(1, 2 * len(data) + 2)
+    for source in (gzip.compress(data, 1), Short(data, random.Random(1))):
+        try:
+            with clrevents.open(source, errors="salvage", limits=Limits(spool_bytes=most)) as trace:
+                trace.event_counts()
+        except UnreadableError:
+            pass
+        except LimitError:
+            assert len(data) > most, "a copy that fits was refused"
+        else:
+            assert len(data) <= most, "a copy is larger than Limits.spool_bytes"
+
+
+def _lowered(rng: random.Random) -> Limits:
+    """Some limits so low that a small trace reaches them."""
+    names = rng.sample(sorted(_LOW), rng.choice((1, 1, 2, 4)))
+    return Limits(**{name: rng.choice(_LOW[name]) for name in names})
+
+
+_FEW: Final = (1, 2, 3, 5, 8, 20)
+_LOW: Final[dict[str, tuple[int, ...]]] = {
+    "block_bytes": (100, 500, 2000, 10_000),
+    "region_events": (*_FEW, 100),
+    "region_bytes": (1, 100, 1000, 10_000),
+    "metadata": _FEW,
+    "learned": _FEW,
+    "fields": _FEW,
+    "nesting": _FEW[:3],
+    "string_bytes": (2, 8, 20, 40, 60),
+    "threads": _FEW,
+    "problems": _FEW,
+    "code_events": _FEW,
+}
+
+
+def _limited(data: bytes) -> None:
+    """A limit holds; what it took away is told; and where nothing is told, nothing differs."""
+    limits = _lowered(random.Random(zlib.crc32(data)))
+    with _opened(data) as trace:
+        expected = _reading(trace)
+    with clrevents.open(data, errors="salvage", limits=limits) as trace:
+        found = _reading(trace)
+        counts, shown = trace.event_counts(), trace.summary()
+        again = _reading(trace)
+        classes = {type(event.payload) for event in trace.events() if not isinstance(event.payload, RawPayload)}
+        for answer in trace.reports().values() if len(data) % 4 == 0 else ():
+            in_range(answer)
+    assert again == found, f"other events or problems the second time: {_difference(again, found)}"
+    assert counts == _counts(found), f"other counts than events: {shown}"
+    if found.events != expected.events:
+        # Of damage that is searched for what is sound, the place is told, whatever is found there.
+        told = found.problems - expected.problems or "severity='damage'" in str(found.problems)
+        assert told or limits.problems < Limits().problems, f"{limits}: goes unsaid: {_difference(found, expected)}"
+    _limits_hold(data, limits, classes)
+    if len(data) < 1 << 16:
+        assert _fed(data, limits) == found.events, f"{limits}: trace and decoder"
+
+
+def _fed(data: bytes, limits: Limits) -> Counter[Any]:
+    decoder = Decoder(errors="salvage", limits=limits)
+    events: list[Any] = []
+    for at in range(0, len(data), 3000):
+        for batch in decoder.feed(data[at : at + 3000]):
+            events += batch
+    for batch in decoder.close():
+        events += batch
+    return Counter(
+        (e.key, e.time_ns, e.thread_id, e.process_id, e.payload_bytes, e.stack, e.activity_id, str(e.labels))
+        for e in events
+    )
+
+
+def _limits_hold(data: bytes, limits: Limits, classes: set[type]) -> None:
+    """Nothing is there of which there may be no more; and a sound trace that needs more has a problem now."""
+    stream, sound = Stream(errors="salvage", limits=limits), Stream(errors="salvage")
+    rows = [*stream.feed(data), *stream.close()]
+    whole = [*sound.feed(data), *sound.close()]
+    kinds = [kind for kind in stream.kinds.all if not kind.undefined]
+    assert len(kinds) <= limits.metadata, "more kinds than Limits.metadata"
+    # A thousand of the ids, and what labels make of each.
+    assert len(stream.kinds.all) - len(kinds) <= 1000 + limits.metadata, "kinds without a description and without end"
+    for kind in kinds:
+        fields, depth = _extent(kind.row.fields)
+        assert fields <= limits.fields, "more fields than Limits.fields"
+        assert depth <= limits.nesting, "deeper fields than Limits.nesting"
+        texts = (kind.row.provider, kind.row.name, *(field.name for field in kind.row.fields))
+        assert all(len(text) <= limits.string_bytes for text in texts), "a longer name than Limits.string_bytes"
+    learned = [each for each in classes if not hasattr(clrevents.events, each.__name__)]
+    assert len(learned) <= max(limits.learned, 1), "more classes than Limits.learned"
+    severities = Counter(problem.severity for problem in stream.problems)
+    assert all(count <= limits.problems for count in severities.values()), "more problems than Limits.problems"
+    kept = {field: getattr(limits, field) for field in ("region_events", "region_bytes", "block_bytes")}
+    needed = {
+        "region_events": max(map(len, whole), default=0),
+        "region_bytes": max((sum(map(len, part.payloads())) for part in whole), default=0),
+        "block_bytes": max((end - start for _, start, end, _ in find_blocks(bytearray(data))), default=0),
+    }
+    if not sound.problems:
+        for field, most in kept.items():
+            assert needed[field] <= most or stream.problems, f"more than Limits.{field}, and no problem"
+    assert rows or not whole or stream.problems, "nothing was read, and nothing says so"
+
+
+def _extent(fields: Any, depth: int = 0) -> tuple[int, int]:
+    """How many fields a description has, and how deep they are."""
+    count, deepest = 0, depth
+    for field in fields:
+        inner = [*field.members, *([field.element] if field.element is not None else [])]
+        below = _extent(inner, depth + 1) if inner else (0, depth)
+        count += below[0] + (0 if field.element is None else -1) + 1
+        deepest = max(deepest, below[1])
+    return count, deepest
+
+
+def _written(data: bytes) -> None:
+    """What the encoders write is read back; what they cannot say, they refuse."""
+    rng = random.Random(zlib.crc32(data))
+    try:
+        trace = PlainTrace.of(data)
+    except AssertionError:
+        return
+    for _ in range(rng.choice((0, 1, 2))):
+        if trace.events:
+            beyond(trace, rng)
+    generation = rng.choice(GENERATIONS)
+    try:
+        made = trace.written(generation)
+    except ValueError:
+        return
+    back = PlainTrace.of(made)
+    old = generation.startswith("NetPerf")
+    expected, found = (Counter(map(functools.partial(_said, old=old), each.events)) for each in (trace, back))
+    if found != expected:
+        # Some invalid numbers are written, so that a reader can be asked what it says of them.
+        with _opened(made) as trace_back:
+            told = trace_back.check().problems
+        assert told, f"{generation}: {list(found - expected)[:1]} for {list(expected - found)[:1]}"
+
+
+def _said(event: Any, old: bool) -> tuple[Any, ...]:
+    """What every generation says of an event, whatever its numbers are."""
+    thread = event.thread_id & 0x7FFFFFFF if old else event.thread_id
+    return event.time, thread, event.payload, *(() if old else (event.activity_id, event.related_activity_id))
+
+
+def _cut_whole(data: bytes) -> None:
+    """A part that is the whole has the same events."""
+    with _opened(data) as trace, tempfile.TemporaryDirectory() as folder:
+        expected = _reading(trace)
+        cut(trace, Path(folder) / "all.nettrace")
+        with clrevents.open(Path(folder) / "all.nettrace") as copy:
+            found = _reading(copy)
+    # Of a kind without a description, nothing can be written.
+    known = Counter({event: count for event, count in expected.events.items() if event[0].provider})
+    assert found.events == known, _difference(found, Reading(known, expected.problems))
+
+
 FAMILIES: Final[dict[str, Family]] = {
     "pieces": _pieces,
     "trace = decoder": _trace_is_decoder,
@@ -437,6 +657,11 @@ FAMILIES: Final[dict[str, Family]] = {
     "query": _query,
     "compare": _compared,
     "commands": _command,
+    "sources": _sources,
+    "copies": _spooled,
+    "limits": _limited,
+    "written": _written,
+    "cut whole": _cut_whole,
 }
 
 
