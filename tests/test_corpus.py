@@ -25,8 +25,8 @@ def _of_families() -> list[Any]:
     found = []
     for path in sorted(CORPUS.glob("*/*.bin")):
         name = path.parent.name
-        # Perfetto's files are read by its own library, which only the full tier has.
-        marks = [pytest.mark.full] if name == "export-perfetto" else []
+        # Perfetto's files and far ones are read by libraries that only the full tier has.
+        marks = [pytest.mark.full] if name in ("export-perfetto", "sources") else []
         found.append(pytest.param(path, marks=marks, id=f"{name}/{path.stem}"))
     return found
 

@@ -134,6 +134,14 @@ def test_a_server_without_ranges() -> None:
     assert reads.bytes == len(DATA)
 
 
+def test_a_first_answer_of_one_byte() -> None:
+    """It does not yet say how the file is packed."""
+    with counted_file("slow.nettrace.gz", STARVATION.read_bytes()) as (url, reads):
+        reads.first = 1
+        with clrevents.open(url) as trace:
+            assert trace.event_counts() == clrevents.open(DATA).event_counts()
+
+
 def test_what_cannot_be_opened(far: Any) -> None:
     there = far("empty.nettrace", b"")
     with pytest.raises(UnreadableError):

@@ -135,6 +135,48 @@ def test_cut_gzip_gives_what_is_there(tmp_path: Path) -> None:
     assert "compressed-stream" in {p.kind for p in trace.problems}
 
 
+@pytest.mark.parametrize("at", ["data", "magic", "header", "checksum", "behind"])
+def test_damaged_gzip_gives_what_is_there_and_says_so(at: str) -> None:
+    """The damage is in the second of two members, or what follows it is no third."""
+    data = unpacked(SAMPLE)
+    first, second = gzip.compress(data[:300_000]), bytearray(gzip.compress(data[300_000:]))
+    if at == "behind":
+        second += b"\0\0behind"
+    elif at == "data":
+        middle = len(second) // 2
+        second[middle : middle + 100] = b"\xff" * 100
+    else:
+        second[{"magic": 1, "header": 2, "checksum": -6}[at]] ^= 4
+    with clrevents.open(first + second, errors="salvage") as trace:
+        with pytest.warns(TraceWarning):
+            found = sum(trace.event_counts().values())
+        (problem,) = (p for p in trace.problems if p.kind == "compressed-stream")
+    whole = sum(clrevents.open(data).event_counts().values())
+    with clrevents.open(data[:300_000], errors="salvage") as trace, pytest.warns(TraceWarning):
+        part = sum(trace.event_counts().values())
+    assert problem.offset is not None
+    assert problem.offset >= 300_000
+    if at in ("checksum", "behind"):
+        assert found == whole
+    else:
+        assert part <= found < whole
+    if at == "data":
+        # What came before the damage in the same window is read, too.
+        assert found > part
+
+
+def test_a_first_answer_of_one_byte() -> None:
+    """It does not yet say how the file is packed."""
+
+    class Hesitant(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            return super().read(1 if self.tell() == 0 and size else size)
+
+    for stored in (SAMPLE.read_bytes(), unpacked(SAMPLE)):
+        with clrevents.open(Hesitant(stored)) as trace:
+            assert sum(trace.event_counts().values()) == 1696
+
+
 def test_spool_limit() -> None:
     with pytest.raises(LimitError, match="spool_bytes"):
         clrevents.open(SAMPLE, limits=Limits(spool_bytes=1000))

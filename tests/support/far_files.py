@@ -23,7 +23,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 @attrs.define
 class Reads:
     """The stretches of a file that were read, and from which place on reading fails, how often, and how: a server may
-    refuse, or drop the line in the middle of its answer.
+    refuse, or drop the line in the middle of its answer. A file system's `first` answer may be short.
     """
 
     spans: list[tuple[int, int]] = attrs.field(factory=list)
@@ -31,6 +31,7 @@ class Reads:
     failures_left: int | None = None
     drops: bool = False
     ignores_ranges: bool = False
+    first: int | None = None
 
     @property
     def bytes(self) -> int:
@@ -63,7 +64,7 @@ class CountedFile(io.BytesIO):
         at = self.tell()
         if self.reads.fails(at + (size or 0)):
             raise OSError("the line went dead")
-        data = super().read(size)
+        data = super().read(size if at or self.reads.first is None else self.reads.first)
         if data:
             self.reads.spans.append((at, at + len(data)))
         return data
@@ -95,7 +96,7 @@ def counted_file(name: str, data: bytes) -> Iterator[tuple[str, Reads]]:
     register_implementation("counted", CountedFileSystem, clobber=True)
     CountedFileSystem().pipe(f"/{name}", data)
     READS.spans.clear()
-    READS.fails_at = READS.failures_left = None
+    READS.fails_at = READS.failures_left = READS.first = None
     try:
         yield f"counted://{name}", READS
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import zlib
 from collections.abc import Iterator
 from typing import Final
@@ -26,9 +27,13 @@ class Gunzip:
         written = 0
         for data in self._packed:
             while data := data if fed else data.lstrip(b"\0"):  # padding after a member
+                before = engine.copy()
                 try:
                     piece = engine.decompress(data, WINDOW)
                 except zlib.error as error:
+                    for piece in _up_to_the_damage(before, data):
+                        written += len(piece)
+                        yield piece
                     self.fault = _bad_gzip(f"corrupt gzip data ({error})", written)
                     return
                 fed = True
@@ -47,6 +52,14 @@ class Gunzip:
                 yield rest
             if not engine.eof:
                 self.fault = _bad_gzip("the gzip file is truncated", written)
+
+
+def _up_to_the_damage(engine: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    """What comes of these bytes before the one at which decompression fails: byte by byte, as a failure gives none."""
+    with contextlib.suppress(zlib.error):
+        for at in range(len(data)):
+            if piece := engine.decompress(data[at : at + 1]):
+                yield piece
 
 
 def _bad_gzip(message: str, offset: int) -> Problem:
