@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from clrevents.errors import TraceWarning as TraceWarning
     from clrevents.errors import UnknownEventError as UnknownEventError
     from clrevents.errors import UnreadableError as UnreadableError
+    from clrevents.export.page.comparison_page import write_comparison as write_comparison
     from clrevents.export.page.report_page import write_report as write_report
     from clrevents.fleet import Traces as Traces
     from clrevents.fleet import open_many as open_many
@@ -92,6 +93,7 @@ _HOMES = {
         "UnknownEventError",
         "UnreadableError",
     ),
+    "export.page.comparison_page": ("write_comparison",),
     "export.page.report_page": ("write_report",),
     "trace.decoder": ("Decoder",),
     "fleet": ("Traces", "open_many"),

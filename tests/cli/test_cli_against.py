@@ -1,4 +1,4 @@
-"""`top`, `callers` and `alloc` with `--against`: one comparison as tables, JSON and CSV, and what does not go with it."""
+"""`top`, `callers` and `alloc` with `--against`: one comparison as tables, JSON, CSV; and what does not go with it."""
 
 from __future__ import annotations
 

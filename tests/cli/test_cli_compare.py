@@ -104,6 +104,9 @@ def test_second_recordings_confirm(
         (["{a}", "--save", "b.json", "--confirm", "{a}", "{a}"], "--confirm is about"),
         ([*["{a}"] * 4, "--with", *["{a}"] * 4, "--confirm", "{a}", "{a}"], "confirm a pair"),
         (["{a}", "--with", "{a}", "--json", "--format", "md"], "mutually exclusive"),
+        (["{a}", "--with", "{a}", "--json", "-o", "-"], "only one of the page"),
+        (["{a}", "--with", "{a}", "-o", "{a}"], "is the trace itself"),
+        (["{a}", "--save", "b.json", "-o", "page.html"], "-o writes a page about"),
     ],
 )
 def test_what_it_does_not_take(run: Run, saved: Callable[..., Path], arguments: list[str], wrong: str) -> None:
@@ -126,3 +129,16 @@ def test_names_are_no_markup(run: Run, saved: Callable[..., Path]) -> None:
     assert result.exit_code == 0
     (line,) = (line for line in result.stdout.splitlines() if "F()" in line)
     assert line.startswith(r"| App!&lt;b&gt;\|\`x\`.F() |")
+
+
+def test_a_page_beside_a_comment(run: Run, saved: Callable[..., Path], tmp_path: Path) -> None:
+    page, trace = tmp_path / "page.html", FIXTURES / "net10-convoy.nettrace.gz"
+    result = run("compare", trace, "--with", trace, "-o", page)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.endswith("bytes; open it in a browser\n")
+    assert b'"flames":[{' in page.read_bytes()
+    condition = ["--fail-on", "threads.running_total>10%"]
+    both = run("compare", saved("base"), "--with", saved("new", 1.2, 2), "-o", page, "--format", "md", *condition)
+    assert both.exit_code == 4
+    assert both.stdout.startswith("**these recordings differ in 1 metric")
+    assert b'"flames":[]' in page.read_bytes()

@@ -118,7 +118,7 @@ SECTIONS: Final = (
     Section(
         "Before and after",
         "clrevents",
-        ("compare", "measure", "save_measured"),
+        ("compare", "measure", "save_measured", "write_comparison"),
         (
             "analysis.compare.comparison.Comparison",
             "analysis.compare.change.Change",

@@ -14,9 +14,11 @@ from clrevents.analysis.compare.change import Per
 from clrevents.analysis.compare.compare import compare, is_saved, measure, save_measured
 from clrevents.analysis.compare.measured import Measured
 from clrevents.cli.comparison_screen import show_comparison
-from clrevents.cli.output import Output, say
+from clrevents.cli.output import Output, say, write_file
 from clrevents.cli.reading import Reading, errors_option, refuse_overwriting
 from clrevents.errors import DamageError, PayloadError
+from clrevents.export.page.comparison_page import comparison_page
+from clrevents.export.page.page_flames import PageStacks
 
 _UNMET: Final = 4
 _UNKNOWN: Final = 5
@@ -72,6 +74,13 @@ class _Sides(click.Command):
     show_default=True,
     help="md: Markdown, as a comment on a pull request.",
 )
+@click.option(
+    "-o",
+    "--output",
+    "page",
+    metavar="OUT",
+    help="Write a page with flame graphs of what changed; - for standard output.",
+)
 @click.option("--save", metavar="OUT", help="Save what is compared of BASE as a small .json file, to be BASE later.")
 @click.option(
     "--fail-on",
@@ -95,6 +104,7 @@ def command(
     limit: int,
     as_json: bool,
     form: str,
+    page: str | None,
     save: str | None,
     conditions: tuple[str, ...],
     confirm: tuple[str, str] | None,
@@ -115,6 +125,8 @@ def command(
     Keep a baseline, and fail if pauses got longer by more than a tenth:
         clrevents compare before.nettrace --save main.json
         clrevents compare main.json --with after.nettrace --fail-on 'gc.pause_total>10%'
+    As a page, with flame graphs as wide as what changed:
+        clrevents compare before.nettrace --with after.nettrace -o changed.html
     Only what a second recording of each shows, too:
         clrevents compare before.nettrace --with after.nettrace --confirm before2.nettrace after2.nettrace
 
@@ -128,6 +140,13 @@ def command(
         raise click.UsageError("--save saves one recording")
     if confirm and not new:
         raise click.UsageError(f"--confirm is about recordings that are compared; {_WITH} NEW takes the new ones")
+    if page is not None:
+        if not new:
+            raise click.UsageError(f"-o writes a page about what is compared; {_WITH} NEW takes the new recordings")
+        if page == "-" and (as_json or form != "text"):
+            raise click.UsageError("only one of the page and --json or --format can be standard output")
+        for file in (*base, *new, *(confirm or ())):
+            refuse_overwriting(page, file)
     if strict and not conditions:
         raise click.UsageError("--strict is about the conditions of --fail-on")
     if [*base, *new, *(confirm or ())].count("-") > 1:
@@ -136,32 +155,37 @@ def command(
         if not is_saved(save):
             raise click.UsageError("--save writes a .json file")
         refuse_overwriting(save, base[0])
-    before = [_measured(file, errors) for file in base]
+    stacks: tuple[list[PageStacks], list[PageStacks]] = [], []
+    before = [_measured(file, errors, stacks[0] if page else None) for file in base]
     if save is not None:
         save_measured(before[0], save)
         say(f"{save}: {counted(len(before[0].metrics), 'metric')} and {counted(len(before[0].rows), 'row')}")
         if not new:
             return 0
-    after = [_measured(file, errors) for file in new]
+    after = [_measured(file, errors, stacks[1] if page else None) for file in new]
     second = None if confirm is None else (_measured(confirm[0], errors), _measured(confirm[1], errors))
     try:
         found = compare(before, after, per=per, confirm=second)
         failed, unknown = found.failing(*conditions)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    if page is not None:
+        data = comparison_page(found, *stacks)
+        write_file(page, data, f"{counted(len(data), 'byte')}; open it in a browser")
     with Output() as out:
         if as_json:
             out.json(found.to_dict())
         elif form == "md":
             out.lines(found.markdown().split("\n"))
-        else:
+        elif page is None:
             show_comparison(out, found, limit)
     for text in (*failed, *unknown):
         say(text)
     return _UNMET if failed else _UNKNOWN if unknown and strict else 0
 
 
-def _measured(file: str, errors: Any) -> Measured:
+def _measured(file: str, errors: Any, stacks: list[PageStacks] | None = None) -> Measured:
+    """What is compared of a recording; and its stacks, where there is a list for them."""
     if is_saved(file):
         try:
             return measure(file)
@@ -173,5 +197,7 @@ def _measured(file: str, errors: Any) -> Measured:
         except (DamageError, PayloadError):
             say(f"{reading.name}: damaged, so it cannot be compared; --errors salvage compares what is left")
             raise
+        if stacks is not None:
+            stacks.append(PageStacks.of(reading.trace))
         reading.finish(frozenset())
         return found

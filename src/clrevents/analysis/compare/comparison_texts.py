@@ -6,7 +6,7 @@ Knows how much is said, and in which order; neither a terminal nor how verdicts 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 from clrevents._util.units import amount_text, duration_text, share_text
@@ -14,7 +14,7 @@ from clrevents._util.words import counted, safe
 from clrevents.analysis.compare.change import Change, Per
 from clrevents.analysis.compare.families import CALLEES, CALLERS, FAMILIES
 
-_PER: Final = {"second": "/s", "request": "/request", "none": ""}
+PER: Final[Mapping[Per, str]] = {"second": "/s", "request": "/request", "none": ""}
 HEAD: Final = ("metric", "base", "new", "change", "verdict", "could show")
 CHANCE_ALONE: Final = "whether the programs do, only groups of at least 4 a side can tell"
 _ORDER: Final = ("regressed", "differs", "improved", "changed", "stated", "cannot tell", "same", "not comparable")
@@ -44,7 +44,7 @@ def amount(change: Change, value: float | None, per: Per) -> str:
     if value is None:
         return "-"
     whole = int(value) if float(value).is_integer() else value
-    return amount_text(whole, change.unit) + (_PER[per] if change.adds else "")
+    return amount_text(whole, change.unit) + (PER[per] if change.adds else "")
 
 
 def signed(share: float) -> str:

@@ -62,7 +62,7 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
     questions = sorted({one.asked or "everything" for one in held})
     if len(questions) > 1:
         raise ValueError(f"these were measured for different questions: {'; '.join(questions)}")
-    asked = [_requests(one) for one in held]
+    asked = [one.requests for one in held]
     if per not in (None, "request", "second", "none"):
         raise ValueError(f"per must be 'request', 'second' or 'none', not {per!r}")
     lacking = any(one is None for one in asked)
@@ -114,7 +114,7 @@ class _Pairing:
         """Its value in one recording, for one of what it is divided by."""
         one = self.amounts[place]
         value = 0.0 if one is None or one.value is None else float(one.value)
-        return value / float(_per(self.held[place], per).sum()) if self.like.adds else value
+        return value / float(self.held[place].per(per).sum()) if self.like.adds else value
 
     def blocks(self, place: int) -> Floats:
         one = self.amounts[place]
@@ -130,7 +130,7 @@ class _Pairing:
         found = 0.0
         for one in self.held if self.like.adds else ():
             amount = least * one.span_ns if self.like.unit == "ns" else least
-            found = max(found, amount / float(_per(one, per).sum()))
+            found = max(found, amount / float(one.per(per).sum()))
         return max(found, RELATIVE_FLOOR * min(map(abs, values)))
 
     def judged(
@@ -210,7 +210,7 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
         elif not one.dated:
             found[place] = one.change("stated", values, reason=_ONCE)
         else:
-            before, after = (spread(one.blocks(side), _per(one.held[side], per)) for side in (0, 1))
+            before, after = (spread(one.blocks(side), one.held[side].per(per)) for side in (0, 1))
             contrast, worth = Contrast.of(before, after, RUNS), (before.independent, after.independent)
             few = min(worth) < ENOUGH or too_sparse(one.blocks(0), one.blocks(1))
             if few and one.like.evidence == "event" and not one.like.bound:
@@ -302,25 +302,6 @@ def _not_comparable(one: _Pairing, lacking: Amount) -> Change:
     return one.change(
         "not comparable", (None, None), reason=f"{sides}: {lacking.reason or 'unknown'}", record=lacking.record
     )
-
-
-def _requests(one: Measured) -> Floats | None:
-    """How many requests there were in each block, of servers or else of clients; None if there were none."""
-    by_name = _by_name(one.metrics)
-    for name in ("server_count", "client_count"):
-        amount = by_name.get(("requests", name))
-        if amount is not None and amount.value and amount.blocks is not None:
-            return amount.blocks
-    return None
-
-
-def _per(one: Measured, per: Per) -> Floats:
-    """What amounts are divided by, in each block."""
-    if per == "request":
-        requests = _requests(one)
-        assert requests is not None, "checked before"
-        return requests
-    return np.full(one.count, (one.span_ns / 1e9 if per == "second" else 1.0) / one.count)
 
 
 def _all_of(names: Iterable[tuple[str, str]], one: Measured) -> dict[tuple[str, str], Amount]:

@@ -96,6 +96,24 @@ class Measured(Summary):
         path = (self.trace.path or "").replace("\\", "/")
         return path.rpartition("/")[2] or "trace in memory"
 
+    @property
+    def requests(self) -> Floats | None:
+        """How many requests there were in each block, of servers or else of clients; None if there were none."""
+        by_name = {one.name: one for one in self.metrics if one.family == "requests"}
+        for name in ("server_count", "client_count"):
+            amount = by_name.get(name)
+            if amount is not None and amount.value and amount.blocks is not None:
+                return amount.blocks
+        return None
+
+    def per(self, what: str) -> Floats:
+        """What amounts are divided by, in each block: `request`, `second` or `none`."""
+        if what == "request":
+            requests = self.requests
+            assert requests is not None, "checked before"
+            return requests
+        return np.full(self.count, (self.span_ns / 1e9 if what == "second" else 1.0) / self.count)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything in JSON types."""
         return {

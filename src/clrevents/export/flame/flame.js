@@ -1,17 +1,19 @@
 // Draws one flame graph at a time into an SVG element, and answers clicks, keys and searches. `at` finds the elements
 // by what they are for: graph, search, matched, reverse, merge, merging, reset, name, weight, and state where there is
-// one, legend and gone where two traces may be compared. `isDark` tells whether the paper is dark. Every text goes in as
-// text.
+// one, legend, gone and widths where two traces may be compared. `isDark` tells whether the paper is dark. Every text
+// goes in as text.
 function flameGraph(at, isDark) {
   const svg = at("graph"), ROW = 20, THINNEST = 0.4, SVG = "http://www.w3.org/2000/svg";
   let data = null, root, zoomed, here = null, wanted = null, own = [], letter = 7.3;
 
-  // Widths are of one trace; where there is another, `data.before` is what each stack weighed in it. The steps are of
-  // the change of a share, in percentage points; their colours go from less to more.
+  // Widths are of one trace; where there is another, `data.before` is what each stack weighed in it, and widths may be of
+  // what changed: what stacks gained and what they lost, added up, so that changes that cancel stay visible, and calls
+  // that are gone. `data.scales` makes amounts of both what they are `data.per`. The steps are of the change of a share,
+  // in percentage points; their colours go from less to more, and no two are told apart by red and green.
   const STEPS = [0.1, 1, 5], SHADES = {
     light: ["#74a6e8", "#a9c8f2", "#dbe8fa", "#e4e4ea", "#fde3d0", "#f9b98a", "#ee8f50"],
     dark: ["#2c62ac", "#27508a", "#22344d", "#3c3c48", "#4a3020", "#7a4317", "#9c500d"],
-  }, LISTED = 100;
+  }, BARS = { light: ["#1c5bb0", "#b35400"], dark: ["#7fb2f5", "#ffa24d"] }, LISTED = 100;
 
   // Hues of whose code it is, where the trace tells: as flame graphs of whole machines have them.
   const KINDS = { kernel: 14, native: 48, managed: 128 };
@@ -22,8 +24,11 @@ function flameGraph(at, isDark) {
   const nameOf = (node) => (node.frame === null ? "all" : label(node.frame));
 
   function made(parent, frame) {
-    return { parent, frame, depth: parent ? parent.depth + 1 : 0, total: 0, own: 0, before: 0, start: 0, children: new Map() };
+    return { parent, frame, depth: parent ? parent.depth + 1 : 0, total: 0, own: 0, before: 0, more: 0, less: 0, start: 0, children: new Map() };
   }
+
+  const byChange = () => Boolean(data.before) && at("widths")?.value === "changes";
+  const wideOf = (node) => (byChange() ? node.more + node.less : node.total);
 
   // What each stack weighs: all of it, or what it weighs in one state of its thread.
   function weigh() {
@@ -41,7 +46,7 @@ function flameGraph(at, isDark) {
     weigh();
     root = made(null, null);
     for (let node = 0; node < own.length; node++) {
-      const weight = own[node], before = data.before?.[node] ?? 0;
+      const weight = own[node] * (data.scales?.[0] ?? 1), before = (data.before?.[node] ?? 0) * (data.scales?.[1] ?? 1);
       if (!weight && !before) continue;
       const stack = [];
       let thread = null;
@@ -50,15 +55,18 @@ function flameGraph(at, isDark) {
       }
       if (!reverse) stack.reverse();
       if (thread !== null && !merge) stack.unshift(thread);
+      const count = (place) => {
+        place.total += weight;
+        place.before += before;
+        place[weight > before ? "more" : "less"] += Math.abs(weight - before);
+      };
       let place = root;
-      place.total += weight;
-      place.before += before;
+      count(place);
       for (const frame of stack) {
         let child = place.children.get(frame);
         if (!child) place.children.set(frame, (child = made(place, frame)));
         place = child;
-        place.total += weight;
-        place.before += before;
+        count(place);
       }
       place.own += weight;
     }
@@ -66,11 +74,11 @@ function flameGraph(at, isDark) {
     const waiting = [root];
     while (waiting.length) {
       const node = waiting.pop();
-      node.children = [...node.children.values()].sort((a, b) => b.total - a.total || (label(a.frame) < label(b.frame) ? -1 : 1));
+      node.children = [...node.children.values()].sort((a, b) => wideOf(b) - wideOf(a) || (label(a.frame) < label(b.frame) ? -1 : 1));
       let start = node.start;
       for (const child of node.children) {
         child.start = start;
-        start += child.total;
+        start += wideOf(child);
         waiting.push(child);
       }
     }
@@ -79,7 +87,9 @@ function flameGraph(at, isDark) {
     listGone();
   }
 
-  function amount(value) {
+  const amount = (value) => `${unitless(value)}${data.per ?? ""}`;
+
+  function unitless(value) {
     const scaled = (steps) => {
       // As everywhere else in clrevents: three digits in the unit of the magnitude.
       const [size, unit] = steps.find(([size]) => value >= size) || steps[steps.length - 1];
@@ -93,14 +103,16 @@ function flameGraph(at, isDark) {
 
   const share = (part, whole) => `${(whole ? (100 * part) / whole : 0).toFixed(2)} %`;
 
-  // How far a share changed: 0 for about the same, up to 3 steps more or less.
+  // How far a share changed, or an amount as a share of all before: 0 for about the same, up to 3 steps more or less.
   function level(node) {
-    if (!root.total || !root.before) return 0;
-    const points = 100 * (node.total / root.total - node.before / root.before);
+    if (!byChange() && (!root.total || !root.before)) return 0;
+    const points = byChange() ? (100 * (node.total - node.before)) / (root.before || root.total || 1)
+      : 100 * (node.total / root.total - node.before / root.before);
     return Math.sign(points) * STEPS.filter((step) => Math.abs(points) >= step).length;
   }
   const tint = (step) => SHADES[isDark() ? "dark" : "light"][step + STEPS.length];
   const mark = (step) => (step > 0 ? "▲ " : step < 0 ? "▼ " : "");
+  const signOf = (node) => (byChange() && node !== root && !node.before ? "+ " : byChange() && !node.total ? "− " : mark(level(node)));
   const signed = (value) => (value ? `${value > 0 ? "+" : "−"}${amount(Math.abs(value))}` : "no change");
 
   // What each colour means, in words.
@@ -121,7 +133,10 @@ function flameGraph(at, isDark) {
       box.replaceChildren("Colour: whose code it is:", ...kinds.flatMap((kind) => [" ", swatch(hued(KINDS[kind], 2), kind)]));
       return;
     }
-    const parts = [`Width: the weight now. Colour: change of its share against ${data.against}, in percentage points:`];
+    const parts = [byChange()
+      ? `Width: what grew and what shrank since ${data.against}, added up; below each box solid what grew, dashed what shrank. `
+        + "+ is new, − is gone. Colour: the change of both together, in percent of all before:"
+      : `Width: the weight now. Colour: change of its share against ${data.against}, in percentage points:`];
     for (let step = -STEPS.length; step <= STEPS.length; step++) {
       parts.push(" ", swatch(tint(step), step ? mark(step) + ranges[Math.abs(step) - 1] : "about the same"));
     }
@@ -132,7 +147,7 @@ function flameGraph(at, isDark) {
   function listGone() {
     const box = at("gone");
     if (!box) return;
-    const gone = [], waiting = [root];
+    const gone = [], waiting = byChange() ? [] : [root];
     while (waiting.length) {
       const node = waiting.pop();
       for (const child of node.children) if (child.total) waiting.push(child); else gone.push(child);
@@ -194,8 +209,17 @@ function flameGraph(at, isDark) {
     return made;
   }
 
+  // Which part of a box's width grew, and which shrank.
+  function bars(node, x, wide) {
+    const middle = x + (node.more + node.less ? (wide * node.less) / (node.more + node.less) : 0), y = node.depth * ROW + ROW - 3;
+    const bar = (from, to, step, dash) => element("line", {
+      x1: from, x2: to, y1: y, y2: y, class: "bar", stroke: BARS[isDark() ? "dark" : "light"][step], "stroke-dasharray": dash,
+    });
+    return [...(node.less ? [bar(x, middle, 0, "4 2")] : []), ...(node.more ? [bar(middle, x + wide, 1, "none")] : [])];
+  }
+
   function draw() {
-    const width = svg.clientWidth || innerWidth, scale = zoomed.total ? width / zoomed.total : 0;
+    const width = svg.clientWidth || innerWidth, scale = wideOf(zoomed) ? width / wideOf(zoomed) : 0;
     const above = [];
     for (let node = zoomed.parent; node; node = node.parent) above.unshift(node);
     const groups = [], waiting = [zoomed];
@@ -205,7 +229,8 @@ function flameGraph(at, isDark) {
       const group = element("g", { class: `${kind}${found ? " found" : ""}${node === here ? " here" : ""}` });
       group.node = node;
       group.append(element("rect", { x, y: node.depth * ROW, width: wide, height: ROW - 1, rx: 2, fill: colour(node) }));
-      const sign = data.before ? mark(level(node)) : "";
+      if (byChange()) group.append(...bars(node, x, wide));
+      const sign = data.before ? signOf(node) : "";
       const code = node.frame === null || node.frame < 0 ? "" : data.kinds[node.frame];
       const shown = fitted(nameOf(node), Math.floor((wide - 6) / letter) - sign.length, code);
       if (shown) {
@@ -217,8 +242,9 @@ function flameGraph(at, isDark) {
       deepest = Math.max(deepest, node.depth);
     };
     for (const node of above) box(node, 0, width, "path");
+    if (!scale) box(waiting.pop(), 0, width, "box");
     while (waiting.length) {
-      const node = waiting.pop(), wide = node.total * scale;
+      const node = waiting.pop(), wide = wideOf(node) * scale;
       if (wide < THINNEST) continue;
       box(node, (node.start - zoomed.start) * scale, wide, "box");
       waiting.push(...node.children);
@@ -282,8 +308,9 @@ function flameGraph(at, isDark) {
       told[0] = `${signed(node.total - node.before)}: ${amount(node.before)} → ${amount(node.total)}, ${shares} of all`;
       if (!node.before) told.push("new");
       if (!node.total) told.push("gone");
+      if (node.more && node.less) told.push(`beneath: ${signed(node.more)} and ${signed(-node.less)}`);
     }
-    if (zoomed !== root) told.push(`${share(node.total, zoomed.total)} of what is shown`);
+    if (zoomed !== root) told.push(`${share(wideOf(node), wideOf(zoomed))} of what is shown`);
     told.push(`${amount(node.own)} ${at("reverse").checked ? "begins here" : "in it alone"}`);
     if (frame !== null && module(frame)) told.push(`module ${module(frame)}`);
     if (frame !== null && frame >= 0 && data.kinds[frame]) told.push(`${data.kinds[frame]} code`);
@@ -292,7 +319,7 @@ function flameGraph(at, isDark) {
   }
 
   function zoom(node) {
-    if (!node.total) return;
+    if (!wideOf(node)) return;
     zoomed = here = node;
     draw();
     tell(node);
@@ -328,13 +355,14 @@ function flameGraph(at, isDark) {
     if (event.key === "Escape") back();
   });
   at("search").addEventListener("input", search);
-  for (const id of ["reverse", "merge", "state"]) at(id)?.addEventListener("change", () => { plant(); draw(); });
+  for (const id of ["reverse", "merge", "state", "widths"]) at(id)?.addEventListener("change", () => { plant(); draw(); });
   at("reset").addEventListener("click", back);
   addEventListener("resize", () => { if (data) draw(); });
 
   function show(shown) {
     data = shown;
     at("merging").hidden = !data.threads.length;
+    if (at("widening")) at("widening").hidden = !data.before;
     const ruler = element("text", {});
     ruler.textContent = "m".repeat(100);
     svg.replaceChildren(ruler);

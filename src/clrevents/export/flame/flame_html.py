@@ -18,6 +18,7 @@ import numpy as np
 from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, safe
+from clrevents.analysis.compare.matched_frames import matched_frames
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.samples.calltree import CallTree, Ints, call_tree
 from clrevents.analysis.shared.samples.compared_stacks import compare_stacks
@@ -188,6 +189,7 @@ def render_compared(after: Samples, before: Samples, name: str, look: Look) -> b
 
 def compared_data(after: Samples, before: Samples, name: str, look: Look, most: int | None = None) -> dict[str, Any]:
     """What the script draws of two traces; with more than `most` boxes, the heaviest in both together."""
+    before, after = matched_frames(before, after)
     compared = compare_stacks(after, before)
     cut = FlameCut.of(compared.tree, len(compared.samples.frames), len(compared.tree) if most is None else most)
     data = cut.data(compared.samples, look._replace(merge_threads=True))

@@ -5,13 +5,6 @@ function pairs(list, lines) {
   for (const [name, value] of lines) list.append(el("dt", {}, name), el("dd", {}, value));
 }
 
-// A plain table that scrolls by itself where it is too wide.
-function gridOf(label, titles, rows) {
-  const heads = titles.map((text, place) => el("th", { scope: "col", class: rows[0]?.children[place].className }, text));
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
-    el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows)));
-}
-
 function head() {
   document.title = `${data.title} · clrevents`;
   at("title").textContent = data.title;
@@ -50,25 +43,6 @@ function missing() {
   const rows = data.missing.rows.map((row) => el("tr", {}, el("td", {}, row.report), el("td", {}, row.coverage),
     el("td", { class: "text" }, row.question), el("td", { class: "text" }, row.missing.join(", "))));
   body.append(gridOf("What was not recorded", ["report", "data", "question", "not recorded"], rows));
-}
-
-function flames() {
-  if (!data.flames.length) return;
-  at("flames").hidden = false;
-  const parts = flameGraph((id) => at(`flame-${id}`), isDark);
-  themed.push(parts.draw);
-  const what = at("flame-what"), state = at("flame-state");
-  data.flames.forEach((flame, place) => what.append(el("option", { value: place }, flame.name)));
-  at("flame-whats").hidden = data.flames.length < 2;
-  const show = () => {
-    const flame = data.flames[what.value || 0];
-    at("flame-states").hidden = !flame.states.length;
-    state.replaceChildren(el("option", { value: "" }, "all"), ...flame.states.map(([name]) => el("option", { value: name }, name)));
-    parts.show(flame);
-    at("flame-note").textContent = `${flame.about}, ${parts.whole()} in all. ${flame.note}${flame.note ? "." : ""}`;
-  };
-  what.addEventListener("change", show);
-  show();
 }
 
 function contents() {

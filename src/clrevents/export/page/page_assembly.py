@@ -45,12 +45,16 @@ def shown_text(text: str) -> str:
     return made if len(cut) == len(text) else f"{made}… ({len(text):,} characters)"
 
 
-def assembled_page(template: str, styles: Sequence[str], scripts: Sequence[str], data: dict[str, Any]) -> bytes:
-    """The page of these texts; the policy names its style and its script by their hashes."""
+def assembled_page(
+    template: str, styles: Sequence[str], scripts: Sequence[str], data: dict[str, Any], flames: bool = False
+) -> bytes:
+    """The page of these texts; the policy names its style and its script by their hashes. `flames` says that the
+    template has a place for flame graphs."""
     style, script = "\n".join(styles), "\n".join(['"use strict";', *scripts])
     parts = {
         "__POLICY__": f"script-src {_hash(script)}; style-src {_hash(style)}",
         "__STYLE__": style,
+        **({"__FLAMES__": page_texts_of(("flames_part.html",))[0]} if flames else {}),
         "__DATA__": escaped_json(data),
         "__SCRIPT__": script,
     }

@@ -8,7 +8,7 @@ merged into one box of their caller, which says so; no weight is lost.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -16,6 +16,7 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.shared.samples.calltree import call_tree
+from clrevents.analysis.shared.samples.compared_stacks import joined_samples
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, certainty
@@ -79,6 +80,25 @@ def page_flames(stacks: PageStacks, against: PageStacks | None = None) -> list[d
             data = compared_data(samples, against.samples[name], against.name, Look(), _COMPARED_BOXES)
             title = f"{name}, compared with {against.name}"
             found.append({"name": title, **_picture(data, samples, name), "states": []})
+    return found
+
+
+def differences(
+    base: Sequence[PageStacks], new: Sequence[PageStacks], scales: tuple[float, float], per: str
+) -> list[dict[str, Any]]:
+    """The data of flame graphs of what all recordings have stacks of, as wide as what changed from `base` to `new`.
+
+    `scales` makes amounts of `new` and of `base` what they are `per`.
+    """
+    found = []
+    name = base[0].name if len(base) == 1 else f"{len(base)} recordings"
+    for picture in _WEIGHTS:
+        if all(picture in one.samples for one in (*base, *new)):
+            before, after = (joined_samples([one.samples[picture] for one in side]) for side in (base, new))
+            data = compared_data(after, before, name, Look(), _COMPARED_BOXES)
+            made = _picture(data, after, picture)
+            made |= {"scales": list(scales), "per": per, "widths": "changes"}
+            found.append({"name": picture, **made, "states": []})
     return found
 
 

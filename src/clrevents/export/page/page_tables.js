@@ -61,3 +61,10 @@ function tablePart(table) {
   fill();
   return part;
 }
+
+// A plain table that scrolls by itself where it is too wide.
+function gridOf(label, titles, rows) {
+  const heads = titles.map((text, place) => el("th", { scope: "col", class: rows[0]?.children[place].className }, text));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
+    el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows)));
+}

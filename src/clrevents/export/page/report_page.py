@@ -66,7 +66,14 @@ MOST_BYTES: Final = 3_000_000
 
 _ROWS: Final = (500, 200, 80, 30)
 _STYLES: Final = ("page.css", "page_timeline.css")
-_SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_section.js", "page_timeline.js", "page.js")
+_SCRIPTS: Final = (
+    "page_parts.js",
+    "page_tables.js",
+    "page_section.js",
+    "page_timeline.js",
+    "page_flames.js",
+    "page.js",
+)
 
 
 def write_report(
@@ -114,7 +121,7 @@ def report_page(trace: Trace, against: PageAgainst | None = None, process_id: in
         sections = [*page_sections(answers, charts, most, texts), *(failed_section(*one) for one in failed.items())]
         timeline = page_timeline(answers, (*scan.losses, *scan.destroyed), scan.duration_ns, texts)
         data = {**head, "sections": sections, "timeline": timeline, "texts": texts.all}
-        page = assembled_page("page.html", styles, scripts, data)
+        page = assembled_page("page.html", styles, scripts, data, flames=True)
         if len(page) <= MOST_BYTES:
             break
     return page

@@ -1,4 +1,4 @@
-"""Weighted stacks of two traces → one tree of calls, with the weight that each node has in either.
+"""Weighted stacks of several traces as one; of two traces → one tree of calls, with each node's weight in either.
 
 Stacks are joined from the outermost frame on, by the names and modules of methods. Addresses mean nothing in another
 process: frames without a name are alike if their module and the reason are. Thread numbers mean nothing there either,
@@ -7,6 +7,7 @@ so threads are merged.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
@@ -41,34 +42,8 @@ class ComparedStacks:
 
 def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
     """The stacks of both. Raises ValueError if their weights have different units."""
-    if (after.unit, after.timed) != (before.unit, before.timed):
-        raise ValueError(f"weights in {after.unit} cannot be compared with weights in {before.unit}")
-    frames: Interned[StackFrame] = Interned()
-    sides = [(samples, frames.of(map(without_address, samples.frames))) for samples in (after, before)]
-    first = len(after.offsets) - 1
-    stacks = used(
-        MergedStacks(
-            np.concatenate((after.stack, before.stack + first)),
-            np.concatenate((after.offsets, before.offsets[1:] + after.offsets[-1])),
-            np.concatenate([place[samples.values] for samples, place in sides]),
-            tuple(frames),
-        )
-    )
-    weight = np.concatenate((after.weight, before.weight))
-    joined = attrs.evolve(
-        after,
-        time_ns=np.concatenate((after.time_ns, before.time_ns)),
-        thread=np.zeros(len(weight), dtype=np.int64),
-        weight=weight,
-        stack=stacks.of,
-        offsets=stacks.offsets,
-        values=stacks.values,
-        threads=(SampledThread(None),),
-        frames=stacks.frames,
-        external=None,
-        advice=after.advice or before.advice,
-        state=None,
-    )
+    joined = joined_samples([after, before])
+    weight = joined.weight
     mine = np.arange(len(weight)) < len(after)
     # The tree of the same stacks is the same, whatever they weigh.
     tree = call_tree(attrs.evolve(joined, weight=np.where(mine, weight, 0)), merge_threads=True)
@@ -78,7 +53,43 @@ def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
     return ComparedStacks(joined, attrs.evolve(tree, own=both), tree.own, other)
 
 
+def joined_samples(each: Sequence[Samples]) -> Samples:
+    """The samples of several traces as those of one thread. Raises ValueError if their weights have different units."""
+    first = each[0]
+    for other in each[1:]:
+        if (first.unit, first.timed) != (other.unit, other.timed):
+            raise ValueError(f"weights in {first.unit} cannot be compared with weights in {other.unit}")
+    frames: Interned[StackFrame] = Interned()
+    values = [frames.of(map(without_address, samples.frames))[samples.values] for samples in each]
+    stacks = np.cumsum([0, *(len(samples.offsets) - 1 for samples in each)])
+    ends = np.cumsum([0, *map(len, values)])
+    merged = used(
+        MergedStacks(
+            np.concatenate([samples.stack + start for samples, start in zip(each, stacks, strict=False)]),
+            np.concatenate(([0], *(samples.offsets[1:] + end for samples, end in zip(each, ends, strict=False)))),
+            np.concatenate(values),
+            tuple(frames),
+        )
+    )
+    weight = np.concatenate([samples.weight for samples in each])
+    return attrs.evolve(
+        first,
+        time_ns=np.concatenate([samples.time_ns for samples in each]),
+        thread=np.zeros(len(weight), dtype=np.int64),
+        weight=weight,
+        stack=merged.of,
+        offsets=merged.offsets,
+        values=merged.values,
+        threads=(SampledThread(None),),
+        frames=merged.frames,
+        external=None,
+        advice=next((samples.advice for samples in each if samples.advice), None),
+        state=None,
+    )
+
+
 def without_address(frame: StackFrame) -> StackFrame:
+    """A frame as it is called in every process."""
     if frame.reason in _SPELLED:
         return frame
     name = f"[unresolved in {frame.module}]" if frame.module else "[unresolved]"

@@ -1,0 +1,151 @@
+"""A comparison → one page: the verdicts as tables, and flame graphs as wide as what changed.
+
+Judges nothing. Without stacks, as of saved answers, the page has the tables only, and says so.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from clrevents._util.outputs import refuse_replacing, whole_file
+from clrevents._util.version import __version__
+from clrevents._util.words import counted
+from clrevents.analysis.compare.change import Change
+from clrevents.analysis.compare.comparison import Comparison
+from clrevents.analysis.compare.comparison_texts import (
+    HEAD,
+    PER,
+    by_table,
+    cells,
+    headline,
+    incomparable,
+    indented,
+    interval_text,
+    ordered,
+    reasons,
+    row_counts,
+)
+from clrevents.analysis.compare.measured import Measured
+from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
+from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
+from clrevents.export.page.page_flames import PageStacks, differences
+from clrevents.trace import Trace
+
+_SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_flames.js", "comparison.js")
+_ROWS: Final = 500
+_ABOUT: Final[tuple[tuple[str, bool, Callable[[Change], float | None] | None], ...]] = (
+    ("What was compared.", False, None),
+    ("Before.", True, lambda change: change.base),
+    ("Now.", True, lambda change: change.new),
+    ("The difference as a share of what it was before.", True, lambda change: change.relative(change.change)),
+    ("Whether that is more than chance.", False, None),
+    ("The smallest change that would have been seen.", True, lambda change: change.relative(change.smallest)),
+)
+"""Of the columns of `HEAD`: what they are, whether numbers stand in them, and by what they are sorted."""
+_INTERVAL: Final = "The change lies in this interval, in 95 of 100 comparisons."
+
+
+def write_comparison(
+    found: Comparison,
+    path: str | os.PathLike[str],
+    *,
+    base: Trace | Sequence[Trace] = (),
+    new: Trace | Sequence[Trace] = (),
+) -> None:
+    """Write a comparison as one HTML page, which loads nothing from elsewhere.
+
+    With the traces that were compared, it has flame graphs of what changed between them, too. The file at `path`
+    appears whole or not at all. Raises OSError where it cannot be written, ValueError if it is one of the traces, and
+    SourceError where a trace cannot be read again.
+    """
+    sides = [[side] if isinstance(side, Trace) else list(side) for side in (base, new)]
+    inputs = [one.trace.path for one in (*found.base, *found.new)]
+    refuse_replacing(path, *inputs)
+    stacks = [[PageStacks.of(trace) for trace in side] for side in sides]
+    with whole_file(path, *inputs) as file:
+        file.write(comparison_page(found, *stacks))
+
+
+def comparison_page(found: Comparison, base: Sequence[PageStacks] = (), new: Sequence[PageStacks] = ()) -> bytes:
+    """The page that `write_comparison` writes: the same bytes for the same comparison and the same stacks.
+
+    Stacks are drawn if there are those of every recording.
+    """
+    texts = PageTexts()
+    flames = []
+    if (len(base), len(new)) == (len(found.base), len(found.new)):
+        scales = _scale(found, found.new), _scale(found, found.base)
+        flames = differences(base, new, scales, PER[found.per])
+    changes = ordered(found)
+    tables = [_table(found, "metrics", changes, [one.key for one in changes], texts)] if changes else []
+    for family, rows in by_table(found.rows, _ROWS):
+        tables.append(_table(found, family, rows, [indented(row).replace("  ", "\u2003") for row in rows], texts))
+    lacking = [
+        f"not comparable: {text}" + (f"; record with --providers {record}" if record else "")
+        for text, record in incomparable(found)
+    ]
+    second = found.confirmed_by
+    facts = [
+        ("base", _names(found.base)),
+        ("new", _names(found.new)),
+        ("amounts", "not divided" if found.per == "none" else f"per {found.per}"),
+        *([] if second is None else [("confirmed by", f"{_names(second.base)} → {_names(second.new)}")]),
+    ]
+    data = {
+        "title": shown_text(f"{_names(found.base)} → {_names(found.new)}"),
+        "producer": f"clrevents {__version__}",
+        "headline": shown_text(headline(found)),
+        "alarms": len(found.alarms),
+        "facts": [(name, shown_text(value)) for name, value in facts],
+        "warnings": [shown_text(text) for text in found.warnings],
+        "sentences": [shown_text(text) for text in (*map(str, found.proposals), *reasons(found), *row_counts(found))],
+        "lacking": [shown_text(text) for text in lacking],
+        "tables": tables,
+        "flames": flames,
+        "texts": texts.all,
+    }
+    styles = [FLAME_STYLE, *page_texts_of(("page.css",))]
+    return assembled_page("comparison.html", styles, [FLAME_SCRIPT, *page_texts_of(_SCRIPTS)], data, flames=True)
+
+
+def _names(side: Sequence[Measured]) -> str:
+    return side[0].label if len(side) == 1 else counted(len(side), "recording")
+
+
+def _scale(found: Comparison, side: Sequence[Measured]) -> float:
+    """What weights of a side are multiplied by: its recordings are one after another."""
+    return 1 / sum(float(one.per(found.per).sum()) for one in side)
+
+
+def _table(
+    found: Comparison, name: str, changes: Sequence[Change], names: Sequence[str], texts: PageTexts
+) -> dict[str, Any]:
+    rows = [cells(change, found.per, shown) for change, shown in zip(changes, names, strict=True)]
+    columns = [
+        _column(title, about, right, [row[place] for row in rows], texts, value and list(map(value, changes)))
+        for place, (title, (about, right, value)) in enumerate(zip((name, *HEAD[1:]), _ABOUT, strict=True))
+    ]
+    columns.insert(4, _column("interval", _INTERVAL, True, list(map(interval_text, changes)), texts, None))
+    whole = len(changes) if name == "metrics" else sum(row.family == name for row in found.rows)
+    how = f"{len(changes):,} of {whole:,} rows" if whole > len(changes) else ""
+    return {
+        "name": name,
+        "about": "",
+        "how": how,
+        "command": "clrevents compare --json",
+        "lossy": [],
+        "columns": columns,
+    }
+
+
+def _column(
+    title: str, about: str, right: bool, shown: Sequence[str], texts: PageTexts, values: list[float | None] | None
+) -> dict[str, Any]:
+    made: dict[str, Any] = {"name": title, "title": title, "about": about, "right": right}
+    made["texts"] = [None if text == "-" else texts.place(text) for text in shown]
+    if values is not None and all(value is None or math.isfinite(value) for value in values):
+        made["values"] = values
+    return made
