@@ -46,3 +46,11 @@ def _escape(match: re.Match[str]) -> str:
     char = match[0]
     code = ord(char)
     return _SHORT.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def markdown_text(text: str) -> str:
+    """Text from a trace is no markup: not of Markdown, and not of HTML inside it."""
+    text = "".join(character if character.isprintable() else " " for character in text)
+    for character in "\\`*_[]|~#":
+        text = text.replace(character, f"\\{character}")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")

@@ -23,6 +23,7 @@ from clrevents.errors import DamageError, PayloadError, TraceError
 # Listed here, so that listing the commands imports none of them.
 _COMMANDS: Final = {
     "info": "Show what a trace contains and what is missing from it.",
+    "doctor": "Say what is wrong with a program, and what it costs.",
     "events": "Print all or selected events, as text or JSON.",
     "report": "Write all reports, flame graphs and a timeline as one page.",
     "flame": "Write a flame graph as HTML or for a viewer.",

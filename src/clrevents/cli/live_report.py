@@ -1,4 +1,4 @@
-"""A report on a running process: a trace's collector, fed while events come. One hook for every report's command.
+"""Reports on a running process: a trace's collectors, fed while events come. One hook for every command that asks.
 
 Knows no report. With a time limit there is one answer, at the end; without one, an answer every second, until Ctrl-C.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,11 +15,12 @@ import click
 
 from clrevents._util.words import lost_events
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions
+from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.cli.durations import duration_option
 from clrevents.cli.output import safe, say
+from clrevents.trace import Decoder
 
 _EVERY: Final = 1.0
 
@@ -66,9 +67,10 @@ def live_options() -> list[Callable[..., Any]]:
 
 
 def live_answers(
-    declared: ReportDeclaration[Any, Any], parameters: Any, asked: LiveQuestion, window: WindowOptions
-) -> Iterator[tuple[Answer[Any], bool]]:
-    """Answers about a running process, each with whether it is the last.
+    reports: Sequence[Asked], asked: LiveQuestion, window: WindowOptions
+) -> Iterator[tuple[dict[str, Answer[Any]], Decoder, bool]]:
+    """Answers about a running process by the names of their reports, the decoder that has seen its events, and whether
+    they are the last.
 
     Raises DiagnosticsError if it cannot be asked; ValueError for a window in percent.
     """
@@ -76,8 +78,8 @@ def live_answers(
     from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops
     from clrevents.diagnostics.session import Session
 
-    feed = ReportFeed([Asked(declared, parameters)], window)
-    profile = asked_profile((), (declared.name,), asked.providers, None, None)
+    feed = ReportFeed(reports, window)
+    profile = asked_profile((), [one.declaration.name for one in reports], asked.providers, None, None)
     with counted_stops() as stops, chosen_process(asked.pid, asked.name, asked.port, stops) as (process, dialled):
         live = Session(process, *feed.selectors, providers=profile.providers, duration=asked.duration, reports=())
         stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
@@ -90,11 +92,11 @@ def live_answers(
             for batch in live:
                 feed.take(live.decoder, [batch])
                 if asked.duration is None and not stops.count and time.monotonic() - told >= _EVERY:
-                    yield feed.so_far(live.decoder)[declared.name], False
+                    yield feed.so_far(live.decoder), live.decoder, False
                     told = time.monotonic()
         if live.decoder.info is None:
             raise click.ClickException("nothing came from the process: has it just ended?")
         lost = sum(loss.count for loss in live.losses)
         if lost:
             say(safe(lost_events(lost)))
-        yield feed.finish(live.decoder)[declared.name], True
+        yield feed.finish(live.decoder), live.decoder, True

@@ -26,6 +26,7 @@ from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.render.show import fact_lines, note_text
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.run.listing import report_summaries
+from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
@@ -359,7 +360,8 @@ def _run(
         code = 0
         try:
             window["process_id"] = _number(process)
-            for found, last in live_answers(declared, parameters, source, window):
+            for answers, _, last in live_answers([Asked(declared, parameters)], source, window):
+                found = answers[declared.name]
                 if renewed and source.duration is None:
                     click.clear()
                 if last or renewed:

@@ -50,6 +50,7 @@ C = TypeVar("C")
 A = TypeVar("A")
 
 _REPORTS: Final = "clrevents.analysis.framework.run.catalogue"
+_DOCTOR: Final = "clrevents.analysis.doctor.diagnosing"
 """Found by its name when a report is requested: it is above this room and reads traces."""
 _WITH_PROCESSES: Final = 6
 """From this version of the format on, a trace may tell of processes."""
@@ -387,6 +388,21 @@ class Trace:
         window = {"start": start, "end": end, "process_id": process_id}
         answers: dict[str, Any] = importlib.import_module(_REPORTS).reports_of(self, names, window)
         return answers
+
+    def doctor(
+        self,
+        *rules: str,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        process_id: int | None = None,
+    ) -> Any:
+        """Ask what is wrong with the program, in one pass: all rules, or those named (`"gc.*"` for a family).
+
+        Returns a `Diagnosis`: iterate over it for the findings, worst first. Raises ValueError for an unknown rule. A
+        TraceError that ends the reading has the diagnosis so far as its `report`.
+        """
+        window = {"start": start, "end": end, "process_id": process_id}
+        return importlib.import_module(_DOCTOR).doctor(self, *rules, **window)
 
     def check(self) -> CheckResult:
         """Decode every event and count how the payloads came out.

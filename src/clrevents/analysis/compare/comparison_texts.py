@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 from clrevents._util.units import amount_text, duration_text, share_text
-from clrevents._util.words import counted, safe
+from clrevents._util.words import counted, markdown_text, safe
 from clrevents.analysis.compare.change import Change, Per
 from clrevents.analysis.compare.families import CALLEES, CALLERS, FAMILIES
 
@@ -242,12 +242,12 @@ _MOST: Final = 20
 
 def markdown_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str]:
     """A comment on a pull request: what changed openly, everything else folded."""
-    yield f"**{_escaped(headline(found))}**"
+    yield f"**{markdown_text(headline(found))}**"
     yield ""
-    yield f"{_escaped(base)} → {_escaped(new)}, {'in all' if per == 'none' else 'per ' + per}"
+    yield f"{markdown_text(base)} → {markdown_text(new)}, {'in all' if per == 'none' else 'per ' + per}"
     yield ""
     for warning in found.warnings:
-        yield f"- ⚠ {_escaped(warning)}"
+        yield f"- ⚠ {markdown_text(warning)}"
     if found.warnings:
         yield ""
     alarms = [change for change in ordered(found) if change.alarm]
@@ -258,16 +258,16 @@ def markdown_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str
         if len(rows) > _MOST:
             yield from (f"and {len(rows) - _MOST} more {table}", "")
     if found.proposals:
-        yield from (f"- {_escaped(str(proposal))}" for proposal in found.proposals)
+        yield from (f"- {markdown_text(str(proposal))}" for proposal in found.proposals)
         yield ""
     rest = [change for change in ordered(found) if not change.alarm]
     yield f"<details><summary>{counted(len(rest), 'other metric')}</summary>"
     yield ""
     yield from _table(rest, per)
     for text in (*reasons(found), *row_counts(found)):
-        yield f"- {_escaped(text)}"
+        yield f"- {markdown_text(text)}"
     for text, record in incomparable(found):
-        yield f"- not comparable: {_escaped(text)}" + (f"; record `{record}`" if record else "")
+        yield f"- not comparable: {markdown_text(text)}" + (f"; record `{record}`" if record else "")
     yield ""
     yield "</details>"
 
@@ -279,13 +279,5 @@ def _table(changes: Sequence[Change], per: Per, title: str = HEAD[0]) -> Iterato
         _, before, after, _, verdict, shown = cells(change, per, "")
         name = change.key if title == HEAD[0] else row_text(change)
         texts = (name, before, after, relative_text(change), verdict, shown)
-        yield f"| {' | '.join(map(_escaped, texts))} |"
+        yield f"| {' | '.join(map(markdown_text, texts))} |"
     yield ""
-
-
-def _escaped(text: str) -> str:
-    """Text from a trace is no markup: not of Markdown, and not of HTML inside it."""
-    text = "".join(character if character.isprintable() else " " for character in text)
-    for character in "\\`*_[]|~#":
-        text = text.replace(character, f"\\{character}")
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")

@@ -16,6 +16,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, metric_text
 
 _FORM: Final = re.compile(r"\s*([\w.]+)\s*(<=|>=|==|=|!=|<|>)\s*(-?[\d_]+(?:\.\d+)?)\s*(\S*)\s*")
+_AMOUNT: Final = re.compile(r"\s*([\d_]+(?:\.\d+)?)\s*(\S*)\s*")
 _COMPARED: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "<": lt,
     "<=": le,
@@ -97,3 +98,16 @@ class Condition:
         if all(compare(value, limit) for value in (Fraction(metric.value), low, high) if value is not None):
             return None
         return f"{self.text} does not hold: {self.metric} is {metric_text(metric)}"
+
+
+def limit_of(text: str) -> Metric:
+    """An amount with its unit: `5%`, `200ms`, `20MB`, or a plain count. ValueError for any other text."""
+    match = _AMOUNT.fullmatch(text)
+    if match is not None:
+        number, unit = Fraction(match[1]), match[2]
+        for metric, units in _UNITS.items():
+            if unit and unit in units:
+                return Metric(float(number * units[unit]), metric)
+        if not unit:
+            return Metric(float(number), "count")
+    raise ValueError(f"{text!r} is not an amount such as 5%, 200ms, 20MB or 100")

@@ -1,0 +1,88 @@
+"""`Case`: the answers about one trace, as rules read them. Every number comes out with the place where it stands.
+
+Reads no trace; knows no rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from clrevents._util.value_classes import frozen
+from clrevents.analysis.doctor.verdicts import Cited
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.needs import NOT_RECORDED, Need, record_needs
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
+
+TRACE: Final = "trace"
+"""The prefix of metrics about the trace itself."""
+
+
+@frozen(eq=False)
+class Case:
+    """Answers by the names of their reports, what each of these needs, and metrics of the trace itself.
+
+    `window_ns` is how long the asked part of the recording is.
+    """
+
+    answers: Mapping[str, Answer[Any]]
+    needs: Mapping[str, tuple[Need, ...]]
+    trace: Mapping[str, Metric]
+    window_ns: int
+
+    def metric(self, name: str) -> Metric:
+        """A metric as `report.metric`, or `trace.metric`."""
+        report, _, metric = name.partition(".")
+        return self.trace[metric] if report == TRACE else self.answers[report].metrics[metric]
+
+    def cited(self, name: str) -> Cited:
+        """A metric that has a value."""
+        metric = self.metric(name)
+        assert metric.value is not None, "rules are asked only if their metrics are known"
+        return Cited(name, metric.value, metric.unit)
+
+    def value(self, name: str) -> Any:
+        """The value of a metric; None if it is unknown."""
+        return self.metric(name).value
+
+    def rows(self, report: str, table: str) -> ReportTable[Any]:
+        """A table of a report."""
+        return self.answers[report].table(table)
+
+    def cells(self, report: str, table: str, column: str, rows: Iterable[int]) -> Cited:
+        """The sum of some cells of a column, nulls being 0."""
+        places = tuple(int(row) for row in rows)
+        found = self.rows(report, table)
+        values = [value for value in found.column(column).take(np.array(places, dtype=np.int64)).tolist() if value]
+        unit = next(c.cell.unit or "count" for c in columns_of(found.row_class) if c.name == column)
+        return Cited(f"{report}/{table}/{column}", sum(values), unit, places)
+
+    @property
+    def missing_events(self) -> bool:
+        """Whether events were lost, or destroyed: what was not seen may have happened."""
+        return bool(self.value(f"{TRACE}.lost") or self.value(f"{TRACE}.damaged"))
+
+    def per_second(self, number: float) -> float:
+        """A number by the second of the window."""
+        return number * 1e9 / max(self.window_ns, 1)
+
+    def share(self, ns: float) -> float:
+        """A time as a share of the window; sums over threads may be more than all of it."""
+        return ns / max(self.window_ns, 1)
+
+    def missing(self, report: str) -> tuple[str, ...]:
+        """What this report needs and was not recorded."""
+        if report == TRACE:
+            return ()
+        return tuple(what for note in self.answers[report].notes if note.id == NOT_RECORDED for what in note.touches)
+
+    def record(self, reports: Iterable[str]) -> str:
+        """What to record so that nothing of this is missing."""
+        lacking = [
+            need for report in reports for need in self.needs.get(report, ()) if need.what in self.missing(report)
+        ]
+        return record_needs(lacking) if lacking else ""

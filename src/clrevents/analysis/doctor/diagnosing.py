@@ -1,0 +1,237 @@
+"""A trace, or answers about one, → a diagnosis: asks all reports that rules read in one pass, then the rules.
+
+Knows no rule. A rule whose metrics are unknown cannot tell, and neither can one that found nothing where events were
+lost.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, Unpack
+
+import attrs
+
+from clrevents._util.units import amount_text
+from clrevents._util.version import __version__
+from clrevents._util.words import unknown
+from clrevents.analysis.doctor.case import TRACE, Case
+from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding
+from clrevents.analysis.doctor.rule import Rule
+from clrevents.analysis.doctor.rulebook import RULES
+from clrevents.analysis.doctor.verdicts import Clear, Found, Unknown, Verdict
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.run.asking import ask
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.report_reading import Asked
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.errors import TraceError
+from clrevents.trace import Decoder, Trace, occurred_in, passes_of, stream_of
+
+QUESTION: Final = "What is wrong with this program?"
+_PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {"gc": {"callers": True, "hints": True}}
+"""What rules want to know beyond what a report says by itself."""
+_LISTED: Final = 5
+"""Rows of evidence of one number."""
+
+
+def rules_of(names: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """These rules, or all. Raises ValueError for a name of none; `gc.*` are all of a family."""
+    if not names:
+        return RULES
+    known = {rule.id: rule for rule in RULES}
+    found: dict[str, Rule] = {}
+    for name in names:
+        family = name.removesuffix("*") if name.endswith(".*") else None
+        chosen = {i: rule for i, rule in known.items() if i == name or (family is not None and i.startswith(family))}
+        if not chosen:
+            raise ValueError(unknown("rule", name, known))
+        found |= chosen
+    return tuple(found.values())
+
+
+def asked_of(rules: Sequence[Rule]) -> list[Asked]:
+    """The reports that these rules read, as they have to be asked."""
+    names = dict.fromkeys(report for rule in rules for report in rule.reports if report != TRACE)
+    return [Asked(one := find_report(name), one.parameters(**_PARAMETERS.get(name, {}))) for name in names]
+
+
+def doctor(trace: Trace, *rules: str, **window: Unpack[WindowOptions]) -> Diagnosis:
+    """What `Trace.doctor` returns. A TraceError that ends the reading has the diagnosis so far as `report`."""
+    chosen = rules_of(rules)
+    try:
+        answers = ask(trace, asked_of(chosen), window)
+    except TraceError as error:
+        if isinstance(error.report, dict):
+            error.report = diagnosed(trace, error.report, chosen)
+        raise
+    return diagnosed(trace, answers, chosen)
+
+
+def diagnosed(trace: Trace, answers: Mapping[str, Answer[Any]], rules: Sequence[Rule] = RULES) -> Diagnosis:
+    """A diagnosis from answers that are already there, all about one window of this trace."""
+    scan = passes_of(trace).scan(raising=False)
+    return concluded(answers, _numbers(scan, {key.name for key in scan.counts}, sum(scan.counts.values())), rules)
+
+
+def diagnosed_live(decoder: Decoder, answers: Mapping[str, Answer[Any]], rules: Sequence[Rule] = RULES) -> Diagnosis:
+    """The same of what a decoder has seen. An end is not missing from what goes on."""
+    names = {kind.key.name for _, kind in occurred_in(decoder)}
+    numbers = _numbers(stream_of(decoder), names, None)
+    return concluded(answers, {**numbers, "unended": Metric(0, "count")}, rules)
+
+
+def _numbers(read: Any, kinds: Collection[str], events: int | None) -> dict[str, Metric]:
+    """The metrics of the trace itself, from what reads it."""
+    found = {
+        "lost": read.lost,
+        "damaged": sum(problem.severity == "damage" for problem in read.problems),
+        "unended": int(not read.complete),
+        "snapshots": int("GCBulkNode" in kinds),
+    }
+    known = {name: Metric(value, "count") for name, value in found.items()}
+    return {**known, "events": Metric(events, "count", reason="a stream counts what it selects only")}
+
+
+def concluded(answers: Mapping[str, Answer[Any]], trace: Mapping[str, Metric], rules: Sequence[Rule]) -> Diagnosis:
+    """A diagnosis from answers and the metrics of the trace itself."""
+    asked = next((answer.question for answer in answers.values()), None)
+    assert asked is not None, "every rule but those of the recording reads a report"
+    duration = max(asked.trace.duration_ns or 0, 0)
+    window = min(asked.window.high, duration) - max(asked.window.low, 0)
+    case = Case(answers, {name: find_report(name).needs for name in answers}, trace, max(window, 0))
+    verdicts = {rule: _verdict(case, rule) for rule in rules}
+    ranked = sorted(verdicts, key=lambda rule: _rank(rule, verdicts[rule]))
+    findings = [_finding(rule, verdicts[rule], asked) for rule in ranked]
+    states = [finding.state for finding in findings]
+    numbers = {"found": "found", "unknown": "cannot tell", "clear": "clear"}
+    about = (asked.window, asked.process_id, asked.processes, asked.trace, __version__)
+    common: dict[str, Any] = {
+        "question": Question(Diagnosis.name, QUESTION, {}, *about),
+        "coverage": _coverage(states),
+        "notes": _notes(answers),
+        "facts": DoctorFacts(worst=findings[0].rule if states and states[0] == "found" else None),
+        "metrics": {name: Metric(states.count(state), "count") for name, state in numbers.items()},
+    }
+    return Diagnosis(
+        **common,
+        findings=ReportTable.of(Finding, findings),
+        evidence=ReportTable.of(EvidenceRow, [row for rule in ranked for row in _evidence(rule, verdicts[rule])]),
+    )
+
+
+def _verdict(case: Case, rule: Rule) -> Verdict:
+    if rule.nothing and case.value(rule.nothing) == 0 and not case.missing_events:
+        return Clear(f"{rule.nothing.replace('.', ' ').replace('_', ' ')}: 0", (case.cited(rule.nothing),))
+    for name in rule.metrics:
+        metric = case.metric(name)
+        if metric.value is None:
+            report = name.partition(".")[0]
+            return Unknown(_reason(case, report, metric), case.record([report]))
+    verdict = rule.judge(case, rule.threshold.limit)
+    if isinstance(verdict, Clear) and case.missing_events:
+        bound = next((m for m in map(case.metric, rule.metrics) if m.low is not None and m.high is None), None)
+        if bound is not None:
+            least = amount_text(bound.value or 0, bound.unit)
+            return Unknown(f"events are missing: {verdict.title}, but it is at least {least}")
+    return verdict
+
+
+def _reason(case: Case, report: str, metric: Metric) -> str:
+    missing = case.missing(report)
+    return f"not recorded: {missing[0]}" if missing and case.answers[report].coverage == "none" else metric.reason or ""
+
+
+def _rank(rule: Rule, verdict: Verdict) -> tuple[int, int, int]:
+    """What doubts the trace first, then time, memory and numbers, most first; then what is unknown, then the rest."""
+    if not isinstance(verdict, Found):
+        return (5 if isinstance(verdict, Unknown) else 6, 0, 0)
+    if rule.id.startswith(f"{TRACE}."):
+        return (0, 0, 0)
+    return (1 + ("ns", "bytes", "count").index(verdict.unit), -verdict.impact, 0)
+
+
+def _finding(rule: Rule, verdict: Verdict, asked: Question) -> Finding:
+    found = verdict if isinstance(verdict, Found) else None
+    unknown = verdict if isinstance(verdict, Unknown) else None
+    state = "found" if found else "cannot tell" if unknown else "clear"
+    impacts = {f"impact_{unit}": found.impact if found and found.unit == unit else None for unit in _UNITS}
+    start, end = found.span if found and found.span else (None, None)
+    return Finding(
+        process_id=asked.process_id if asked.process_id is not None else _only(asked.processes),
+        rule=rule.id,
+        state=state,
+        title=unknown.reason if unknown else verdict.title,  # type: ignore[union-attr]
+        **impacts,
+        share=None if found is None or found.share is None or found.share > 1 else found.share,
+        culprit=found.culprit if found else None,
+        confidence=rule.evidence,
+        threshold=rule.threshold.text,
+        source=rule.threshold.source,
+        start_ns=start,
+        end_ns=end,
+        why=rule.why,
+        advice=rule.advice,
+        trap=rule.trap,
+        next_command=_command(rule, asked, found.span if found else None),
+        record=(unknown.record or None) if unknown else None,
+        lossy=False,
+    )
+
+
+_UNITS: Final = ("ns", "bytes", "count")
+
+
+def _only(processes: Sequence[int | None]) -> int | None:
+    return processes[0] if len(processes) == 1 else None
+
+
+def _command(rule: Rule, asked: Question, span: tuple[int, int] | None) -> str:
+    """The command that shows what a finding is based on: in its time, or in the window that was asked for."""
+    path = asked.trace.path
+    text = rule.see.replace("{file}", shlex.quote(path) if path else "app.nettrace")
+    if "{span}" in text:
+        low, high = (asked.window.start_ns, asked.window.end_ns) if span is None else span
+        edges = [] if low is None else [f"--start {low // 1_000_000}ms"]
+        edges += [] if high is None else [f"--end {-(-high // 1_000_000)}ms"]
+        text = " ".join(text.replace("{span}", " ".join(edges)).split())
+    return f"clrevents {text}"
+
+
+def _evidence(rule: Rule, verdict: Verdict) -> list[EvidenceRow]:
+    cited = verdict.evidence if isinstance(verdict, Found | Clear) else ()
+    return [
+        EvidenceRow(
+            process_id=None,
+            rule=rule.id,
+            place=one.place,
+            row=row,
+            value=float(one.value),
+            unit=one.unit,
+            of_rows=len(one.rows) or None,
+            lossy=False,
+        )
+        for one in cited
+        for row in (one.rows[:_LISTED] or (None,))
+    ]
+
+
+def _coverage(states: Sequence[str]) -> Coverage:
+    if "cannot tell" not in states:
+        return "full"
+    return "partial" if set(states) - {"cannot tell"} else "none"
+
+
+def _notes(answers: Mapping[str, Answer[Any]]) -> tuple[Note, ...]:
+    """What several reports say of the trace, each once; what was not recorded is in the findings."""
+    found: dict[str, Note] = {}
+    for answer in answers.values():
+        for note in answer.notes:
+            if note.id in _OF_TRACE:
+                found.setdefault(note.id, attrs.evolve(note, touches=("findings",)))
+    return tuple(found.values())
+
+
+_OF_TRACE: Final = ("losses", "damage", "cut", "no-end", "distant-times", "too-many-processes", "several-processes")

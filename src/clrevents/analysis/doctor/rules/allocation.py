@@ -1,0 +1,173 @@
+"""Rules about what is allocated, and by which code. Allocations cost collections, so a finding is in bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from clrevents._util.units import share_text, size_text
+from clrevents.analysis.doctor.case import Case
+from clrevents.analysis.doctor.rule import Rule, Threshold
+from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+
+_LEAST: Final = 20_000_000
+"""Bytes in all, below which no share says anything."""
+_LEAST_RATE: Final = 10_000_000
+"""Bytes per second, likewise."""
+_MUCH: Final = 500_000_000
+"""Bytes per second that cost something, whatever collections cost."""
+
+# On the heap, a value type is boxed: its name is that of no class. Nested enumerators of collections are structs.
+_BOXED: Final = re.compile(
+    r"System\.(?:S?Byte|U?Int(?:16|32|64|128|Ptr)|Single|Double|Half|Decimal|Boolean|Char|DateTime(?:Offset)?|DateOnly|"
+    r"TimeOnly|TimeSpan|Guid|Index|Range|Nullable<.*>|ValueTuple<.*>|Collections\.Generic\.KeyValuePair<.*>|"
+    r"Collections\.Generic\.\w+(?:<.*>)?[.+]Enumerator(?:<.*>)?|Threading\.CancellationToken|Runtime\.\S*\.GCHandle)"
+)
+_TEXTS: Final = frozenset(("System.String", "System.Char[]", "string", "char[]"))
+_TEXT_CODE: Final = re.compile(
+    r"\b(?:Concat|Substring|Format|Join|Replace|Split|ToString|Append\w*|ToLower\w*|ToUpper\w*|Trim\w*)\("
+)
+# Of the C# compiler and of Mono's: classes that hold what lambdas capture, state machines, and delegates.
+_CLOSURES: Final = re.compile(
+    r"<>c(?:__DisplayClass|$|\b)|__AnonStorey|AnonStorey|>d__|c__(?:Iterator|async)|AsyncStateMachineBox|"
+    r"^System\.(?:Action|Func|Predicate|Comparison|EventHandler)\b|AsyncCallback$"
+)
+
+
+def _of_types(case: Case, limit: float, fits: Callable[[str], bool], what: str) -> Verdict:
+    total = case.cited("alloc.bytes_total")
+    rows = case.rows("alloc", "types")
+    places = [row for row, name in enumerate(rows.column("type").tolist()) if name and fits(name)]
+    found = case.cells("alloc", "types", "bytes", places)
+    share = found.value / total.value if total.value else 0.0
+    title = f"{share_text(share)} of {size_text(total.value)} allocated are {what}"
+    if share < limit or found.value < _LEAST or case.per_second(found.value) < _LEAST_RATE:
+        return Clear(title, (found, total))
+    worst = rows.column("type").tolist()[places[0]]
+    return Found(title, int(found.value), "bytes", (found, total), share, _site(case, worst))
+
+
+def _site(case: Case, type_name: str) -> str | None:
+    """The method that allocates most of a type."""
+    rows = case.rows("alloc", "type_stacks")
+    methods, bytes_ = rows.column("method").tolist(), rows.column("bytes").tolist()
+    weights: dict[str, int] = {}
+    for row, name in enumerate(rows.column("type").tolist()):
+        if name == type_name:
+            weights[methods[row]] = weights.get(methods[row], 0) + (bytes_[row] or 0)
+    return max(weights, key=lambda name: weights[name]) if weights else None
+
+
+def _boxing(case: Case, limit: float) -> Verdict:
+    return _of_types(case, limit, lambda name: _BOXED.fullmatch(name) is not None, "boxed values")
+
+
+def _closures(case: Case, limit: float) -> Verdict:
+    what = "delegates, and objects that the compiler made for lambdas and async methods"
+    return _of_types(case, limit, lambda name: _CLOSURES.search(name) is not None, what)
+
+
+def _strings(case: Case, limit: float) -> Verdict:
+    total = case.cited("alloc.bytes_total")
+    rows = case.rows("alloc", "type_stacks")
+    stacks, types = rows.column("stack").tolist(), rows.column("type").tolist()
+    places = [
+        row
+        for row, name in enumerate(types)
+        if name in _TEXTS and any(_TEXT_CODE.search(frame) for frame in (stacks[row] or ())[:6])
+    ]
+    found = case.cells("alloc", "type_stacks", "bytes", places)
+    share = found.value / total.value if total.value else 0.0
+    title = f"{share_text(share)} of {size_text(total.value)} allocated are texts that are put together or taken apart"
+    if share < limit or found.value < _LEAST or case.per_second(found.value) < _LEAST_RATE:
+        return Clear(title, (found, total))
+    methods = rows.column("method").tolist()
+    return Found(title, int(found.value), "bytes", (found, total), share, methods[places[0]])
+
+
+def _one_site(case: Case, limit: float) -> Verdict:
+    total = case.cited("alloc.bytes_total")
+    rows = case.rows("alloc", "stacks")
+    methods, bytes_ = rows.column("method").tolist(), rows.column("bytes").tolist()
+    weights: dict[str, list[int]] = {}
+    for row, name in enumerate(methods):
+        weights.setdefault(name, []).append(row)
+    if not weights or not total.value:
+        return Clear("no allocation has a stack", (total,))
+    worst = max(weights, key=lambda name: sum(bytes_[row] or 0 for row in weights[name]))
+    found = case.cells("alloc", "stacks", "bytes", weights[worst])
+    share = found.value / total.value
+    rate = case.per_second(total.value)
+    title = (
+        f"one method allocates {share_text(share)} of {size_text(total.value)}, which is {size_text(rate)} per second"
+    )
+    paused = case.value("gc.paused") or 0.0
+    if share < limit or found.value < _LEAST or (rate < _MUCH and paused < 0.01):
+        return Clear(title, (found, total))
+    if paused:
+        title += f"; collections stopped the program {share_text(paused)} of the time"
+    return Found(title, int(found.value), "bytes", (found, total), share, worst)
+
+
+_COST: Final = "What is allocated has to be collected: fewer bytes make fewer collections."
+
+RULES: Final = (
+    Rule(
+        "alloc.boxing",
+        "Are values boxed?",
+        ("alloc.bytes_total",),
+        Threshold(
+            0.2,
+            "20 % of all bytes, 20 MB, and 10 MB per second",
+            "JDK Mission Control, autoboxing: informs at 20 %, warns at 80 %",
+        ),
+        _COST,
+        "Use generic collections and overloads instead of `object`, and interpolated strings instead of Format.",
+        "the bytes are those of sampled allocations: for small objects, a rough number.",
+        "alloc {file} --table types",
+        _boxing,
+        nothing="alloc.events",
+    ),
+    Rule(
+        "alloc.strings",
+        "Are texts put together or taken apart all the time?",
+        ("alloc.bytes_total",),
+        Threshold(0.25, "25 % of all bytes, 20 MB, and 10 MB per second", "our judgement"),
+        _COST,
+        "Use StringBuilder, spans, and formatting into a buffer that is used again.",
+        "texts are what the program produces.",
+        "alloc {file} --table stacks",
+        _strings,
+        nothing="alloc.events",
+    ),
+    Rule(
+        "alloc.closures",
+        "Do lambdas and async methods allocate?",
+        ("alloc.bytes_total",),
+        Threshold(0.1, "10 % of all bytes, 20 MB, and 10 MB per second", "our judgement"),
+        _COST,
+        "Make lambdas static, pass state as an argument, and return ValueTask where results are mostly there.",
+        "they are a library's, not yours.",
+        "alloc {file} --table types",
+        _closures,
+        nothing="alloc.events",
+    ),
+    Rule(
+        "alloc.one_site",
+        "Does one method allocate much of everything?",
+        ("alloc.bytes_total",),
+        Threshold(
+            0.25,
+            "25 % of all bytes, 20 MB; and 500 MB per second in all, or 1 % of the time in pauses",
+            "our judgement",
+        ),
+        _COST,
+        "Look at that line first: use the object again, or allocate less of it.",
+        "the method only wraps others: then its callers are to blame (clrevents alloc --table stacks).",
+        "alloc {file} --table stacks",
+        _one_site,
+        also=("gc",),
+        nothing="alloc.events",
+    ),
+)

@@ -1,0 +1,429 @@
+"""Rules about garbage collections: what they cost in pauses, and what makes them necessary."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from clrevents._util.units import duration_text, share_text, size_text
+from clrevents._util.words import counted
+from clrevents.analysis.doctor.case import Case
+from clrevents.analysis.doctor.rule import Rule, Threshold
+from clrevents.analysis.doctor.verdicts import Cited, Clear, Found, Verdict
+
+_MINUTE: Final = 60 * 10**9
+_LEAST_PAUSES: Final = 50_000_000
+"""In all; below it, nothing is said of shares: a trace of a few seconds has few collections."""
+_LEAST_BYTES: Final = 100_000_000
+_LARGE: Final = "AllocLarge"
+
+
+def _column(case: Case, name: str, table: str = "collections") -> list[Any]:
+    return case.rows("gc", table).column(name).tolist()
+
+
+def _pauses(case: Case, rows: list[int]) -> Cited:
+    return case.cells("gc", "collections", "pause_ns", rows)
+
+
+def _worst_span(case: Case, rows: list[int]) -> tuple[int, int] | None:
+    """The collection of these with the longest pause."""
+    starts, ends, pauses = (_column(case, name) for name in ("pause_start_ns", "end_ns", "pause_ns"))
+    timed = [row for row in rows if starts[row] is not None and ends[row] is not None]
+    if not timed:
+        return None
+    worst = max(timed, key=lambda row: pauses[row] or 0)
+    return starts[worst], max(ends[worst], starts[worst] + (pauses[worst] or 0))
+
+
+def _requester(case: Case, rows: list[int]) -> str | None:
+    """The method that requested most of the pauses of these collections."""
+    weights: dict[str, int] = {}
+    by, pauses = _column(case, "requested_by"), _column(case, "pause_ns")
+    for row in rows:
+        if by[row] is not None:
+            weights[by[row]] = weights.get(by[row], 0) + (pauses[row] or 0) + 1
+    return max(weights, key=lambda name: weights[name]) if weights else None
+
+
+def _worst_minute(case: Case) -> tuple[float, tuple[int, int] | None]:
+    """The largest share of a minute in pauses, and that minute; of the window if it is shorter."""
+    if case.window_ns <= _MINUTE:
+        return case.share(case.value("gc.pause_total")), None
+    rows = case.rows("gc", "suspensions")
+    known = rows.column("start_ns").known & rows.column("pause_ns").known
+    starts, pauses = rows.numbers("start_ns")[known], rows.numbers("pause_ns")[known]
+    order = np.argsort(starts, kind="stable")
+    starts, sums = starts[order], np.concatenate([[0], np.cumsum(pauses[order])])
+    ends = np.searchsorted(starts, starts + _MINUTE)
+    within = sums[ends] - sums[np.arange(len(starts))]
+    if not len(within):
+        return 0.0, None
+    worst = int(np.argmax(within))
+    return float(within[worst]) / _MINUTE, (int(starts[worst]), int(starts[worst]) + _MINUTE)
+
+
+def _pause_ratio(case: Case, limit: float) -> Verdict:
+    total = case.cited("gc.pause_total")
+    share, span = _worst_minute(case)
+    when = "" if span is None else " of the worst minute"
+    title = f"the program was stopped for collections {share_text(share)} of the time{when}"
+    if share < limit or total.value < _LEAST_PAUSES:
+        return Clear(title, (total,))
+    title += f", {duration_text(total.value)} in all"
+    return Found(title, int(total.value), "ns", (total, case.cited("gc.count")), case.share(total.value), None, span)
+
+
+def _long_pause(case: Case, limit: float) -> Verdict:
+    longest = case.cited("gc.pause_max")
+    if longest.value < limit:
+        return Clear(f"the longest pause took {duration_text(longest.value)}", (longest,))
+    pauses = _column(case, "pause_ns")
+    rows = [row for row, pause in enumerate(pauses) if (pause or 0) >= limit]
+    worst = max(rows, key=lambda row: pauses[row]) if rows else None
+    reasons, generations = _column(case, "reason"), _column(case, "generation")
+    which = "" if worst is None else f", of generation {generations[worst]} for {reasons[worst]}"
+    title = (
+        f"{counted(len(rows), 'pause')} of at least {duration_text(limit)}, the longest {duration_text(longest.value)}"
+    )
+    title += which
+    total = _pauses(case, rows)
+    return Found(
+        title,
+        int(total.value),
+        "ns",
+        (longest, total),
+        case.share(total.value),
+        _requester(case, rows),
+        _worst_span(case, rows),
+    )
+
+
+def _slow_suspend(case: Case, limit: float) -> Verdict:
+    rows = case.rows("gc", "suspensions")
+    # What another suspension, such as the sampler's, held up is not the program's doing.
+    own = rows.numbers("suspend_ns") - rows.numbers("held_up_ns")
+    slow = np.flatnonzero(own >= limit).tolist()
+    total = case.cited("gc.suspend_total")
+    if not slow:
+        longest = int(own.max()) if len(own) else 0
+        return Clear(f"threads stopped within {duration_text(longest)}", (total,))
+    worst = max(slow, key=lambda row: own[row])
+    took = case.cells("gc", "suspensions", "suspend_ns", slow)
+    start = rows.column("start_ns").tolist()[worst]
+    hints = case.rows("gc", "hints")
+    at = [row for row, begun in enumerate(hints.column("start_ns").tolist()) if begun == start]
+    culprit = hints.column("method").tolist()[at[0]] if at else None
+    title = (
+        f"{counted(len(slow), 'time')} it took {duration_text(limit)} or more until all threads had stopped, "
+        f"{duration_text(int(own[worst]))} at most"
+    )
+    span = None if start is None else (start, start + int(rows.numbers("suspend_ns")[worst]))
+    return Found(title, int(took.value), "ns", (took, total), case.share(took.value), culprit, span)
+
+
+def _induced(case: Case, limit: float) -> Verdict:
+    reasons, by = _column(case, "reason"), _column(case, "requested_by")
+    # Where a tool took a snapshot of the heap, it requested collections that no method of the program did.
+    snapshots = bool(case.value("trace.snapshots"))
+    rows = [row for row, why in enumerate(reasons) if (why or "").startswith("Induced") and (by[row] or not snapshots)]
+    share = len(rows) / max(len(reasons), 1)
+    paused = _pauses(case, rows)
+    counted_ = case.cited("gc.induced")
+    title = f"{counted(len(rows), 'collection')} of {len(reasons):,} were requested by the program"
+    if len(rows) < 3 or share < limit or not paused.value:
+        return Clear(title, (counted_,))
+    title += f", and paused it for {duration_text(paused.value)}"
+    return Found(
+        title,
+        int(paused.value),
+        "ns",
+        (counted_, paused),
+        case.share(paused.value),
+        _requester(case, rows),
+        _worst_span(case, rows),
+    )
+
+
+def _large(case: Case, limit: float) -> Verdict:
+    reasons, generations = _column(case, "reason"), _column(case, "generation")
+    rows = [row for row, why in enumerate(reasons) if why == _LARGE and generations[row] == 2]
+    paused, all_pauses = _pauses(case, rows), case.cited("gc.pause_total")
+    share = paused.value / all_pauses.value if all_pauses.value else 0.0
+    title = f"{counted(len(rows), 'collection')} of generation 2 because of large objects"
+    if len(rows) < 3 or share < limit:
+        return Clear(title, (paused, all_pauses))
+    title += f", {share_text(share)} of all pauses"
+    culprit = _requester(case, rows) or _largest_site(case)
+    return Found(
+        title,
+        int(paused.value),
+        "ns",
+        (paused, all_pauses),
+        case.share(paused.value),
+        culprit,
+        _worst_span(case, rows),
+    )
+
+
+def _largest_site(case: Case) -> str | None:
+    """The method that allocates most large objects."""
+    stacks = case.rows("alloc", "stacks")
+    large = stacks.numbers("large_bytes")
+    return stacks.column("method").tolist()[int(np.argmax(large))] if len(large) and large.max() else None
+
+
+def _full(case: Case, limit: float) -> Verdict:
+    reasons, generations, kinds = (_column(case, name) for name in ("reason", "generation", "kind"))
+    # Requested ones, and those for large objects, have rules of their own.
+    rows = [
+        row
+        for row, why in enumerate(reasons)
+        if generations[row] == 2
+        and kinds[row] == "blocking"
+        and why != _LARGE
+        and not (why or "").startswith("Induced")
+    ]
+    share, count = len(rows) / max(len(reasons), 1), case.cited("gc.count")
+    paused = _pauses(case, rows)
+    title = f"{counted(len(rows), 'collection')} of {len(reasons):,} were full and blocking"
+    if len(reasons) < 20 or share < limit:
+        return Clear(title, (count, paused))
+    title += f", and paused the program for {duration_text(paused.value)}"
+    return Found(
+        title,
+        int(paused.value),
+        "ns",
+        (paused, count),
+        case.share(paused.value),
+        _requester(case, rows),
+        _worst_span(case, rows),
+    )
+
+
+def _fragmented(case: Case, limit: float) -> Verdict:
+    after, free = _column(case, "heap_after_bytes"), _column(case, "fragmentation_bytes")
+    generations = _column(case, "generation")
+    full = [row for row, g in enumerate(generations) if g == 2 and after[row] and free[row] is not None]
+    if not full:
+        return Clear("no full collection says how much is free")
+    last = full[-1]
+    share = free[last] / after[last]
+    room, size = (case.cells("gc", "collections", n, [last]) for n in ("fragmentation_bytes", "heap_after_bytes"))
+    title = f"{size_text(free[last])} of the heap's {size_text(after[last])} were free after the last full collection"
+    if share < limit or free[last] < _LEAST_BYTES:
+        return Clear(title, (room, size))
+    return Found(title, int(room.value), "bytes", (room, size), share)
+
+
+def _pinned(case: Case, limit: float) -> Verdict:
+    rows = case.rows("gc", "generations")
+    young = [row for row, g in enumerate(rows.column("generation").tolist()) if g in ("gen0", "gen1")]
+    pinned = case.cells("gc", "generations", "pinned_survived_bytes", young)
+    survived = case.cells("gc", "generations", "survived_bytes", young)
+    share = pinned.value / survived.value if survived.value else 0.0
+    title = f"{size_text(pinned.value)} of {size_text(survived.value)} that survived in generations 0 and 1 were pinned"
+    if share < limit or pinned.value < 10_000_000:
+        return Clear(title, (pinned, survived))
+    return Found(title, int(pinned.value), "bytes", (pinned, survived), min(share, 1.0))
+
+
+def _finalizers(case: Case, limit: float) -> Verdict:
+    every = list(range(len(case.rows("gc", "collections"))))
+    objects, held = (case.cells("gc", "collections", f"finalizable_{n}", every) for n in ("objects", "bytes"))
+    rate = case.per_second(objects.value)
+    title = f"{objects.value:,} dead objects were kept for their finalizers, {rate:,.0f} per second"
+    if rate < limit or objects.value < limit:
+        return Clear(title, (objects,))
+    return Found(f"{title}: {size_text(held.value)} with what they refer to", int(held.value), "bytes", (objects, held))
+
+
+def _growth(case: Case, limit: float) -> Verdict:
+    after, generations, starts = (_column(case, n) for n in ("heap_after_bytes", "generation", "start_ns"))
+    full = [row for row, g in enumerate(generations) if g == 2 and after[row] and starts[row] is not None]
+    if len(full) < 4:
+        return Clear(f"{counted(len(full), 'full collection')} are too few to see the heap grow")
+    sizes = np.array([after[row] for row in full], dtype=np.float64)
+    rises = np.sign(sizes[None, :] - sizes[:, None])[np.triu_indices(len(sizes), 1)]
+    grown = sizes[-1] - sizes[0]
+    taken = (starts[full[-1]] - starts[full[0]]) / 1e9
+    rate = grown / sizes.mean() / taken if taken > 0 else 0.0
+    last, first = (case.cells("gc", "collections", "heap_after_bytes", [row]) for row in (full[-1], full[0]))
+    title = (
+        f"the heap went from {size_text(sizes[0])} to {size_text(sizes[-1])} over "
+        f"{counted(len(full), 'full collection')} in {duration_text(taken * 1e9)}"
+    )
+    if rises.mean() < 0.8 or rate < limit or grown < _LEAST_BYTES / 10:
+        return Clear(title, (first, last))
+    return Found(title, int(grown), "bytes", (last, first), min(grown / sizes[-1], 1.0), _largest_type(case))
+
+
+def _largest_type(case: Case) -> str | None:
+    types = case.rows("alloc", "types").column("type").tolist()
+    return types[0] if types else None
+
+
+def _memory(case: Case, limit: float) -> Verdict:
+    loads = _column(case, "memory_load")
+    rows = [row for row, load in enumerate(loads) if load is not None and load >= limit]
+    peak = case.cited("gc.heap_peak")
+    most = max((load for load in loads if load is not None), default=None)
+    if most is None:
+        return Clear("no collection says how full the memory was", (peak,))
+    title = f"{share_text(most)} of the memory was in use at most"
+    if not rows:
+        return Clear(title, (peak,))
+    title = f"{share_text(most)} of the memory was in use, at {counted(len(rows), 'collection')}"
+    return Found(title, int(peak.value), "bytes", (peak,), None, None, _worst_span(case, rows))
+
+
+_FOR_PAUSES: Final = "Threads that are stopped answer nobody: pauses are part of each response that they meet."
+
+RULES: Final = (
+    Rule(
+        "gc.pause_ratio",
+        "Do collections stop the program for much of the time?",
+        ("gc.pause_total", "gc.count"),
+        Threshold(
+            0.05,
+            "5 % of the worst minute, and 50 ms in all",
+            "JDK Mission Control informs at 5 % and warns at 10 %; mem-doc: a well-behaved program is below 5 %",
+        ),
+        _FOR_PAUSES,
+        "Allocate less where `clrevents alloc` shows most bytes, and keep fewer objects alive for a little while only.",
+        "a debugger or the sample profiler stopped threads: `clrevents gc --table suspensions` has the reasons.",
+        "gc {file} {span}",
+        _pause_ratio,
+        nothing="gc.count",
+    ),
+    Rule(
+        "gc.long_pause",
+        "Is there a long pause?",
+        ("gc.pause_max",),
+        Threshold(200_000_000, "a pause of 200 ms", "PerfView's GCStats lists pauses above 200 ms"),
+        _FOR_PAUSES,
+        "See which generation was collected and why; full blocking collections go with large or long-lived garbage.",
+        "it is one at the start of the program, when nobody waits.",
+        "gc {file} --sort pause_ns {span}",
+        _long_pause,
+        nothing="gc.count",
+    ),
+    Rule(
+        "gc.slow_suspend",
+        "Do threads take long to stop for a collection?",
+        ("gc.suspend_total",),
+        Threshold(10_000_000, "10 ms until all threads stopped", "mem-doc: tens of milliseconds are a defect"),
+        "All other threads wait for the one that does not stop.",
+        "Look for long loops without calls, and for calls into native code that hold threads up.",
+        "the process had no processor just then, as under a CPU quota: threads cannot stop without running.",
+        "gc {file} --table hints --hints {span}",
+        _slow_suspend,
+        nothing="gc.count",
+    ),
+    Rule(
+        "gc.induced",
+        "Does the program request collections itself?",
+        ("gc.induced", "gc.pause_total"),
+        Threshold(0.1, "3 collections, and 10 % of all", "JDK Mission Control warns at 50 %; 10 % is our judgement"),
+        "A requested collection is nearly always full and blocking, whether there is garbage or not.",
+        "Remove the call of GC.Collect, or find out which library makes it.",
+        "it was requested by a tool, such as one that takes a snapshot of the heap, or on purpose between two phases.",
+        "gc {file} --callers {span}",
+        _induced,
+        nothing="gc.count",
+    ),
+    Rule(
+        "gc.large_objects",
+        "Do large objects cause full collections?",
+        ("gc.pause_total",),
+        Threshold(
+            0.2, "3 collections, and 20 % of all pauses", "by analogy to JDK Mission Control's 20 % outside TLABs"
+        ),
+        "Large objects are collected with generation 2 only, so each batch of them makes a full collection necessary.",
+        "Rent large arrays from ArrayPool, or work in chunks below 85,000 bytes.",
+        "they are buffers that are made once, at the start.",
+        "alloc {file} --table stacks --sort large_bytes",
+        _large,
+        also=("alloc",),
+        nothing="gc.count",
+    ),
+    Rule(
+        "gc.full_blocking",
+        "Are many collections full and blocking?",
+        ("gc.count", "gc.pause_total"),
+        Threshold(0.1, "10 % of at least 20 collections", "classic counter guides: 100 : 10 : 1 by generation"),
+        "A full blocking collection looks at the whole heap while every thread waits.",
+        "Find objects that live just long enough to become old: caches without bounds, requests that take long.",
+        "there is little memory left, or background collections are switched off: then that is the cause.",
+        "gc {file} --table totals",
+        _full,
+        nothing="gc.count",
+    ),
+    Rule(
+        "gc.fragmented",
+        "Is much of the heap free space?",
+        ("gc.heap_peak",),
+        Threshold(0.5, "50 % and 100 MB after the last full collection", "our judgement"),
+        "Free space between objects counts as memory of the process, and new objects may not fit into it.",
+        "Look for pinned objects, and for large arrays of many sizes.",
+        "the next allocations fill it: the runtime keeps some on purpose.",
+        "gc {file} --table generations",
+        _fragmented,
+        nothing="gc.count",
+    ),
+    Rule(
+        "gc.pinned",
+        "Do pinned objects hold the young generations back?",
+        ("gc.promoted_total",),
+        Threshold(0.1, "10 % of the survivors, and 10 MB", "our judgement"),
+        "Pinned objects cannot be moved, so the space around them is lost until they are let go.",
+        "Allocate long-lived buffers on the pinned heap, or rent them from a pool.",
+        "they belong to the web server's own buffers, which are few and long-lived.",
+        "gc {file} --table generations",
+        _pinned,
+        nothing="gc.count",
+    ),
+    Rule(
+        "gc.finalizers",
+        "Do many objects need finalizers?",
+        ("gc.count",),
+        Threshold(1_000, "1,000 objects per second", "our judgement"),
+        "An object with a finalizer survives its first collection, with everything that it refers to.",
+        "Dispose such objects, and call GC.SuppressFinalize when doing so.",
+        "they are few bytes, and finalizers that return at once.",
+        "gc {file} --columns number,finalizable_objects,finalizable_bytes",
+        _finalizers,
+        nothing="gc.count",
+    ),
+    Rule(
+        "gc.growth",
+        "Does the heap keep growing?",
+        ("gc.heap_peak",),
+        Threshold(
+            0.01,
+            "1 % per second and 10 MB, over at least 4 full collections most of which left more than the ones before",
+            "JDK Mission Control, live set growing by 1 % per second",
+        ),
+        "What grows over full collections is held by something, and ends in an OutOfMemoryException.",
+        "Take two snapshots of the heap some time apart, and compare them: clrevents heap NEW --baseline OLD.",
+        "a cache is still warming up.",
+        "gc {file} --columns number,generation,start_ns,heap_after_bytes",
+        _growth,
+        "inferred",
+        ("alloc",),
+        nothing="gc.count",
+    ),
+    Rule(
+        "gc.memory_load",
+        "Is the memory nearly full?",
+        ("gc.heap_peak",),
+        Threshold(0.9, "90 % of the memory in use", "mem-doc: the runtime collects harder from 90 % on"),
+        "From there on the runtime makes full blocking collections to stay within the limit.",
+        "Raise the limit of the container, or look for what keeps the heap large: clrevents heap.",
+        "other processes use the memory: the load is the machine's or the container's.",
+        "gc {file} --columns number,reason,memory_load,heap_after_bytes,pause_ns",
+        _memory,
+        nothing="gc.count",
+    ),
+)

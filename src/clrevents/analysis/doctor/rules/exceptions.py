@@ -1,0 +1,98 @@
+"""Rules about exceptions: how many are thrown, and where one is thrown and caught again and again."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.doctor.case import Case
+from clrevents.analysis.doctor.rule import Rule, Threshold
+from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+
+_LEAST: Final = 100
+
+
+def _cost(case: Case, rows: list[int]) -> tuple[int, str]:
+    """What the exceptions of these groups cost: the time to find their handlers; how many, if that is unknown."""
+    groups = case.rows("exceptions", "groups")
+    known = groups.column("dispatch_ns").known
+    if known is not None and bool(np.asarray(known)[rows].any()):
+        return int(case.cells("exceptions", "groups", "dispatch_ns", rows).value), "ns"
+    return int(case.cells("exceptions", "groups", "thrown", rows).value), "count"
+
+
+def _rate(case: Case, limit: float) -> Verdict:
+    count = case.cited("exceptions.count")
+    rate = case.per_second(count.value)
+    title = f"{counted(int(count.value), 'exception')}, {rate:,.0f} per second"
+    requests = case.value("requests.server_count") or 0
+    if requests >= 20:
+        title += f", {count.value / requests:.2g} for each request"
+    many = count.value >= _LEAST and (rate >= limit or (requests >= 20 and count.value >= 0.05 * requests))
+    if not many:
+        return Clear(title, (count,))
+    groups = case.rows("exceptions", "groups")
+    impact, unit = _cost(case, list(range(len(groups))))
+    culprit = groups.column("throwing_method").tolist()[0] if len(groups) else None
+    share = case.share(impact) if unit == "ns" else None
+    return Found(title, impact, unit, (count,), share, culprit)  # type: ignore[arg-type]
+
+
+def _control_flow(case: Case, limit: float) -> Verdict:
+    groups = case.rows("exceptions", "groups")
+    caught = np.asarray([name is not None for name in groups.column("catching_method").tolist()], dtype=bool)
+    counts = groups.numbers("thrown") + groups.numbers("nested")
+    counts = np.where(caught, counts, 0) if len(counts) else counts
+    every = case.cited("exceptions.count")
+    if not len(counts) or not counts.max():
+        return Clear("no method throws what another one catches again and again", (every,))
+    worst = int(np.argmax(counts))
+    thrown = case.cells("exceptions", "groups", "thrown", [worst])
+    names = ("type", "throwing_method", "catching_method")
+    kind, throwing, catching = (groups.column(n).tolist()[worst] for n in names)
+    rate = case.per_second(int(counts[worst]))
+    title = f"{int(counts[worst]):,} times, {rate:,.0f} per second, {catching} caught {kind} from {throwing}"
+    if rate < limit or counts[worst] < _LEAST:
+        return Clear(title, (thrown, every))
+    impact, unit = _cost(case, [worst])
+    share = case.share(impact) if unit == "ns" else None
+    return Found(title, impact, unit, (thrown, every), share, throwing)  # type: ignore[arg-type]
+
+
+_COST: Final = (
+    "An exception costs thousands of times what a return value costs, on a thread that does nothing else then."
+)
+
+RULES: Final = (
+    Rule(
+        "exceptions.rate",
+        "Are many exceptions thrown?",
+        ("exceptions.count",),
+        Threshold(
+            5_000,
+            "5,000 per second, or 1 in 20 requests, and 100 in all",
+            "JDK Mission Control informs at 5,000 and warns at 10,000 per second; counter guides: 5 % of requests",
+        ),
+        _COST,
+        "See what is thrown most, and whether it can be known beforehand.",
+        "they come from cancelling work when the program ends.",
+        "exceptions {file}",
+        _rate,
+        also=("requests",),
+        nothing="exceptions.count",
+    ),
+    Rule(
+        "exceptions.control_flow",
+        "Are exceptions used where a condition would do?",
+        ("exceptions.count",),
+        Threshold(100, "100 per second from one method to another, and 100 in all", "classic counter guides"),
+        _COST,
+        "Call the method that reports failure by its result, such as TryParse or TryGetValue.",
+        "it is a retry with growing delays, or another side fails and there is no way to know before.",
+        "exceptions {file} --table groups",
+        _control_flow,
+        nothing="exceptions.count",
+    ),
+)

@@ -1,0 +1,127 @@
+"""Rules about locks: deadlocks, convoys, and time spent waiting."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from clrevents._util.units import duration_text
+from clrevents._util.words import counted
+from clrevents.analysis.doctor.case import Case
+from clrevents.analysis.doctor.rule import Rule, Threshold
+from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+
+_LONG: Final = 200_000_000
+
+
+def _deadlock(case: Case, limit: float) -> Verdict:
+    count = case.cited("locks.deadlocks")
+    if count.value < limit:
+        return Clear("no threads wait for each other in a circle", (count,))
+    rows = case.rows("locks", "deadlocks")
+    waited = case.cells("locks", "deadlocks", "waited_ns", range(len(rows)))
+    methods, starts, waits = (rows.column(n).tolist() for n in ("method", "start_ns", "waited_ns"))
+    title = (
+        f"{counted(int(count.value), 'deadlock')} of {counted(len(rows), 'thread')}, which waited for each other for "
+        f"{duration_text(max(waits))} until tracing stopped"
+    )
+    culprit = " and ".join(dict.fromkeys(name for name in methods if name)) or None
+    span = (min(starts), max(start + wait for start, wait in zip(starts, waits, strict=True)))
+    return Found(title, int(waited.value), "ns", (count, waited), None, culprit, span)
+
+
+def _convoy(case: Case, limit: float) -> Verdict:
+    rows = case.rows("locks", "convoys")
+    crowded = np.flatnonzero(rows.numbers("threads") >= limit).tolist()
+    waited = case.cells("locks", "convoys", "waited_ns", crowded)
+    total = case.cited("locks.waited_total")
+    if not crowded or waited.value < 0.5 * total.value:
+        return Clear(
+            f"{counted(len(rows), 'convoy')} of fewer than {limit:g} threads, or little of all waiting", (waited,)
+        )
+    worst = max(crowded, key=lambda row: rows.numbers("waited_ns")[row])
+    method, starts, ends, threads = (rows.column(n).tolist() for n in ("method", "start_ns", "end_ns", "threads"))
+    title = (
+        f"{threads[worst]} threads waited for one lock in turn, for {duration_text(waited.value)} together in "
+        f"{duration_text(ends[worst] - starts[worst])}"
+    )
+    span = (starts[worst], ends[worst])
+    owner = rows.column("owner_method").tolist()[worst]
+    return Found(title, int(waited.value), "ns", (waited, total), None, owner or method[worst], span)
+
+
+def _episodes(case: Case) -> int:
+    """How often waiting for a lock of the program began while nobody else waited for the same one."""
+    rows = case.rows("locks", "contentions")
+    held = zip(*(rows.column(n).tolist() for n in ("native", "lock_id", "start_ns", "end_ns")), strict=True)
+    until: dict[int | None, int] = {}
+    episodes = 0
+    for native, lock, start, end in held:
+        if not native and start is not None:
+            episodes += start >= until.get(lock, 0)
+            until[lock] = max(until.get(lock, 0), start + 1 if end is None else end)
+    return episodes
+
+
+def _waited(case: Case, limit: float) -> Verdict:
+    total, longest = case.cited("locks.waited_total"), case.cited("locks.waited_max")
+    # Convoys and deadlocks have rules of their own.
+    told = sum(int(case.rows("locks", name).numbers("waited_ns").sum()) for name in ("convoys", "deadlocks"))
+    rest = max(int(total.value) - told, 0)
+    title = (
+        f"threads waited for locks for {duration_text(total.value)} together, {duration_text(longest.value)} at most"
+    )
+    # What several wait for once, such as something that is made at the start, is no habit.
+    often = case.share(rest) >= limit and rest >= 50_000_000 and _episodes(case) >= 3
+    if not often and (rest < _LONG or longest.value < _LONG):
+        return Clear(title, (total, longest))
+    rows = case.rows("locks", "locks")
+    own = np.flatnonzero(~rows.column("native").filled(True)).tolist()
+    worst = max(own, key=lambda row: rows.numbers("waited_ns")[row])
+    holder, method = (rows.column(n).tolist()[worst] for n in ("holder", "method"))
+    return Found(title, int(total.value), "ns", (total, longest), case.share(total.value), holder or method)
+
+
+RULES: Final = (
+    Rule(
+        "lock.deadlock",
+        "Is there a deadlock?",
+        ("locks.deadlocks",),
+        Threshold(1, "1 circle of threads that wait for each other's locks", "what a deadlock is"),
+        "These threads never go on, and neither does whoever needs a lock that they hold.",
+        "Take the locks in the same order everywhere.",
+        "tracing stopped while they waited: a thread that gives up after a time limit ends the circle.",
+        "locks {file} --table deadlocks",
+        _deadlock,
+        nothing="locks.count",
+    ),
+    Rule(
+        "lock.convoy",
+        "Do threads queue up for one lock?",
+        ("locks.convoys", "locks.waited_total"),
+        Threshold(4, "4 threads in turn, and half of all waiting for locks", "our judgement"),
+        "Threads in a convoy run one after the other, however many processors there are.",
+        "Hold the lock for less time, split it, or let readers in together.",
+        "the lock is held while something is made once, at the start.",
+        "locks {file} --table convoys {span}",
+        _convoy,
+        nothing="locks.count",
+    ),
+    Rule(
+        "lock.waited",
+        "Is much time spent waiting for locks?",
+        ("locks.waited_total", "locks.waited_max"),
+        Threshold(
+            0.05,
+            "5 % of the time and 50 ms, added up over threads, on at least 3 occasions; or a wait of 200 ms",
+            "our judgement",
+        ),
+        "A thread that waits for a lock does nothing for whoever waits for it.",
+        "Hold the lock for less time: compute before, and call nothing slow inside.",
+        "the waiting threads had nothing else to do.",
+        "locks {file}",
+        _waited,
+        nothing="locks.count",
+    ),
+)

@@ -1,0 +1,133 @@
+"""Rules about the thread pool: work that waits for a worker, and workers that wait."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from clrevents._util.units import duration_text
+from clrevents._util.words import counted
+from clrevents.analysis.doctor.case import Case
+from clrevents.analysis.doctor.rule import Rule, Threshold
+from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+
+
+def _starved(case: Case, limit: float) -> Verdict:
+    starved, raises = case.cited("pool.starved_total"), case.cited("pool.raises")
+    title = f"the pool was starved for {duration_text(starved.value)}"
+    if starved.value < limit or raises.value < 2:
+        return Clear(title, (starved, raises))
+    facts = case.answers["pool"].facts
+    title += f", and raised its goal {counted(int(raises.value), 'time')}"
+    since, until = facts.since_ns, facts.until_ns
+    span = None if since is None or until is None else (since, until)
+    return Found(title, int(starved.value), "ns", (starved, raises), case.share(starved.value), facts.culprit, span)
+
+
+def _queue(case: Case, limit: float) -> Verdict:
+    items, longest = case.cited("pool.items"), case.cited("pool.latency_max")
+    source = case.answers["pool"].facts.latency_source
+    sources = case.rows("pool", "latencies").column("source").tolist()
+    row = sources.index(source) if source in sources else None
+    if row is None:
+        return Clear("no work item was queued and taken", (items,))
+    p95 = case.cells("pool", "latencies", "p95_ns", [row])
+    title = (
+        f"of {counted(int(items.value), 'work item')}, 5 % waited for a worker for {duration_text(p95.value)} or more"
+    )
+    # Work that waits because all workers compute is a matter of processors.
+    blocked = case.cited("pool.blocked_total")
+    if p95.value < limit or items.value < 20 or case.share(blocked.value) < 0.5:
+        return Clear(title, (p95, items, blocked))
+    queued = case.rows("pool", "queue")
+    waited = [r for r, s in enumerate(queued.column("source").tolist()) if s == source]
+    total = case.cells("pool", "queue", "latency_ns", waited)
+    latencies = queued.numbers("latency_ns")
+    worst = max(waited, key=lambda r: latencies[r])
+    begin, end = (queued.column(n).tolist()[worst] for n in ("enqueued_ns", "dequeued_ns"))
+    title += f", {duration_text(longest.value)} at most"
+    culprit = case.answers["pool"].facts.culprit
+    return Found(title, int(total.value), "ns", (p95, items, total), case.share(total.value), culprit, (begin, end))
+
+
+def _sync_over_async(case: Case, limit: float) -> Verdict:
+    tasks = np.flatnonzero(case.rows("pool", "blockers").column("task_wait").filled(False)).tolist()
+    return _blocked(case, limit, tasks, "were blocked by waiting for tasks")
+
+
+def _sleeping(case: Case, limit: float) -> Verdict:
+    kinds = case.rows("pool", "blockers").column("kind").tolist()
+    return _blocked(case, limit, [row for row, kind in enumerate(kinds) if kind == "sleep"], "slept")
+
+
+def _blocked(case: Case, limit: float, rows: list[int], what: str) -> Verdict:
+    blockers = case.rows("pool", "blockers")
+    waited = case.cells("pool", "blockers", "waited_ns", rows)
+    share = case.share(waited.value)
+    title = f"workers of the pool {what} for {duration_text(waited.value)}"
+    if share < limit or waited.value < 100_000_000:
+        return Clear(title, (waited,))
+    worst = max(rows, key=lambda row: blockers.numbers("waited_ns")[row])
+    threads = case.cells("pool", "blockers", "threads", [worst])
+    culprit = blockers.column("method").tolist()[worst]
+    title += f", up to {counted(int(threads.value), 'worker')} at once"
+    return Found(title, int(waited.value), "ns", (waited, threads), share, culprit)
+
+
+_WORKERS: Final = "Every request and continuation needs a worker: while all of them wait, nothing goes on."
+
+RULES: Final = (
+    Rule(
+        "pool.starved",
+        "Is the thread pool starved?",
+        ("pool.starved_total", "pool.raises"),
+        Threshold(
+            500_000_000, "500 ms with at least 2 raises of the goal", "the runtime's gate thread looks every 500 ms"
+        ),
+        _WORKERS,
+        "Do not block workers: await, instead of Wait and Result, in the method that is named here.",
+        "all processors are busy: then more workers would not help.",
+        "pool {file} {span}",
+        _starved,
+        "inferred",
+    ),
+    Rule(
+        "pool.queue",
+        "Does work wait long for a worker?",
+        ("pool.items", "pool.latency_max", "pool.blocked_total"),
+        Threshold(
+            100_000_000,
+            "100 ms for 5 % of at least 20 items, while workers are blocked half of the time, added up",
+            "our judgement",
+        ),
+        "The wait comes on top of the time that the work itself takes.",
+        "Find out what the workers do meanwhile; if they must block, raise the minimum of workers.",
+        "the work is queued all at once on purpose, as by Parallel.For.",
+        "pool {file} --table queue --sort latency_ns {span}",
+        _queue,
+    ),
+    Rule(
+        "pool.sync_over_async",
+        "Do workers wait for tasks?",
+        ("pool.blocked_total",),
+        Threshold(0.05, "5 % of the time, and 100 ms, added up over workers", "our judgement"),
+        _WORKERS,
+        "Await the task in the method that is named here, and in its callers.",
+        "the task was about to complete, or the thread is not one of the pool.",
+        "pool {file} --table blockers",
+        _sync_over_async,
+    ),
+    Rule(
+        "pool.sleeping",
+        "Do workers sleep?",
+        ("pool.blocked_total",),
+        Threshold(0.05, "5 % of the time, and 100 ms, added up over workers", "our judgement"),
+        _WORKERS,
+        "Await Task.Delay in the method that is named here, or use a timer.",
+        "the program has a thread for it, and took one of the pool by mistake: then it costs that one worker.",
+        "pool {file} --table blockers",
+        _sleeping,
+        "sample",
+    ),
+)

@@ -1,0 +1,83 @@
+"""Rules about the recording itself: what is missing from it puts every other conclusion in doubt."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from clrevents._util.units import share_text
+from clrevents._util.words import counted, lost_events
+from clrevents.analysis.doctor.case import Case
+from clrevents.analysis.doctor.rule import Rule, Threshold
+from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+
+
+def _lost(case: Case, limit: float) -> Verdict:
+    lost, events = case.cited("trace.lost"), case.value("trace.events")
+    if lost.value < limit:
+        return Clear("no event was lost", (lost,))
+    share = None if events is None else lost.value / (lost.value + events)
+    title = lost_events(int(lost.value)) + ("" if share is None else f", {share_text(share)} of all")
+    return Found(title, int(lost.value), "count", (lost,), share)
+
+
+def _cut(case: Case, limit: float) -> Verdict:
+    damaged, unended = case.cited("trace.damaged"), case.cited("trace.unended")
+    if damaged.value >= limit:
+        title = f"the file is damaged in {counted(int(damaged.value), 'place')}"
+        return Found(title, int(damaged.value), "count", (damaged, unended))
+    if unended.value >= limit:
+        return Found("the end of the trace is missing: the recording was cut off", 1, "count", (unended, damaged))
+    return Clear("the file is complete", (damaged, unended))
+
+
+def _names(case: Case, limit: float) -> Verdict:
+    total = case.cited("top.total")
+    methods = case.rows("top", "methods")
+    names = methods.column("name").tolist()
+    kinds = case.rows("top", "methods").column("kind").tolist()
+    # Native code has its names in symbol files, and not in the trace.
+    nameless = [row for row, name in enumerate(names) if name.startswith("[unresolved") and kinds[row] != "native"]
+    unnamed = case.cells("top", "methods", "exclusive_ns", nameless)
+    share = unnamed.value / total.value if total.value else 0.0
+    if share < limit:
+        return Clear(f"{share_text(share)} of the sampled time is in code without a name", (unnamed, total))
+    title = f"{share_text(share)} of the sampled time is in code without a name"
+    return Found(title, int(unnamed.value), "ns", (unnamed, total), share)
+
+
+RULES: Final = (
+    Rule(
+        "trace.lost",
+        "Were events lost while recording?",
+        ("trace.lost",),
+        Threshold(1, "1 lost event", "JDK Mission Control, lost buffers"),
+        "What was lost is in no answer: sums are lower bounds, and starts may lack their ends.",
+        "Record fewer providers or keywords, or use a larger buffer (--buffersize).",
+        "the losses lie outside the time that you are interested in: rows that they may affect are marked `lossy`.",
+        "check {file} --fail-on loss",
+        _lost,
+    ),
+    Rule(
+        "trace.cut",
+        "Is the file whole?",
+        ("trace.damaged", "trace.unended"),
+        Threshold(1, "1 damaged place, or no end", "the format: a trace that was closed has an end"),
+        "What follows the damage may be missing, and with the end, the names of methods that were loaded before.",
+        "Stop the recording instead of killing it; copy the file in binary mode.",
+        "the process was killed on purpose: what was written until then is sound.",
+        "check {file}",
+        _cut,
+    ),
+    Rule(
+        "trace.names",
+        "Does code have names?",
+        ("top.total",),
+        Threshold(0.05, "5 % of the sampled time without a name", "our judgement"),
+        "Methods without names cannot be blamed, and hide in sums of others.",
+        "Stop the recording cleanly, with rundown enabled, so that the runtime lists all methods at the end.",
+        "the code was made by the runtime itself, such as a stub: it never gets a name.",
+        "top {file}",
+        _names,
+        "sample",
+    ),
+)

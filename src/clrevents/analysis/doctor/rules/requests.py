@@ -1,0 +1,137 @@
+"""Rules about requests, connections and database commands."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from clrevents._util.units import duration_text, share_text
+from clrevents._util.words import counted
+from clrevents.analysis.doctor.case import Case
+from clrevents.analysis.doctor.rule import Rule, Threshold
+from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+
+
+def _clients(case: Case) -> list[int]:
+    return [
+        row for row, side in enumerate(case.rows("requests", "requests").column("side").tolist()) if side == "client"
+    ]
+
+
+def _queue(case: Case, limit: float) -> Verdict:
+    rows = case.rows("requests", "requests")
+    queued, took = rows.numbers("queue_ns"), rows.numbers("duration_ns")
+    known = rows.column("queue_ns").known & rows.column("duration_ns").known
+    own = [row for row in _clients(case) if known[row] and took[row] > 0]
+    total = case.cells("requests", "requests", "queue_ns", own)
+    whole = case.cells("requests", "requests", "duration_ns", own)
+    share = total.value / whole.value if whole.value else 0.0
+    title = f"{counted(len(own), 'request')} waited for a connection {share_text(share)} of their time"
+    if len(own) < 20 or share < limit or total.value < 50_000_000:
+        return Clear(title, (total, whole))
+    hosts = rows.column("host").tolist()
+    worst = max(own, key=lambda row: queued[row])
+    start = rows.column("start_ns").tolist()[worst]
+    span = None if start is None else (start, start + int(took[worst]))
+    return Found(title, int(total.value), "ns", (total, whole), share, hosts[worst], span)
+
+
+def _churn(case: Case, limit: float) -> Verdict:
+    reused = case.rows("requests", "requests").column("connection_reused").tolist()
+    told = [row for row in _clients(case) if reused[row] is not None]
+    fresh = [row for row in told if not reused[row]]
+    share = len(fresh) / max(len(told), 1)
+    count = case.cited("requests.client_count")
+    title = f"{len(fresh):,} of {counted(len(told), 'request')} made a new connection"
+    if len(told) < 50 or share < limit:
+        return Clear(title, (count,))
+    hosts = case.rows("requests", "requests").column("host").tolist()
+    names = [hosts[row] for row in fresh if hosts[row]]
+    culprit = max(set(names), key=names.count) if names else None
+    return Found(title, len(fresh), "count", (count,), share, culprit)
+
+
+def _repeated(case: Case, limit: float) -> Verdict:
+    rows = case.rows("requests", "commands")
+    texts, inside = rows.column("command_text").tolist(), rows.column("request_row").tolist()
+    groups: dict[tuple[object, str], list[int]] = {}
+    for row, text in enumerate(texts):
+        if text is not None and inside[row] is not None:
+            groups.setdefault((inside[row], text), []).append(row)
+    worst = max(groups.values(), key=len, default=[])
+    took = case.cells("requests", "commands", "duration_ns", worst)
+    title = f"one request ran the same command {counted(len(worst), 'time')}"
+    if len(worst) < limit:
+        return Clear(title, (took,))
+    return Found(
+        f"{title}, for {duration_text(took.value)} in all", int(took.value), "ns", (took,), case.share(took.value)
+    )
+
+
+def _slow(case: Case, limit: float) -> Verdict:
+    rows = case.rows("requests", "commands")
+    took = rows.numbers("duration_ns")
+    slow = np.flatnonzero(took >= limit).tolist()
+    total = case.cells("requests", "commands", "duration_ns", slow)
+    longest = int(took.max()) if len(took) else 0
+    title = f"{counted(len(slow), 'command')} took {duration_text(limit)} or more, {duration_text(longest)} at most"
+    if not slow:
+        return Clear(f"the longest command took {duration_text(longest)}", (total,))
+    worst = max(slow, key=lambda row: took[row])
+    start = rows.column("start_ns").tolist()[worst]
+    span = None if start is None else (start, start + int(took[worst]))
+    culprit = rows.column("database").tolist()[worst]
+    return Found(title, int(total.value), "ns", (total,), case.share(total.value), culprit, span)
+
+
+RULES: Final = (
+    Rule(
+        "http.queue",
+        "Do requests wait for a connection?",
+        ("requests.client_count",),
+        Threshold(0.1, "10 % of the time of at least 20 requests, and 50 ms", "our judgement"),
+        "The server has not even heard of a request that waits for a connection.",
+        "Raise MaxConnectionsPerServer, or send fewer requests at once.",
+        "they are the first requests, and connections are just being made.",
+        "requests {file} --sort queue_ns {span}",
+        _queue,
+        nothing="requests.count",
+    ),
+    Rule(
+        "http.new_connections",
+        "Are connections used only once?",
+        ("requests.client_count",),
+        Threshold(0.5, "half of at least 50 requests", "our judgement"),
+        "Each new connection costs round trips, mostly a TLS handshake, and keeps a port busy afterwards.",
+        "Share one HttpClient, or use IHttpClientFactory.",
+        "requests go to many hosts, each of which gets few.",
+        "requests {file} --table network",
+        _churn,
+        nothing="requests.count",
+    ),
+    Rule(
+        "db.repeated",
+        "Does a request run the same command again and again?",
+        ("requests.count",),
+        Threshold(100, "100 times in one request", "JetBrains Rider's monitoring"),
+        "Each command is a round trip, and the request waits for all of them.",
+        "Ask for all rows at once: join, or load what is needed beforehand.",
+        "it is a batch job.",
+        "requests {file} --table commands --sort duration_ns",
+        _repeated,
+        nothing="requests.count",
+    ),
+    Rule(
+        "db.slow",
+        "Are there slow commands?",
+        ("requests.count",),
+        Threshold(10**9, "1 s for one command", "JetBrains Rider's monitoring"),
+        "The request waits for it.",
+        "Look at the command's plan, and for a missing index.",
+        "it is a report or a batch job.",
+        "requests {file} --table commands --sort duration_ns {span}",
+        _slow,
+        nothing="requests.count",
+    ),
+)

@@ -1,0 +1,260 @@
+"""`clrevents doctor`: what is wrong with a program, from one trace, a running process, or many traces.
+
+Shows what `Trace.doctor` finds, and exits by what it names. Judges nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import click
+
+from clrevents._util.fitting import TextColumn, fitted_table
+from clrevents._util.units import amount_text
+from clrevents._util.words import counted
+from clrevents.analysis.doctor.diagnosing import asked_of, diagnosed_live, doctor, rules_of
+from clrevents.analysis.doctor.diagnosis import Diagnosis
+from clrevents.analysis.doctor.diagnosis_texts import MOST, detail_lines, diagnosis_lines
+from clrevents.analysis.doctor.rule import Rule
+from clrevents.analysis.framework.model.conditions import limit_of
+from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
+from clrevents.cli.output import Output, safe, say
+from clrevents.cli.reading import (
+    Reading,
+    errors_option,
+    means_many,
+    process_option,
+    refuse_many_with,
+    symbols_option,
+    with_option,
+)
+from clrevents.cli.report_rows import UNMET, usage_error
+from clrevents.errors import DamageError, PayloadError
+from clrevents.trace import Trace
+
+
+class _Limits(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+    """`RULE[:IMPACT],…` → impacts by rules, with a unit or None."""
+
+    name = "RULES"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        found: dict[str, Metric | None] = {}
+        for part in filter(None, (text.strip() for text in value.split(","))):
+            name, _, limit = part.partition(":")
+            try:
+                rules_of([name])
+                found[name] = limit_of(limit) if limit else None
+            except ValueError as error:
+                self.fail(safe(str(error)), param, ctx)
+        return found
+
+
+def _fitting_rules(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[Rule, ...]:
+    try:
+        return rules_of(value)
+    except ValueError as error:
+        raise usage_error(error) from None
+
+
+@click.command(name="doctor")
+@click.argument("files", nargs=-1, metavar="FILE...")
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="RULE",
+    callback=_fitting_rules,
+    help="Ask this rule only, such as gc.pause_ratio or gc.*, and explain it; repeatable.",
+)
+@click.option(
+    "--fail-on",
+    "limits",
+    type=_Limits(),
+    default="",
+    metavar="RULES",
+    help="Exit with 4 if one of these rules found something, comma-separated; with RULE:IMPACT, such as "
+    "gc.pause_ratio:5% or lock.waited:200ms, if it costs that much.",
+)
+@click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone.")
+@click.option("--end", metavar="WHEN", help="End time, exclusive.")
+@process_option
+@with_option
+@symbols_option
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(min=0),
+    default=MOST,
+    show_default=True,
+    metavar="N",
+    help="Show at most N findings.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write everything as one JSON object; one per line for many.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "md")),
+    default="text",
+    show_default=True,
+    help="md: Markdown, as a comment on a pull request.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
+@errors_option
+def command(
+    files: tuple[str, ...],
+    rules: tuple[Rule, ...],
+    limits: dict[str, Metric | None],
+    beside: str | None,
+    symbols: tuple[str, ...],
+    limit: int,
+    as_json: bool,
+    form: str,
+    jobs: int | None,
+    errors: Any,
+    **options: Any,
+) -> int:
+    """Say what is wrong with a program: what was found, what it costs, who is behind it, and what to do.
+
+    Every finding is measured in the trace and names the command that shows its evidence. A rule that lacks events says
+    so, which differs from having found nothing.
+
+    \b
+    What is wrong with this program?
+        clrevents doctor app.nettrace
+    What does a rule look at, and when is it wrong?
+        clrevents doctor app.nettrace --rule gc.large_objects
+    In CI: fail if threads deadlock, or if collections take more than a tenth of the time:
+        clrevents doctor app.nettrace --fail-on lock.deadlock,gc.pause_ratio:10%
+    Which of many traces shows what?
+        clrevents doctor night/
+
+    Exit status: 4 if a rule of --fail-on found something.
+    """
+    live = LiveQuestion.taken_from(options)
+    if live.wanted == bool(files):
+        raise click.UsageError("give either a trace, or a running process with -p (see `clrevents ps`)")
+    if as_json and form != "text":
+        raise click.UsageError("--json and --format are mutually exclusive")
+    for name in limits:
+        if name not in {rule.id for rule in rules}:
+            raise click.UsageError(f"--fail-on {name}: --rule leaves it out")
+    process = options.pop("process")
+    window: WindowOptions = {"start": options["start"], "end": options["end"]}
+    names = [rule.id for rule in rules]
+    explained = click.get_current_context().get_parameter_source("rules") is click.core.ParameterSource.COMMANDLINE
+
+    def write(found: Diagnosis) -> int:
+        with Output() as out:
+            if as_json:
+                out.json(found.to_dict())
+            elif form == "md":
+                out.lines(found.markdown().split("\n"))
+            elif explained:
+                out.lines(detail_lines(found, out.width))
+            else:
+                head, *rest = diagnosis_lines(found, out.width, limit)
+                out.line(out.bold(head))
+                out.lines(rest)
+        return _failed(found, limits)
+
+    if len(files) > 1 or (files and means_many(files[0])):
+        refuse_many_with(beside, True)
+        if form != "text" or explained:
+            raise click.UsageError("--format and --rule are about one trace")
+        return _many(files, window, names, limits, as_json, jobs, errors, symbols)
+    if live.wanted:
+        try:
+            window["process_id"] = None if process is None else int(process)
+            for answers, decoder, last in live_answers(asked_of(rules), live, window):
+                if last:
+                    return write(diagnosed_live(decoder, answers, rules))
+        except (KeyError, TypeError, ValueError) as error:
+            raise usage_error(error) from None
+        return 0
+    with Reading(files[0], errors, beside=beside, symbols=symbols) as reading:
+        try:
+            window["process_id"] = reading.process_id(process)
+            found = doctor(reading.asked, *names, **window)
+        except (DamageError, PayloadError) as error:
+            code = reading.stopped(error, frozenset(("damage",)))
+            if isinstance(error.report, Diagnosis):
+                write(error.report)
+            return code
+        except (TypeError, ValueError) as error:
+            raise usage_error(error) from None
+        reading.finish(frozenset())
+        return write(found)
+
+
+for decorate in reversed(live_options()):
+    command = decorate(command)
+
+
+def _failed(found: Diagnosis, limits: dict[str, Metric | None]) -> int:
+    try:
+        reasons = found.failing(limits)
+    except ValueError as error:
+        raise usage_error(error) from None
+    for reason in reasons:
+        say(reason)
+    return UNMET if reasons else 0
+
+
+def _asked(trace: Trace, rules: Sequence[str], window: WindowOptions) -> Diagnosis:
+    return doctor(trace, *rules, **window)
+
+
+def _many(
+    files: Sequence[str],
+    window: WindowOptions,
+    rules: Sequence[str],
+    limits: dict[str, Metric | None],
+    as_json: bool,
+    jobs: int | None,
+    errors: Any,
+    symbols: tuple[str, ...],
+) -> int:
+    """A line for each finding: how many traces show it, and which one shows it best."""
+    from clrevents.cli.reading_many import ReadingMany
+
+    with ReadingMany(files, errors, jobs, symbols) as reading, Output() as out:
+        seen: dict[str, list[tuple[str, Any]]] = {}
+        known: dict[str, int] = {}
+        code = 0
+        for path, found in reading.asked.each(partial(_asked, rules=tuple(rules), window=window)):
+            code = max(code, _failed(found, limits))
+            if as_json:
+                out.json(found.to_dict())
+            for one in found:
+                known[one.rule] = known.get(one.rule, 0) + (one.state != "cannot tell")
+                if one.state == "found":
+                    seen.setdefault(one.rule, []).append((path, one))
+        if not as_json:
+            _show_many(out, seen, known, len(reading.asked))
+        return max(code, reading.finish(frozenset()))
+
+
+def _show_many(out: Output, seen: dict[str, list[tuple[str, Any]]], known: dict[str, int], traces: int) -> None:
+    ranked = sorted(seen.items(), key=lambda item: -len(item[1]))
+    out.text(out.bold(f"{counted(len(ranked), 'rule')} found something in {counted(traces, 'trace')}"))
+    rows = []
+    for rule, shown in ranked:
+        path, worst = max(shown, key=lambda pair: pair[1].impact.value)
+        impact = amount_text(worst.impact.value, worst.impact.unit)
+        rows.append((rule, f"{len(shown)} of {known[rule]}", impact, worst.culprit or "-", path))
+    if rows:
+        heads = ("rule", "traces", "worst", "culprit", "in")
+        kinds = ("word", "number", "number", "name", "name")
+        columns = [
+            TextColumn(head, [safe(row[place]) for row in rows], kinds[place], 0)  # type: ignore[arg-type]
+            for place, head in enumerate(heads)
+        ]
+        out.line()
+        out.fitted(fitted_table(columns, out.width))
