@@ -3,8 +3,8 @@
 
     python tools/make.py [--check] [WHAT…]
 
-WHAT is `index` (schema/_index.py), `events` or `commands` (pages of docs/), which are made unless one is named, or
-`pictures` or `notebooks`, which take longer. Tests compare all of them. Pages that only the site has are not made here
+WHAT is `index` (schema/_index.py), `events`, `commands` or `rules` (pages of docs/), which are made unless one is named,
+or `pictures` or `notebooks`, which take longer. Tests compare all of them. Pages that only the site has are not made here
 but by tools/site_hook.py.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-QUICK: Final = ("index", "events", "commands")
+QUICK: Final = ("index", "events", "commands", "rules")
 SLOW: Final = ("pictures", "notebooks")
 
 

@@ -7,7 +7,7 @@ lost.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Unpack
 
 import attrs
@@ -54,7 +54,13 @@ def rules_of(names: Sequence[str] = ()) -> tuple[Rule, ...]:
 
 def asked_of(rules: Sequence[Rule]) -> list[Asked]:
     """The reports that these rules read, as they have to be asked."""
-    names = dict.fromkeys(report for rule in rules for report in rule.reports if report != TRACE)
+    names = dict.fromkeys(report for rule in rules for report in rule.reports)
+    # One at least: it says which part of which trace was asked about.
+    return asked(names or ("gc",))
+
+
+def asked(names: Iterable[str]) -> list[Asked]:
+    """These reports with what rules want to know of them."""
     return [Asked(one := find_report(name), one.parameters(**_PARAMETERS.get(name, {}))) for name in names]
 
 
@@ -72,8 +78,13 @@ def doctor(trace: Trace, *rules: str, **window: Unpack[WindowOptions]) -> Diagno
 
 def diagnosed(trace: Trace, answers: Mapping[str, Answer[Any]], rules: Sequence[Rule] = RULES) -> Diagnosis:
     """A diagnosis from answers that are already there, all about one window of this trace."""
+    return concluded(answers, trace_metrics(trace), rules)
+
+
+def trace_metrics(trace: Trace) -> dict[str, Metric]:
+    """What rules know of the recording itself."""
     scan = passes_of(trace).scan(raising=False)
-    return concluded(answers, _numbers(scan, {key.name for key in scan.counts}, sum(scan.counts.values())), rules)
+    return _numbers(scan, {key.name for key in scan.counts}, sum(scan.counts.values()))
 
 
 def diagnosed_live(decoder: Decoder, answers: Mapping[str, Answer[Any]], rules: Sequence[Rule] = RULES) -> Diagnosis:
@@ -97,17 +108,14 @@ def _numbers(read: Any, kinds: Collection[str], events: int | None) -> dict[str,
 
 def concluded(answers: Mapping[str, Answer[Any]], trace: Mapping[str, Metric], rules: Sequence[Rule]) -> Diagnosis:
     """A diagnosis from answers and the metrics of the trace itself."""
-    asked = next((answer.question for answer in answers.values()), None)
-    assert asked is not None, "every rule but those of the recording reads a report"
-    duration = max(asked.trace.duration_ns or 0, 0)
-    window = min(asked.window.high, duration) - max(asked.window.low, 0)
-    case = Case(answers, {name: find_report(name).needs for name in answers}, trace, max(window, 0))
-    verdicts = {rule: _verdict(case, rule) for rule in rules}
+    question = next(answer.question for answer in answers.values())
+    case = case_of(answers, trace)
+    verdicts = {rule: verdict(case, rule) for rule in rules}
     ranked = sorted(verdicts, key=lambda rule: _rank(rule, verdicts[rule]))
-    findings = [_finding(rule, verdicts[rule], asked) for rule in ranked]
+    findings = [_finding(rule, verdicts[rule], question) for rule in ranked]
     states = [finding.state for finding in findings]
     numbers = {"found": "found", "unknown": "cannot tell", "clear": "clear"}
-    about = (asked.window, asked.process_id, asked.processes, asked.trace, __version__)
+    about = (question.window, question.process_id, question.processes, question.trace, __version__)
     common: dict[str, Any] = {
         "question": Question(Diagnosis.name, QUESTION, {}, *about),
         "coverage": _coverage(states),
@@ -122,21 +130,30 @@ def concluded(answers: Mapping[str, Answer[Any]], trace: Mapping[str, Metric], r
     )
 
 
-def _verdict(case: Case, rule: Rule) -> Verdict:
+def case_of(answers: Mapping[str, Answer[Any]], trace: Mapping[str, Metric]) -> Case:
+    """What rules read: answers about one window of a trace, and the metrics of the trace itself."""
+    question = next(answer.question for answer in answers.values())
+    duration = max(question.trace.duration_ns or 0, 0)
+    window = min(question.window.high, duration) - max(question.window.low, 0)
+    return Case(answers, {name: find_report(name).needs for name in answers}, trace, max(window, 0))
+
+
+def verdict(case: Case, rule: Rule) -> Verdict:
+    """What a rule concludes: it is asked if its metrics are known, and clears nobody where events are missing."""
     if rule.nothing and case.value(rule.nothing) == 0 and not case.missing_events:
-        return Clear(f"{rule.nothing.replace('.', ' ').replace('_', ' ')}: 0", (case.cited(rule.nothing),))
+        return Clear(f"nothing of the kind occurred: {rule.nothing} is 0", (case.cited(rule.nothing),))
     for name in rule.metrics:
         metric = case.metric(name)
         if metric.value is None:
             report = name.partition(".")[0]
             return Unknown(_reason(case, report, metric), case.record([report]))
-    verdict = rule.judge(case, rule.threshold.limit)
-    if isinstance(verdict, Clear) and case.missing_events:
+    found = rule.judge(case, rule.threshold.limit)
+    if isinstance(found, Clear) and case.missing_events:
         bound = next((m for m in map(case.metric, rule.metrics) if m.low is not None and m.high is None), None)
         if bound is not None:
             least = amount_text(bound.value or 0, bound.unit)
-            return Unknown(f"events are missing: {verdict.title}, but it is at least {least}")
-    return verdict
+            return Unknown(f"events are missing: {found.title}, but it is at least {least}")
+    return found
 
 
 def _reason(case: Case, report: str, metric: Metric) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from clrevents.analysis.doctor.diagnosis_texts import diagnosis_lines, diagnosis_markdown
+from clrevents.analysis.doctor.diagnosis_texts import diagnosis_markdown, short_lines
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.render.show import answer_html
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
@@ -123,7 +123,7 @@ class Diagnosis(Answer[DoctorFacts]):
         return reasons
 
     def __repr__(self) -> str:
-        return "\n".join(diagnosis_lines(self, 100))
+        return "\n".join(short_lines(self))
 
     def _repr_html_(self) -> str:
         return answer_html(self)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Protocol
 
-from clrevents._util.fitting import wrapped
+from clrevents._util.fitting import shortened, wrapped
 from clrevents._util.units import amount_text, share_text
 from clrevents._util.words import counted, markdown_text, safe
 
+LINES, COLUMNS = 25, 100
+"""Of a repr."""
 MOST: Final = 10
 """How many findings are shown."""
 
@@ -56,6 +58,16 @@ def diagnosis_lines(found: Concluded, width: int | None, most: int = MOST) -> li
     if len(wrong) > most:
         lines.append(f"… and {counted(len(wrong) - most, 'more finding')}")
     return [*lines, *unknown_lines(found, width)]
+
+
+def short_lines(found: Concluded) -> list[str]:
+    """The findings, a line each: a repr."""
+    lines = [f"<doctor: {headline(found)}>"]
+    for one in found.findings:
+        if one.state == "found":
+            culprit = f", {one.culprit}" if one.culprit else ""
+            lines.append(f"  {one.rule} ({impact_text(one)}){culprit}: {one.title}")
+    return [shortened(safe(line), COLUMNS) for line in lines[:LINES]]
 
 
 def unknown_lines(found: Concluded, width: int | None) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.doctor.case import Case
+from clrevents.analysis.doctor.case import TRACE, Case
 from clrevents.analysis.doctor.verdicts import Verdict
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 
@@ -48,5 +48,6 @@ class Rule:
 
     @property
     def reports(self) -> tuple[str, ...]:
-        """The reports that it reads."""
-        return tuple(dict.fromkeys((*(name.partition(".")[0] for name in self.metrics), *self.also)))
+        """The reports that it reads, without what is about the trace itself."""
+        names = dict.fromkeys((*(name.partition(".")[0] for name in self.metrics), *self.also))
+        return tuple(name for name in names if name != TRACE)

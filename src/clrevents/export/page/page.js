@@ -16,11 +16,25 @@ function head() {
   if (trust.doubtful.length) lines.push(el("li", {}, `Answers with a warning of their own: ${trust.doubtful.join(", ")}`));
   if (lines.length) box.append(el("ul", {}, ...lines));
   at("trust").append(box);
+  findings();
   pairs(at("facts"), data.facts);
   const rows = data.kinds.rows.map(([name, provider, count]) => el("tr", {}, el("td", { class: "right" }, grouped(count)),
     el("td", { class: "text" }, name, el("div", { class: "soft" }, provider))));
   at("kinds").append(gridOf("Kinds of event", ["events", "event"], rows));
   if (data.kinds.more) at("kinds").append(el("p", { class: "soft" }, `and ${counted(data.kinds.more, "more kind")}`));
+}
+
+// What is wrong, worst first, each with a link to the answer that shows it.
+function findings() {
+  const { headline, rows } = data.findings;
+  at("findings").append(el("h3", {}, headline));
+  if (!rows.length) return;
+  at("findings").append(el("ol", {}, ...rows.map((row) => {
+    const place = el("a", { href: `#report-${row.report}` }, row.rule);
+    place.addEventListener("click", () => { const target = at(`report-${row.report}`); if (target) target.open = true; });
+    const culprit = row.culprit ? [el("div", {}, "culprit: ", el("code", {}, row.culprit))] : [];
+    return el("li", {}, place, ` (${row.impact}): ${row.title}`, ...culprit, el("div", {}, row.advice), el("div", { class: "soft" }, `Unless ${row.trap}`));
+  })));
 }
 
 function sectionPart(section) {

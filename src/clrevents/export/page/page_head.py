@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from clrevents._util.units import duration_text, moment_text
 from clrevents._util.words import counted, lost_events
+from clrevents.analysis.doctor.diagnosis import Diagnosis
+from clrevents.analysis.doctor.diagnosis_texts import MOST, headline, impact_text
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.run.answerable import answerable
@@ -113,6 +115,25 @@ def _doubts(found: Answer[Any]) -> bool:
     """Whether an answer with data has a caveat worse than a remark."""
     grave = (note for note in found.notes if note.severity != "info" and note.id != NOT_RECORDED)
     return found.coverage != "none" and any(grave)
+
+
+def page_findings(found: Diagnosis) -> dict[str, Any]:
+    """What is wrong, worst first, each with the report whose section shows it."""
+    rows = [
+        {
+            "rule": one.rule,
+            "report": next(
+                (e.place.replace("/", ".").partition(".")[0] for e in found.evidence if e.rule == one.rule), ""
+            ),
+            "impact": impact_text(one),
+            "title": shown_text(one.title),
+            "culprit": shown_text(one.culprit or ""),
+            "advice": one.advice,
+            "trap": one.trap,
+        }
+        for one in found.found[:MOST]
+    ]
+    return {"headline": headline(found), "rows": rows}
 
 
 def page_missing(trace: Trace) -> dict[str, Any]:

@@ -14,13 +14,16 @@ from clrevents._util.outputs import refuse_replacing, whole_file
 from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
+from clrevents.analysis.doctor.diagnosing import asked, diagnosed
+from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.run.catalogue import report_names, reports_of
+from clrevents.analysis.framework.run.asking import ask
+from clrevents.analysis.framework.run.catalogue import report_names
 from clrevents.errors import DamageError, PayloadError, TraceError
 from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
 from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
 from clrevents.export.page.page_flames import PageStacks, compared_names, page_flames
-from clrevents.export.page.page_head import page_facts, page_kinds, page_missing, page_trust
+from clrevents.export.page.page_head import page_facts, page_findings, page_kinds, page_missing, page_trust
 from clrevents.export.page.page_sections import charts_of, failed_section, page_sections
 from clrevents.export.page.page_timeline import page_timeline
 from clrevents.trace import Trace, passes_of
@@ -109,6 +112,7 @@ def report_page(trace: Trace, against: PageAgainst | None = None, process_id: in
         ],
         "kinds": page_kinds(trace),
         "trust": page_trust(trace, answers, broken),
+        "findings": page_findings(diagnosed(trace, answers, [r for r in RULES if answers.keys() >= set(r.reports)])),
         "missing": page_missing(trace),
         "flames": flames,
     }
@@ -153,7 +157,8 @@ def _answers(
 
 def _asked(trace: Trace, process_id: int | None, *names: str) -> tuple[dict[str, Answer[Any]], TraceError | None]:
     try:
-        return reports_of(trace, names, {"process_id": process_id}), None
+        # As rules ask for them, so that findings are the same as those of `doctor`.
+        return ask(trace, asked(names or report_names()), {"process_id": process_id}), None
     except (DamageError, PayloadError) as error:
         if not isinstance(error.report, dict):
             raise

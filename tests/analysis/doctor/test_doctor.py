@@ -1,0 +1,209 @@
+"""What rules say of recordings whose truth is known, and the laws that every diagnosis obeys."""
+
+from __future__ import annotations
+
+import pickle
+from functools import lru_cache
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+import clrevents
+from clrevents.analysis.doctor.case import Case
+from clrevents.analysis.doctor.diagnosing import asked_of, case_of, concluded, rules_of, trace_metrics, verdict
+from clrevents.analysis.doctor.diagnosis import Diagnosis
+from clrevents.analysis.doctor.rulebook import FAMILIES, RULES
+from clrevents.analysis.doctor.verdicts import Found, Unknown
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.run.asking import ask
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from project_files import FIXTURES
+from report_laws import are_possible, opened, reads_back_equal, removable, shows_safely, without
+from tiers import each_fixture, few
+
+
+def fixture(name: str) -> bytes:
+    return (FIXTURES / f"{name}.nettrace.gz").read_bytes()
+
+
+@lru_cache(maxsize=32)
+def diagnosis(name: str, *rules: str, **window: Any) -> Diagnosis:
+    with clrevents.open(FIXTURES / f"{name}.nettrace.gz") as trace:
+        found: Diagnosis = trace.doctor(*rules, **window)
+    return found
+
+
+def short(found: Diagnosis) -> list[tuple[str, int, str | None]]:
+    return [(one.rule, one.impact.value, one.culprit) for one in found.found]  # type: ignore[union-attr, misc]
+
+
+@lru_cache(maxsize=8)
+def case_from(data: bytes) -> Case:
+    with opened(data) as trace:
+        return case_of(ask(trace, asked_of(RULES), {}), trace_metrics(trace))
+
+
+def test_a_starved_pool_is_found_with_who_blocks_it() -> None:
+    blocked = "Scenarios.SyncOverAsync(int)"
+    assert short(diagnosis("net10-starvation")) == [
+        ("pool.sync_over_async", 25_067_279_248, blocked),
+        ("pool.starved", 1_817_149_061, blocked),
+    ]
+
+
+def test_a_convoy_is_found_with_who_holds_the_lock() -> None:
+    found = diagnosis("net10-convoy")
+    assert short(found) == [("lock.convoy", 988_004_211, "Scenarios.Convoy.lambda_1()")]
+    (one,) = found.found
+    assert one.title == "4 threads waited for one lock in turn, for 988 ms together in 338 ms"
+    assert one.next_command.endswith("net10-convoy.nettrace.gz --table convoys --start 740ms --end 1080ms")
+    assert (one.state, one.confidence, one.share) == ("found", "event", None)
+
+
+def test_requested_collections_are_found_with_who_requests_them() -> None:
+    found = diagnosis("net10-garbage")
+    assert [(rule, culprit) for rule, _, culprit in short(found)] == [("gc.induced", "Scenarios.Garbage(Random)")]
+    places = [(row.place, row.value, row.of_rows) for row in found.evidence if row.rule == "gc.induced"]
+    assert places[0] == ("gc.induced", 4.0, None)
+
+
+def test_nothing_is_wrong_with_a_few_exceptions() -> None:
+    found = diagnosis("net10-exceptions")
+    assert found.found == ()
+    assert found.facts.worst is None
+    (one,) = (one for one in found if one.rule == "exceptions.control_flow")
+    assert (one.state, one.impact) == ("clear", None)
+
+
+def test_what_was_not_recorded_cannot_be_told_and_says_how_to_record_it() -> None:
+    found = diagnosis("net10-garbage", "exceptions.*")
+    assert {(one.state, one.title) for one in found} == {("cannot tell", "not recorded: exceptions")}
+    assert {one.record for one in found} == {"Microsoft-Windows-DotNETRuntime:0x8000:4"}
+    assert (found.coverage, found.metrics["unknown"].value) == ("none", 2)
+
+
+def test_where_nothing_occurred_a_rule_is_clear_though_its_numbers_are_unknown() -> None:
+    (one,) = diagnosis("net10-convoy", "gc.long_pause")
+    assert (one.state, one.title) == ("clear", "nothing of the kind occurred: gc.count is 0")
+
+
+def test_rules_are_asked_one_by_one_or_by_family() -> None:
+    assert {one.rule for one in diagnosis("net10-convoy", "lock.*", "trace.cut")} == {
+        *("lock.deadlock", "lock.convoy", "lock.waited"),
+        "trace.cut",
+    }
+    assert [one.state for one in diagnosis("net10-convoy", "trace.cut")] == ["clear"]
+    with pytest.raises(ValueError, match=r"no rule 'lock\.convoi'; did you mean 'lock\.convoy'\?"):
+        rules_of(["lock.convoi"])
+
+
+def test_a_window_is_judged_by_itself() -> None:
+    assert diagnosis("net10-convoy", "lock.convoy", end="600ms").found == ()
+    assert [one.rule for one in diagnosis("net10-convoy", "lock.convoy", start="900ms").found] == ["lock.convoy"]
+
+
+def test_conditions_name_a_rule_and_what_it_may_cost() -> None:
+    found = diagnosis("net10-starvation")
+    assert found.failing({"pool.starved": None, "lock.deadlock": None}) == [
+        "pool.starved: the pool was starved for 1.82 s, and raised its goal 17 times"
+    ]
+    assert found.failing({"pool.starved": Metric(2e9, "ns")}) == []
+    assert len(found.failing({"pool.starved": Metric(0.5, "ratio")})) == 1
+    with pytest.raises(ValueError, match=r"pool\.starved: its impact is in ns, so the limit is too, or in %"):
+        found.failing({"pool.starved": Metric(1, "bytes")})
+    with pytest.raises(ValueError, match="no rule 'pool'"):
+        found.failing({"pool": None})
+
+
+def test_every_rule_says_all_that_a_reader_needs() -> None:
+    assert len({rule.id for rule in RULES}) == len(RULES) == sum(len(family.RULES) for family in FAMILIES)
+    for rule in RULES:
+        assert rule.question.endswith("?"), rule.id
+        assert [text[-1] for text in (rule.why, rule.advice, rule.trap)] == [".", ".", "."], rule.id
+        assert rule.trap[0].islower(), rule.id
+        assert "{file}" in rule.see, rule.id
+        assert rule.threshold.source, rule.id
+
+
+@each_fixture("net10-starvation", "net10-garbage", "net8-rich")
+def test_every_number_is_the_reports(path: Any) -> None:
+    """Whatever a rule cites stands in the report that a user asks."""
+    case = case_from(path.read_bytes())
+    with clrevents.open(path, errors="salvage") as trace:
+        asked = trace.reports(*case.answers)
+        for rule in RULES:
+            found = verdict(case, rule)
+            if isinstance(found, Unknown):
+                continue
+            for cited in found.evidence:
+                report, _, place = cited.place.replace("/", ".", 1).partition(".")
+                if report == "trace":
+                    continue
+                answer: Answer[Any] = asked[report]
+                if "/" not in place:
+                    assert answer.metrics[place].value == cited.value, (rule.id, cited)
+                    continue
+                table, column = place.split("/")
+                values = answer.table(table).column(column).take(np.array(cited.rows, dtype=np.int64)).tolist()
+                assert sum(value or 0 for value in values) == cited.value, (rule.id, cited)
+            if isinstance(found, Found):
+                assert found.impact > 0
+                assert found.evidence
+                assert found.impact in {cited.value for cited in found.evidence} or rule.id in _OF_PARTS, rule.id
+
+
+_OF_PARTS = {"gc.growth", "exceptions.rate", "exceptions.control_flow", "trace.cut", "http.new_connections"}
+"""Rules whose impact is a difference of what they cite, or stands beside it."""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["net10-starvation", "net10-convoy", "net10-garbage"])
+def test_what_is_removed_is_never_clear(name: str) -> None:
+    """Without a provider, or a keyword of the runtime, what was found is found or cannot be told: never clear."""
+    data = fixture(name)
+    whole = {rule: verdict(case_from(data), rule) for rule in RULES}
+    cleared = []
+    for removed, kinds in removable(data).items():
+        less = case_from(without(data, kinds))
+        for rule, before in whole.items():
+            after = verdict(less, rule)
+            if isinstance(before, Found) and not isinstance(after, Found | Unknown) and not _less(before, after, less):
+                cleared.append(f"{rule.id} is clear without {removed}: {after.title}")
+    assert not cleared, "\n".join(cleared)
+
+
+def _less(before: Found, after: Any, case: Case) -> bool:
+    """Whether what it says is about as much as before: at the threshold, either is right."""
+    return any(cited.value >= 0.9 * before.impact for cited in after.evidence)
+
+
+@pytest.mark.parametrize(
+    "name", few(["net10-starvation", "net10-garbage", "net8-heap", "net8-linux"], lambda n: "garb" in n)
+)
+def test_a_diagnosis_is_an_answer(name: str) -> None:
+    found = diagnosis(name)
+    reads_back_equal(found)
+    shows_safely(found)
+    are_possible(found)
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert [one.state for one in found] == sorted(
+        (one.state for one in found), key=("found", "cannot tell", "clear").index
+    )
+
+
+def test_findings_are_ranked_by_what_they_cost() -> None:
+    found = diagnosis("net10-starvation").found
+    assert [one.impact_ns for one in found] == sorted((one.impact_ns or 0 for one in found), reverse=True)
+
+
+def test_lost_events_leave_nothing_clear_that_is_only_known_in_part() -> None:
+    with clrevents.open(FIXTURES / "net10-convoy.nettrace.gz") as trace:
+        answers = ask(trace, asked_of(rules_of(["lock.waited"])), {})
+        numbers = {**trace_metrics(trace), "lost": Metric(3, "count")}
+    bounds = {name: attrs.evolve(m, low=m.value) for name, m in answers["locks"].metrics.items()}
+    lossy = {"locks": attrs.evolve(answers["locks"], metrics=bounds)}
+    (one,) = concluded(lossy, numbers, rules_of(["lock.waited"]))
+    assert one.state == "cannot tell"
+    assert one.title.startswith("events are missing: threads waited for locks for 988 ms together")
