@@ -1,4 +1,4 @@
-"""docs/rules.md, from the declarations: every rule of `doctor` with its threshold, where that comes from, and its trap."""
+"""docs/rules.md, from the declarations: every rule of `doctor`, its threshold and where that comes from, its trap."""
 
 from __future__ import annotations
 

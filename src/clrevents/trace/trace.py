@@ -396,10 +396,11 @@ class Trace:
         end: Moment | None = None,
         process_id: int | None = None,
     ) -> Any:
-        """Ask what is wrong with the program, in one pass: all rules, or those named (`"gc.*"` for a family).
+        """Ask what is wrong with the program, in one pass.
 
-        Returns a `Diagnosis`: iterate over it for the findings, worst first. Raises ValueError for an unknown rule. A
-        TraceError that ends the reading has the diagnosis so far as its `report`.
+        `rules` are the names of rules (`"gc.*"` for a family), all of them by default; `start`, `end` and `process_id`
+        choose a part of the trace. Returns a `Diagnosis`: iterate over it for the findings, worst first. Raises
+        ValueError for an unknown rule. A TraceError that ends the reading has the diagnosis so far as its `report`.
         """
         window = {"start": start, "end": end, "process_id": process_id}
         return importlib.import_module(_DOCTOR).doctor(self, *rules, **window)
