@@ -256,7 +256,7 @@ LAYERS: Final = {
         ("shared.samples", "shared.forest"),
         ("shared.blocking", "pairing"),
         ("reports",),
-        ("compare",),
+        ("compare", "doctor"),
     ),
     "export": (
         ("look", "sampled_calls", "protobuf_wire", "files"),
@@ -453,6 +453,7 @@ TRACE: Final = {
         "query",
         "report",
         "reports",
+        "doctor",
         "check",
         "summary",
         "redacted",

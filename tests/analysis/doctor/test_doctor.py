@@ -15,7 +15,7 @@ from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.diagnosing import asked_of, case_of, concluded, rules_of, trace_metrics, verdict
 from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.analysis.doctor.rulebook import FAMILIES, RULES
-from clrevents.analysis.doctor.verdicts import Found, Unknown
+from clrevents.analysis.doctor.verdicts import Ailment, Unknown
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.asking import ask
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
@@ -148,7 +148,7 @@ def test_every_number_is_the_reports(path: Any) -> None:
                 table, column = place.split("/")
                 values = answer.table(table).column(column).take(np.array(cited.rows, dtype=np.int64)).tolist()
                 assert sum(value or 0 for value in values) == cited.value, (rule.id, cited)
-            if isinstance(found, Found):
+            if isinstance(found, Ailment):
                 assert found.impact > 0
                 assert found.evidence
                 assert found.impact in {cited.value for cited in found.evidence} or rule.id in _OF_PARTS, rule.id
@@ -169,12 +169,16 @@ def test_what_is_removed_is_never_clear(name: str) -> None:
         less = case_from(without(data, kinds))
         for rule, before in whole.items():
             after = verdict(less, rule)
-            if isinstance(before, Found) and not isinstance(after, Found | Unknown) and not _less(before, after, less):
+            if (
+                isinstance(before, Ailment)
+                and not isinstance(after, Ailment | Unknown)
+                and not _less(before, after, less)
+            ):
                 cleared.append(f"{rule.id} is clear without {removed}: {after.title}")
     assert not cleared, "\n".join(cleared)
 
 
-def _less(before: Found, after: Any, case: Case) -> bool:
+def _less(before: Ailment, after: Any, case: Case) -> bool:
     """Whether what it says is about as much as before: at the threshold, either is right."""
     return any(cited.value >= 0.9 * before.impact for cited in after.evidence)
 

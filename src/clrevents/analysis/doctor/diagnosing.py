@@ -19,7 +19,7 @@ from clrevents.analysis.doctor.case import TRACE, Case
 from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding
 from clrevents.analysis.doctor.rule import Rule
 from clrevents.analysis.doctor.rulebook import RULES
-from clrevents.analysis.doctor.verdicts import Clear, Found, Unknown, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Unknown, Verdict
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.asking import ask
@@ -163,7 +163,7 @@ def _reason(case: Case, report: str, metric: Metric) -> str:
 
 def _rank(rule: Rule, verdict: Verdict) -> tuple[int, int, int]:
     """What doubts the trace first, then time, memory and numbers, most first; then what is unknown, then the rest."""
-    if not isinstance(verdict, Found):
+    if not isinstance(verdict, Ailment):
         return (5 if isinstance(verdict, Unknown) else 6, 0, 0)
     if rule.id.startswith(f"{TRACE}."):
         return (0, 0, 0)
@@ -171,7 +171,7 @@ def _rank(rule: Rule, verdict: Verdict) -> tuple[int, int, int]:
 
 
 def _finding(rule: Rule, verdict: Verdict, asked: Question) -> Finding:
-    found = verdict if isinstance(verdict, Found) else None
+    found = verdict if isinstance(verdict, Ailment) else None
     unknown = verdict if isinstance(verdict, Unknown) else None
     state = "found" if found else "cannot tell" if unknown else "clear"
     impacts = {f"impact_{unit}": found.impact if found and found.unit == unit else None for unit in _UNITS}
@@ -218,7 +218,7 @@ def _command(rule: Rule, asked: Question, span: tuple[int, int] | None) -> str:
 
 
 def _evidence(rule: Rule, verdict: Verdict) -> list[EvidenceRow]:
-    cited = verdict.evidence if isinstance(verdict, Found | Clear) else ()
+    cited = verdict.evidence if isinstance(verdict, Ailment | Clear) else ()
     return [
         EvidenceRow(
             process_id=None,

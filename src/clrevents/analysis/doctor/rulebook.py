@@ -6,18 +6,28 @@ from typing import Final
 
 from clrevents.analysis.doctor.rule import Rule
 from clrevents.analysis.doctor.rules import (
-    allocation,
-    collections,
-    compilation,
-    exceptions,
-    locks,
-    pool,
-    processor,
-    recording,
-    requests,
+    allocation_rules,
+    collections_rules,
+    compilation_rules,
+    exceptions_rules,
+    locks_rules,
+    pool_rules,
+    processor_rules,
+    recording_rules,
+    requests_rules,
 )
 
-FAMILIES: Final = (recording, collections, allocation, pool, locks, exceptions, compilation, requests, processor)
+FAMILIES: Final = (
+    recording_rules,
+    collections_rules,
+    allocation_rules,
+    pool_rules,
+    locks_rules,
+    exceptions_rules,
+    compilation_rules,
+    requests_rules,
+    processor_rules,
+)
 
 RULES: Final[tuple[Rule, ...]] = tuple(rule for family in FAMILIES for rule in family.RULES)
 """Each rule by its id, the families as `docs/doctor.md` has them."""

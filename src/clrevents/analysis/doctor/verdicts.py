@@ -33,7 +33,7 @@ class Cited(Value):
 
 
 @frozen
-class Found(Value):
+class Ailment(Value):
     """What is wrong: how much it costs in `unit`s, what `share` that is of what, and who is behind it.
 
     `evidence` are the numbers that the title speaks of; the first is the one that is beyond the threshold. `span` is
@@ -65,4 +65,4 @@ class Unknown(Value):
     record: str = ""
 
 
-Verdict: TypeAlias = Found | Clear | Unknown
+Verdict: TypeAlias = Ailment | Clear | Unknown

@@ -9,7 +9,7 @@ import numpy as np
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
 
 _LEAST: Final = 100
 
@@ -37,7 +37,7 @@ def _rate(case: Case, limit: float) -> Verdict:
     impact, unit = _cost(case, list(range(len(groups))))
     culprit = groups.column("throwing_method").tolist()[0] if len(groups) else None
     share = case.share(impact) if unit == "ns" else None
-    return Found(title, impact, unit, (count,), share, culprit)  # type: ignore[arg-type]
+    return Ailment(title, impact, unit, (count,), share, culprit)  # type: ignore[arg-type]
 
 
 def _control_flow(case: Case, limit: float) -> Verdict:
@@ -58,7 +58,7 @@ def _control_flow(case: Case, limit: float) -> Verdict:
         return Clear(title, (thrown, every))
     impact, unit = _cost(case, [worst])
     share = case.share(impact) if unit == "ns" else None
-    return Found(title, impact, unit, (thrown, every), share, throwing)  # type: ignore[arg-type]
+    return Ailment(title, impact, unit, (thrown, every), share, throwing)  # type: ignore[arg-type]
 
 
 _COST: Final = (

@@ -9,7 +9,7 @@ from typing import Final
 from clrevents._util.units import share_text, size_text
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
 
 _LEAST: Final = 20_000_000
 """Bytes in all, below which no share says anything."""
@@ -45,7 +45,7 @@ def _of_types(case: Case, limit: float, fits: Callable[[str], bool], what: str) 
     if share < limit or found.value < _LEAST or case.per_second(found.value) < _LEAST_RATE:
         return Clear(title, (found, total))
     worst = rows.column("type").tolist()[places[0]]
-    return Found(title, int(found.value), "bytes", (found, total), share, _site(case, worst))
+    return Ailment(title, int(found.value), "bytes", (found, total), share, _site(case, worst))
 
 
 def _site(case: Case, type_name: str) -> str | None:
@@ -83,7 +83,7 @@ def _strings(case: Case, limit: float) -> Verdict:
     if share < limit or found.value < _LEAST or case.per_second(found.value) < _LEAST_RATE:
         return Clear(title, (found, total))
     methods = rows.column("method").tolist()
-    return Found(title, int(found.value), "bytes", (found, total), share, methods[places[0]])
+    return Ailment(title, int(found.value), "bytes", (found, total), share, methods[places[0]])
 
 
 def _one_site(case: Case, limit: float) -> Verdict:
@@ -107,7 +107,7 @@ def _one_site(case: Case, limit: float) -> Verdict:
         return Clear(title, (found, total))
     if paused:
         title += f"; collections stopped the program {share_text(paused)} of the time"
-    return Found(title, int(found.value), "bytes", (found, total), share, worst)
+    return Ailment(title, int(found.value), "bytes", (found, total), share, worst)
 
 
 _COST: Final = "What is allocated has to be collected: fewer bytes make fewer collections."

@@ -10,7 +10,7 @@ from clrevents._util.units import duration_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
 
 
 def _starved(case: Case, limit: float) -> Verdict:
@@ -22,7 +22,7 @@ def _starved(case: Case, limit: float) -> Verdict:
     title += f", and raised its goal {counted(int(raises.value), 'time')}"
     since, until = facts.since_ns, facts.until_ns
     span = None if since is None or until is None else (since, until)
-    return Found(title, int(starved.value), "ns", (starved, raises), case.share(starved.value), facts.culprit, span)
+    return Ailment(title, int(starved.value), "ns", (starved, raises), case.share(starved.value), facts.culprit, span)
 
 
 def _queue(case: Case, limit: float) -> Verdict:
@@ -48,7 +48,7 @@ def _queue(case: Case, limit: float) -> Verdict:
     begin, end = (queued.column(n).tolist()[worst] for n in ("enqueued_ns", "dequeued_ns"))
     title += f", {duration_text(longest.value)} at most"
     culprit = case.answers["pool"].facts.culprit
-    return Found(title, int(total.value), "ns", (p95, items, total), case.share(total.value), culprit, (begin, end))
+    return Ailment(title, int(total.value), "ns", (p95, items, total), case.share(total.value), culprit, (begin, end))
 
 
 def _sync_over_async(case: Case, limit: float) -> Verdict:
@@ -72,7 +72,7 @@ def _blocked(case: Case, limit: float, rows: list[int], what: str) -> Verdict:
     threads = case.cells("pool", "blockers", "threads", [worst])
     culprit = blockers.column("method").tolist()[worst]
     title += f", up to {counted(int(threads.value), 'worker')} at once"
-    return Found(title, int(waited.value), "ns", (waited, threads), share, culprit)
+    return Ailment(title, int(waited.value), "ns", (waited, threads), share, culprit)
 
 
 _WORKERS: Final = "Every request and continuation needs a worker: while all of them wait, nothing goes on."

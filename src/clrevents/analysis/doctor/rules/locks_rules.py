@@ -10,7 +10,7 @@ from clrevents._util.units import duration_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
 
 _LONG: Final = 200_000_000
 
@@ -28,7 +28,7 @@ def _deadlock(case: Case, limit: float) -> Verdict:
     )
     culprit = " and ".join(dict.fromkeys(name for name in methods if name)) or None
     span = (min(starts), max(start + wait for start, wait in zip(starts, waits, strict=True)))
-    return Found(title, int(waited.value), "ns", (count, waited), None, culprit, span)
+    return Ailment(title, int(waited.value), "ns", (count, waited), None, culprit, span)
 
 
 def _convoy(case: Case, limit: float) -> Verdict:
@@ -48,7 +48,7 @@ def _convoy(case: Case, limit: float) -> Verdict:
     )
     span = (starts[worst], ends[worst])
     owner = rows.column("owner_method").tolist()[worst]
-    return Found(title, int(waited.value), "ns", (waited, total), None, owner or method[worst], span)
+    return Ailment(title, int(waited.value), "ns", (waited, total), None, owner or method[worst], span)
 
 
 def _episodes(case: Case) -> int:
@@ -80,7 +80,7 @@ def _waited(case: Case, limit: float) -> Verdict:
     own = np.flatnonzero(~rows.column("native").filled(True)).tolist()
     worst = max(own, key=lambda row: rows.numbers("waited_ns")[row])
     holder, method = (rows.column(n).tolist()[worst] for n in ("holder", "method"))
-    return Found(title, int(total.value), "ns", (total, longest), case.share(total.value), holder or method)
+    return Ailment(title, int(total.value), "ns", (total, longest), case.share(total.value), holder or method)
 
 
 RULES: Final = (

@@ -10,7 +10,7 @@ from clrevents._util.units import duration_text, share_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Clear, Found, Unknown, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Unknown, Verdict
 
 _FIRST: Final = 5 * 10**9
 
@@ -33,7 +33,7 @@ def _startup(case: Case, limit: float) -> Verdict:
     by_module = {name: int(sum(w for w, n in zip(weights, named, strict=True) if n == name)) for name in set(modules)}
     culprit = max(by_module, key=lambda name: by_module[name]) if by_module else None
     title += f": {counted(int(count.value), 'method')}, {duration_text(total.value)}"
-    return Found(
+    return Ailment(
         title, int(total.value), "ns", (total, count), min(share, 1.0), culprit, (facts.runtime_init_ns, until)
     )
 
@@ -53,7 +53,7 @@ def _churn(case: Case, limit: float) -> Verdict:
     if rate < limit or len(later) < 50:
         return Clear(title, (count,))
     title += f", which took {duration_text(took.value)}"
-    return Found(title, int(took.value), "ns", (took, count), case.share(took.value), _most_made(case, later))
+    return Ailment(title, int(took.value), "ns", (took, count), case.share(took.value), _most_made(case, later))
 
 
 def _most_made(case: Case, rows: list[int]) -> str | None:

@@ -10,7 +10,7 @@ from clrevents._util.units import duration_text, share_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
 
 
 def _clients(case: Case) -> list[int]:
@@ -34,7 +34,7 @@ def _queue(case: Case, limit: float) -> Verdict:
     worst = max(own, key=lambda row: queued[row])
     start = rows.column("start_ns").tolist()[worst]
     span = None if start is None else (start, start + int(took[worst]))
-    return Found(title, int(total.value), "ns", (total, whole), share, hosts[worst], span)
+    return Ailment(title, int(total.value), "ns", (total, whole), share, hosts[worst], span)
 
 
 def _churn(case: Case, limit: float) -> Verdict:
@@ -49,7 +49,7 @@ def _churn(case: Case, limit: float) -> Verdict:
     hosts = case.rows("requests", "requests").column("host").tolist()
     names = [hosts[row] for row in fresh if hosts[row]]
     culprit = max(set(names), key=names.count) if names else None
-    return Found(title, len(fresh), "count", (count,), share, culprit)
+    return Ailment(title, len(fresh), "count", (count,), share, culprit)
 
 
 def _repeated(case: Case, limit: float) -> Verdict:
@@ -64,7 +64,7 @@ def _repeated(case: Case, limit: float) -> Verdict:
     title = f"one request ran the same command {counted(len(worst), 'time')}"
     if len(worst) < limit:
         return Clear(title, (took,))
-    return Found(
+    return Ailment(
         f"{title}, for {duration_text(took.value)} in all", int(took.value), "ns", (took,), case.share(took.value)
     )
 
@@ -82,7 +82,7 @@ def _slow(case: Case, limit: float) -> Verdict:
     start = rows.column("start_ns").tolist()[worst]
     span = None if start is None else (start, start + int(took[worst]))
     culprit = rows.column("database").tolist()[worst]
-    return Found(title, int(total.value), "ns", (total,), case.share(total.value), culprit, span)
+    return Ailment(title, int(total.value), "ns", (total,), case.share(total.value), culprit, span)
 
 
 RULES: Final = (
@@ -94,7 +94,7 @@ RULES: Final = (
         "The server has not even heard of a request that waits for a connection.",
         "Raise MaxConnectionsPerServer, or send fewer requests at once.",
         "they are the first requests, and connections are just being made.",
-        "requests {file} --sort queue_ns {span}",
+        "requests {file} --table requests --sort queue_ns {span}",
         _queue,
         nothing="requests.count",
     ),

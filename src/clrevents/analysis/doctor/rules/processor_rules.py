@@ -7,7 +7,7 @@ from typing import Final
 from clrevents._util.units import duration_text, share_text
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
 
 
 def _ready(case: Case, limit: float) -> Verdict:
@@ -23,7 +23,7 @@ def _ready(case: Case, limit: float) -> Verdict:
     rows = case.rows("threads", "threads")
     worst = int(rows.numbers("ready_ns").argmax())
     name = rows.column("name").tolist()[worst]
-    return Found(title, int(ready.value), "ns", (ready, running), share, name)
+    return Ailment(title, int(ready.value), "ns", (ready, running), share, name)
 
 
 RULES: Final = (

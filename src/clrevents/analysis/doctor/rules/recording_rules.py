@@ -8,7 +8,7 @@ from clrevents._util.units import share_text
 from clrevents._util.words import counted, lost_events
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Clear, Found, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
 
 
 def _lost(case: Case, limit: float) -> Verdict:
@@ -17,16 +17,16 @@ def _lost(case: Case, limit: float) -> Verdict:
         return Clear("no event was lost", (lost,))
     share = None if events is None else lost.value / (lost.value + events)
     title = lost_events(int(lost.value)) + ("" if share is None else f", {share_text(share)} of all")
-    return Found(title, int(lost.value), "count", (lost,), share)
+    return Ailment(title, int(lost.value), "count", (lost,), share)
 
 
 def _cut(case: Case, limit: float) -> Verdict:
     damaged, unended = case.cited("trace.damaged"), case.cited("trace.unended")
     if damaged.value >= limit:
         title = f"the file is damaged in {counted(int(damaged.value), 'place')}"
-        return Found(title, int(damaged.value), "count", (damaged, unended))
+        return Ailment(title, int(damaged.value), "count", (damaged, unended))
     if unended.value >= limit:
-        return Found("the end of the trace is missing: the recording was cut off", 1, "count", (unended, damaged))
+        return Ailment("the end of the trace is missing: the recording was cut off", 1, "count", (unended, damaged))
     return Clear("the file is complete", (damaged, unended))
 
 
@@ -42,7 +42,7 @@ def _names(case: Case, limit: float) -> Verdict:
     if share < limit:
         return Clear(f"{share_text(share)} of the sampled time is in code without a name", (unnamed, total))
     title = f"{share_text(share)} of the sampled time is in code without a name"
-    return Found(title, int(unnamed.value), "ns", (unnamed, total), share)
+    return Ailment(title, int(unnamed.value), "ns", (unnamed, total), share)
 
 
 RULES: Final = (

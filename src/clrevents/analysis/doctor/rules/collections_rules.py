@@ -10,7 +10,7 @@ from clrevents._util.units import duration_text, share_text, size_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Cited, Clear, Found, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Cited, Clear, Verdict
 
 _MINUTE: Final = 60 * 10**9
 _LEAST_PAUSES: Final = 50_000_000
@@ -72,7 +72,7 @@ def _pause_ratio(case: Case, limit: float) -> Verdict:
     if share < limit or total.value < _LEAST_PAUSES:
         return Clear(title, (total,))
     title += f", {duration_text(total.value)} in all"
-    return Found(title, int(total.value), "ns", (total, case.cited("gc.count")), case.share(total.value), None, span)
+    return Ailment(title, int(total.value), "ns", (total, case.cited("gc.count")), case.share(total.value), None, span)
 
 
 def _long_pause(case: Case, limit: float) -> Verdict:
@@ -89,7 +89,7 @@ def _long_pause(case: Case, limit: float) -> Verdict:
     )
     title += which
     total = _pauses(case, rows)
-    return Found(
+    return Ailment(
         title,
         int(total.value),
         "ns",
@@ -120,7 +120,7 @@ def _slow_suspend(case: Case, limit: float) -> Verdict:
         f"{duration_text(int(own[worst]))} at most"
     )
     span = None if start is None else (start, start + int(rows.numbers("suspend_ns")[worst]))
-    return Found(title, int(took.value), "ns", (took, total), case.share(took.value), culprit, span)
+    return Ailment(title, int(took.value), "ns", (took, total), case.share(took.value), culprit, span)
 
 
 def _induced(case: Case, limit: float) -> Verdict:
@@ -135,7 +135,7 @@ def _induced(case: Case, limit: float) -> Verdict:
     if len(rows) < 3 or share < limit or not paused.value:
         return Clear(title, (counted_,))
     title += f", and paused it for {duration_text(paused.value)}"
-    return Found(
+    return Ailment(
         title,
         int(paused.value),
         "ns",
@@ -156,7 +156,7 @@ def _large(case: Case, limit: float) -> Verdict:
         return Clear(title, (paused, all_pauses))
     title += f", {share_text(share)} of all pauses"
     culprit = _requester(case, rows) or _largest_site(case)
-    return Found(
+    return Ailment(
         title,
         int(paused.value),
         "ns",
@@ -191,7 +191,7 @@ def _full(case: Case, limit: float) -> Verdict:
     if len(reasons) < 20 or share < limit:
         return Clear(title, (count, paused))
     title += f", and paused the program for {duration_text(paused.value)}"
-    return Found(
+    return Ailment(
         title,
         int(paused.value),
         "ns",
@@ -214,7 +214,7 @@ def _fragmented(case: Case, limit: float) -> Verdict:
     title = f"{size_text(free[last])} of the heap's {size_text(after[last])} were free after the last full collection"
     if share < limit or free[last] < _LEAST_BYTES:
         return Clear(title, (room, size))
-    return Found(title, int(room.value), "bytes", (room, size), share)
+    return Ailment(title, int(room.value), "bytes", (room, size), share)
 
 
 def _pinned(case: Case, limit: float) -> Verdict:
@@ -226,7 +226,7 @@ def _pinned(case: Case, limit: float) -> Verdict:
     title = f"{size_text(pinned.value)} of {size_text(survived.value)} that survived in generations 0 and 1 were pinned"
     if share < limit or pinned.value < 10_000_000:
         return Clear(title, (pinned, survived))
-    return Found(title, int(pinned.value), "bytes", (pinned, survived), min(share, 1.0))
+    return Ailment(title, int(pinned.value), "bytes", (pinned, survived), min(share, 1.0))
 
 
 def _finalizers(case: Case, limit: float) -> Verdict:
@@ -236,7 +236,9 @@ def _finalizers(case: Case, limit: float) -> Verdict:
     title = f"{objects.value:,} dead objects were kept for their finalizers, {rate:,.0f} per second"
     if rate < limit or objects.value < limit:
         return Clear(title, (objects,))
-    return Found(f"{title}: {size_text(held.value)} with what they refer to", int(held.value), "bytes", (objects, held))
+    return Ailment(
+        f"{title}: {size_text(held.value)} with what they refer to", int(held.value), "bytes", (objects, held)
+    )
 
 
 def _growth(case: Case, limit: float) -> Verdict:
@@ -256,7 +258,7 @@ def _growth(case: Case, limit: float) -> Verdict:
     )
     if rises.mean() < 0.8 or rate < limit or grown < _LEAST_BYTES / 10:
         return Clear(title, (first, last))
-    return Found(title, int(grown), "bytes", (last, first), min(grown / sizes[-1], 1.0), _largest_type(case))
+    return Ailment(title, int(grown), "bytes", (last, first), min(grown / sizes[-1], 1.0), _largest_type(case))
 
 
 def _largest_type(case: Case) -> str | None:
@@ -275,7 +277,7 @@ def _memory(case: Case, limit: float) -> Verdict:
     if not rows:
         return Clear(title, (peak,))
     title = f"{share_text(most)} of the memory was in use, at {counted(len(rows), 'collection')}"
-    return Found(title, int(peak.value), "bytes", (peak,), None, None, _worst_span(case, rows))
+    return Ailment(title, int(peak.value), "bytes", (peak,), None, None, _worst_span(case, rows))
 
 
 _FOR_PAUSES: Final = "Threads that are stopped answer nobody: pauses are part of each response that they meet."
