@@ -513,6 +513,30 @@ if __name__ == "__main__":
 
 
 @linux
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+@pytest.mark.full
+def test_an_interrupt_while_they_are_told_to_end_ends_them(tmp_path: Path, method: str) -> None:
+    """They have just been started: none of them would hear of it for an hour."""
+    code = f"""
+import multiprocessing, signal, time
+from functools import partial
+from clrevents._util.workers import Workers
+
+if __name__ == "__main__":
+    workers = Workers(2, {method!r}, prepare=partial(time.sleep, 3600))
+    while len(multiprocessing.active_children()) < 2:
+        time.sleep(0.01)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        workers.end(wait=True)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+    assert run_script(code, tmp_path) == (0, "interrupted\n", "")
+
+
+@linux
 @pytest.mark.full
 def test_what_processes_start_with(fleet: BuiltFleet, tmp_path: Path) -> None:
     """What their program has loaded is loaded once for all of them; and none starts threads for linear algebra."""

@@ -6,6 +6,7 @@ imports forks them; elsewhere they are new programs. Knows nothing about what th
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import gc
 import importlib
@@ -15,6 +16,8 @@ import signal
 import site
 import sys
 import threading
+import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
@@ -67,6 +70,10 @@ class Workers:
         self._executor = ProcessPoolExecutor(
             jobs, context, _begin, (__file__, self.method, self._stop, tuple(modules), prepare)
         )
+        # The executor forgets them when it is told to end, though they may not have ended.
+        self._processes = self._executor._processes
+        self._program = os.getpid()
+        _known.add(self)
         self.broken = False
         self.ready = threading.Event()
         if self.method == "fork":
@@ -98,9 +105,52 @@ class Workers:
             return self._executor.submit(function, *args, **kwargs)
 
     def end(self, wait: bool) -> None:
-        """End the processes; they give up their work where they call `give_up_if_told`."""
+        """End the processes; they give up their work where they call `give_up_if_told`.
+
+        An interrupt meanwhile ends them at once.
+        """
         self._stop.set()
-        self._executor.shutdown(wait=wait, cancel_futures=True)
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        try:
+            # Before Python 3.13, an interrupt of `join` is taken for the end of the thread that tells processes to end.
+            # The program would then close their queue, and wait for processes that wait for the queue.
+            while wait and self._ending:
+                time.sleep(_TURN)
+        except BaseException:
+            self.kill()
+            raise
+
+    @property
+    def _ending(self) -> bool:
+        """Whether there is still a thread that sees to the processes."""
+        return any(getattr(thread, "processes", None) is self._processes for thread in threading.enumerate())
+
+    def kill(self) -> None:
+        """End the processes whatever they do."""
+        if os.getpid() != self._program:
+            # What the program has forked is not to end them.
+            return
+        for process in list(self._processes.values()):
+            process.kill()
+        for _ in range(_TURNS):
+            if not self._ending:
+                break
+            time.sleep(_TURN)
+
+
+_TURN: Final = 0.002
+_TURNS: Final = 1000
+"""Seconds, and how many times, to wait for a thread that has little to do."""
+_known: Final[weakref.WeakSet[Workers]] = weakref.WeakSet()
+
+
+def _kill_all() -> None:
+    """At the end of the program, when those that were told to end have ended."""
+    for workers in list(_known):
+        workers.kill()
+
+
+atexit.register(_kill_all)
 
 
 _one_starts: Final = threading.RLock()

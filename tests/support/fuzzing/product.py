@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import clrevents
-from clrevents import LimitError, Limits, RawPayload, Trace, TraceError, TraceWarning, UnreadableError
+from clrevents import LimitError, Limits, PayloadError, RawPayload, Trace, TraceError, TraceWarning, UnreadableError
 from clrevents._util.words import safe
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.model.answer import Answer
@@ -43,6 +43,7 @@ from clrevents.export.flame.flame_formats import FLAME_FORMATS, flame_bytes
 from clrevents.export.look import Look
 from clrevents.export.page.report_page import report_page
 from clrevents.export.timeline.timeline_file import write_timeline
+from clrevents.reference import codec
 from clrevents.rewrite import cut, redact, redaction_rules
 from clrevents.trace.decoder import Decoder
 from exercise import exercise
@@ -626,6 +627,24 @@ def _said(event: Any, old: bool) -> tuple[Any, ...]:
     return event.time, thread, event.payload, *(() if old else (event.activity_id, event.related_activity_id))
 
 
+def _as_declared(data: bytes) -> None:
+    """A record says what the second decoder, which is made of the same declarations, reads in the same bytes."""
+    with _opened(data) as trace:
+        size = trace.info.pointer_size
+        seen: Counter[Any] = Counter()
+        for event in trace.events():
+            layout, payload = getattr(type(event.payload), "__layout__", None), event.payload
+            seen[event.key] += 1
+            if layout is None or seen[event.key] > 40:
+                continue
+            there = event.payload_bytes.removesuffix(event.payload_tail)
+            try:
+                expected = repr(codec(layout, size, type(payload)).parse(there))
+            except PayloadError as error:
+                expected = str(error)
+            assert repr(payload) == expected, f"{event.key}: not as declared: {payload!r} {expected} {there!r}"
+
+
 def _cut_whole(data: bytes) -> None:
     """A part that is the whole has the same events."""
     with _opened(data) as trace, tempfile.TemporaryDirectory() as folder:
@@ -662,6 +681,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "limits": _limited,
     "written": _written,
     "cut whole": _cut_whole,
+    "as declared": _as_declared,
 }
 
 

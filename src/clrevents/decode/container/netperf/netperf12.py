@@ -146,12 +146,14 @@ class NetPerf12:
                 if self._chains(window, pos):
                     return True, pos
             at, stride = stop, min(2 * stride, _STRIDE)
-        if not window.final and end == window.end:
-            raise NeedMore(2 * window.available + 64)
+        # Those that may follow the last of them, too, or it would not be found in pieces.
+        needed = (1 + _CHAIN) * (self._limits.block_bytes + 4)
+        if not window.final and window.available < needed:
+            raise NeedMore(min(2 * window.available + 64, needed))
         return False, window.end if end == window.end else end
 
     def _chains(self, window: Window, pos: int) -> bool:
-        records = Records(window, True)
+        records = Records(window, True, self._limits.block_bytes)
         for _ in range(_CHAIN):
             after = records.read(pos, window.end)
             if after is None:

@@ -32,11 +32,13 @@ Describe: TypeAlias = Callable[[int, Cursor], tuple[MetadataRow, str]]
 class Records:
     """Collects records into columns and stacks; `description` is the position of a record that is a description.
 
-    `exact`: without padding the sizes must add up, which distinguishes a record from a footer.
+    `exact`: without padding the sizes must add up, which distinguishes a record from a footer. None has more than
+    `most` bytes.
     """
 
-    def __init__(self, window: Window, exact: bool) -> None:
+    def __init__(self, window: Window, exact: bool, most: int) -> None:
         self.window = window
+        self.most = most
         self.exact = exact
         self.rows: list[tuple[int, int, int, int, int, int]] = []
         self.marks: list[tuple[int, int, int]] = []
@@ -53,7 +55,7 @@ class Records:
         size, metadata_id, thread, time, guids, payload = RECORD.unpack_from(data, pos)
         after: int = pos + 4 + size
         body = pos + RECORD.size
-        if size < RECORD.size or after > end or not 0 <= payload <= after - body - 4:
+        if not RECORD.size <= size <= self.most or after > end or not 0 <= payload <= after - body - 4:
             return None
         stack = int.from_bytes(data[body + payload : body + payload + 4], "little", signed=True)
         left = after - (body + payload + 4) - stack
@@ -93,7 +95,7 @@ def walk_records(
     """
     sound = True
     while sound and pos < end:
-        records = Records(window, exact)
+        records = Records(window, exact, limits.block_bytes)
         rows: list[MetadataRow] = []
         fault: Fault | None = None
         while pos < end and fault is None:
