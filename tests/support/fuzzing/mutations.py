@@ -252,6 +252,11 @@ def _absent_stack(trace: PlainTrace, rng: random.Random) -> None:
     _each(trace, rng, lambda event: changed(event, stack_id=number))
 
 
+def _absent_label(trace: PlainTrace, rng: random.Random) -> None:
+    number = rng.choice((1, 4, 7777, 0x7FFFFFFF, 0xFFFFFFFF))
+    _each(trace, rng, lambda event: changed(event, label_id=number))
+
+
 def _stacks(trace: PlainTrace, rng: random.Random) -> None:
     """A stack that repeats itself, that is another's, cut, upside down, or endless."""
     other = rng.choice(trace.events).stack
@@ -449,7 +454,9 @@ def beyond(trace: PlainTrace, rng: random.Random) -> None:
     value = rng.choice((1, -1)) * (edge + rng.randrange(-1, 2))
     place = rng.randrange(len(trace.events))
     event = trace.events[place]
-    match rng.randrange(5):
+    match rng.randrange(6):
+        case 5:
+            event = changed(event, label_id=abs(value) | 1 << 13)
         case 0:
             event = changed(event, time=value)
         case 1:
@@ -474,6 +481,7 @@ MEANINGS: Final[tuple[Callable[[PlainTrace, random.Random], None], ...]] = (
     _stand,
     _threads,
     _absent_stack,
+    _absent_label,
     _stacks,
     _field,
     _field,

@@ -26,6 +26,8 @@ from clrevents.schema.codes import LabelKind
 
 GENERATIONS: Final = ("NetTrace 4", "NetTrace 6", "NetPerf 3", "NetPerf 2")
 _BLOCK: Final = 200
+_FIRST: Final = 5
+"""Of stacks and labels in each region: there are ids below."""
 _ACTIVITIES: Final = (LabelKind.ACTIVITY_ID, LabelKind.RELATED_ACTIVITY_ID)
 _LOADS: Final = (143, 144)
 """The runtime's events that begin with a method's address and size behind two ids."""
@@ -112,16 +114,17 @@ class PlainTrace:
             threads |= fresh
             stacks = _numbers(e.stack for e in part if e.stack)
             if stacks:
-                writer.stacks(1, list(stacks))
+                writer.stacks(_FIRST, list(stacks))
             if isinstance(writer, NetTrace6Writer):
                 writer.threads(ThreadRow(t, t, self.processes.get(t, 1), f"thread {t % 97}") for t in sorted(fresh))
                 labels = _numbers(
                     pair for e in part if (pair := (e.activity_id, e.related_activity_id)) != (NO_GUID, NO_GUID)
                 )
-                part = [changed(e, label_id=labels.get((e.activity_id, e.related_activity_id), 0)) for e in part]
+                numbers = [e.label_id or labels.get((e.activity_id, e.related_activity_id), 0) for e in part]
+                part = [changed(e, label_id=number) for e, number in zip(part, numbers, strict=True)]
                 part = [changed(e, activity_id=NO_GUID, related_activity_id=NO_GUID) for e in part]
                 if labels:
-                    writer.labels(1, [list(map(Label, _ACTIVITIES, pair)) for pair in labels])
+                    writer.labels(_FIRST, [list(map(Label, _ACTIVITIES, pair)) for pair in labels])
             writer.events([changed(e, stack_id=e.stack_id or stacks.get(e.stack, 0), stack=b"") for e in part])
             writer.sequence_point(max(0, *(event.time for event in part)))
         writer.end()
@@ -146,8 +149,8 @@ def changed(event: EventRecord, **values: Any) -> EventRecord:
 
 
 def _numbers(values: Iterable[Any]) -> dict[Any, int]:
-    """Different values, numbered from 1 on."""
-    return {value: number for number, value in enumerate(dict.fromkeys(values), 1)}
+    """Different values, numbered."""
+    return {value: number for number, value in enumerate(dict.fromkeys(values), _FIRST)}
 
 
 def _records(rows: Rows) -> Iterator[tuple[EventRecord, int | None]]:
