@@ -5,12 +5,14 @@ How long they take is not asserted here; what bounds it is (`Limits`, and that e
 
 from __future__ import annotations
 
+import io
 import tracemalloc
 from collections import Counter
 
 import pytest
 
 from clrevents import Limits
+from clrevents.encode.netperf import NetPerf12Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow
 from clrevents.trace.decoder import Decoder
 from exercise import decode, exercise
@@ -97,6 +99,24 @@ def test_limit_of_blocks() -> None:
     data = four(sized("EventBlock", 5000, bytes(5000)))
     counts, _, _ = problems(data, Limits(block_bytes=4999))
     assert counts == {"bad-block": 1, "missing-end": 1}
+
+
+def test_limit_of_blocks_is_one_of_records_without_blocks() -> None:
+    """The same in pieces, in which a record may be seen before it is there."""
+    sink = io.BytesIO()
+    writer = NetPerf12Writer(sink, 2)
+    sizes = [10, 400, 20, 30, 40, 400, 50, 60, 70]
+    writer.events([MetadataRecord(1, "P", 1, 0, "E"), *(EventRecord(1, n, 1, bytes(n)) for n in sizes)])
+    writer.end()
+    data, limits = sink.getvalue(), Limits(block_bytes=200)
+    assert problems(data, Limits()) == (Counter({"unknown-event": len(sizes)}), len(sizes), len(sizes))
+    counts, listed, events = problems(data, limits)
+    assert (events, counts["bad-event"] > 0) == (len(sizes) - 2, True)
+    for size in (1, 50, 333):
+        decoder = Decoder(errors="salvage", limits=limits)
+        pieces = [data[at : at + size] for at in range(0, len(data), size)]
+        batches = [batch for piece in pieces for batch in decoder.feed(piece)] + list(decoder.close())
+        assert (sum(map(len, batches)), len(decoder.problems)) == (events, listed)
 
 
 def test_limit_of_regions_gives_up_order_not_events() -> None:
