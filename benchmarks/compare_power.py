@@ -46,7 +46,11 @@ def dealt(one: Measured, seconds: float, draw: np.random.Generator, deviation: f
     def drawn(amount: Amount) -> Amount:
         assert amount.blocks is not None
         blocks = np.add.reduceat(amount.blocks[places], edges) * np.exp(deviation * draw.standard_normal())
-        return attrs.evolve(amount, value=float(blocks.sum()), blocks=blocks)
+        if amount.over is None:
+            return attrs.evolve(amount, value=float(blocks.sum()), blocks=blocks)
+        over = np.add.reduceat(amount.over[places], edges)
+        mean = float(blocks.sum() / over.sum()) if over.any() else None
+        return attrs.evolve(amount, value=mean, blocks=blocks, over=over if mean is not None else None)
 
     return attrs.evolve(
         one,

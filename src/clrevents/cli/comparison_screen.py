@@ -22,6 +22,7 @@ from clrevents.analysis.compare.comparison_texts import (
     ordered,
     reasons,
     row_counts,
+    told_rows,
 )
 from clrevents.cli.output import Output, safe
 
@@ -48,7 +49,7 @@ def show_comparison(out: Output, found: Comparison, limit: int, every: bool = Fa
         _table(out, found, changes[:limit], HEAD[0], [change.key for change in changes[:limit]], every)
         if len(changes) > limit:
             out.line(f"{limit:,} of {counted(len(changes), 'metric')} (-n shows more)")
-    shown = [row for row in found.rows if every or row.alarm]
+    shown = list(found.rows) if every else told_rows(found)
     for table, rows in by_table(shown, limit):
         out.line()
         _table(out, found, rows, table, list(map(indented, rows)), every)

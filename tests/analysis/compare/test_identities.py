@@ -64,3 +64,29 @@ def test_lambdas_of_another_member_stay_apart() -> None:
 def test_ordinary_names_are_left_alone() -> None:
     name = "System.Private.CoreLib!System.Array.Copy(class System.Array,int32)"
     assert without_numbers(name) == (name, "")
+
+
+def test_two_compilers() -> None:
+    """mcs on .NET 8, csc on .NET 10: all lambdas of a member are one, and so are the steps of an async method."""
+    mcs = [
+        "App!App+<Cpu>c__AnonStorey9.<>m__0()",
+        "App!App+<Cpu>c__AnonStorey9+<Cpu>c__AnonStoreyA.<>m__0()",
+        "App!App.<Main>m__0(class System.Object)",
+        "App!App+<Read>c__async3.MoveNext()",
+        "App!App+<Only>c__AnonStorey1.<>m__0()",
+    ]
+    csc = [
+        "App!App+<>c__DisplayClass17_0.<Cpu>b__0()",
+        "App!App+<>c__DisplayClass17_1.<Cpu>b__1()",
+        "App!App+<>c.<Main>b__4_0(class System.Object)",
+        "App!App+<Read>d__8.MoveNext()",
+    ]
+    found = identities(mcs, csc)
+    assert [found[name] for name in mcs[:4]] == [
+        "App!App.<Cpu> lambdas", "App!App.<Cpu> lambdas", "App!App.<Main> lambdas", "App!App.<Read> steps",
+    ]  # fmt: skip
+    assert [found[name] for name in csc] == [found[name] for name in mcs[:4]]
+    # What one compiler made of both is told apart as before, and what one side lacks stays what it is.
+    assert found[mcs[4]] == identities([mcs[4]], [])[mcs[4]]
+    same = identities(mcs, mcs)
+    assert len(set(same.values())) == len(mcs)

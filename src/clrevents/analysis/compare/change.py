@@ -16,6 +16,9 @@ Verdict: TypeAlias = Literal[
 ALARMS: Final = ("improved", "regressed", "changed", "differs")
 """Verdicts that say that something changed."""
 
+RELATIVE_FLOOR: Final = 0.05
+"""A change by less than this share is none."""
+
 
 @frozen
 class Change(Value):

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from clrevents._util.units import amount_text, duration_text, share_text
 from clrevents._util.words import counted, markdown_text, safe
-from clrevents.analysis.compare.change import Change, Per
+from clrevents.analysis.compare.change import RELATIVE_FLOOR, Change, Per
 from clrevents.analysis.compare.families import CALLEES, CALLERS, FAMILIES
 
 PER: Final[Mapping[Per, str]] = {"second": "/s", "request": "/request", "none": ""}
@@ -151,6 +151,16 @@ def cells(change: Change, per: Per, name: str) -> tuple[str, ...]:
     return (name, *values, change_text(change), verdict_text(change), could_show(change, per))
 
 
+def told_rows(found: Judged) -> list[Change]:
+    """Rows that differ, or whose numbers are exact and do by more than next to nothing."""
+    return [row for row in found.rows if row.alarm or (row.verdict == "stated" and _exactly(row))]
+
+
+def _exactly(row: Change) -> bool:
+    exact = row.family in FAMILIES and FAMILIES[row.family].exact
+    return exact and abs(row.change or 0) > RELATIVE_FLOOR * min(row.base or 0, row.new or 0)
+
+
 def by_table(rows: Sequence[Change], limit: int | None = None) -> Iterator[tuple[str, list[Change]]]:
     """Rows by their table, in each those that changed most first; at most `limit` of each.
 
@@ -189,7 +199,7 @@ def _as_tree(heaviest: Sequence[Change]) -> list[Change]:
 
 def row_text(change: Change) -> str:
     """A row's name on one line: a path from the method on, through its callers or its callees."""
-    arrow = " -> " if change.family == CALLEES else " <- "
+    arrow = " <- " if change.family == CALLERS else " -> "
     return change.name.replace("\n", arrow) if is_paths(change.family) else change.name
 
 
@@ -197,9 +207,9 @@ def indented(change: Change) -> str:
     """A row's name below the path that it goes on from."""
     if not is_paths(change.family):
         return change.name
-    above, _, last = change.name.rpartition("\n")
-    depth = above.count("\n") + (change.family == CALLERS) if above else 0
-    return "  " * depth + last
+    # The first line of callees, the method, is a row of the callers.
+    depth = change.name.count("\n") - (change.family == CALLEES)
+    return "  " * depth + change.name.rpartition("\n")[2]
 
 
 def incomparable(found: Judged) -> Iterator[tuple[str, str | None]]:
@@ -210,6 +220,9 @@ def incomparable(found: Judged) -> Iterator[tuple[str, str | None]]:
             by_reason.setdefault((change.reason, change.record), []).append(change.key)
     for (reason, record), names in by_reason.items():
         yield f"{', '.join(names)}: {reason}", record
+    rows = Counter((row.family, row.reason) for row in found.rows if row.verdict == "not comparable")
+    for (family, reason), number in rows.items():
+        yield f"{number:,} {family if number > 1 else family.removesuffix('s')}: {reason}", None
 
 
 def reasons(found: Judged) -> Iterator[str]:
@@ -228,7 +241,7 @@ def comparison_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[s
     """A short text."""
     yield f"{safe(base)} -> {safe(new)}, {'in all' if per == 'none' else 'per ' + per}: {headline(found)}"
     yield from (f"! {warning}" for warning in found.warnings)
-    changes = [*ordered(found), *(row for row in found.rows if row.alarm)]
+    changes = [*ordered(found), *told_rows(found)]
     for change in changes[:_MOST]:
         name, *values = cells(change, per, safe(f"{change.family}.{row_text(change)}"))
         yield f"  {name}: {values[0]} -> {values[1]}, {relative_text(change)}, {values[3]}, could show {values[4]}"
@@ -253,7 +266,7 @@ def markdown_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str
     alarms = [change for change in ordered(found) if change.alarm]
     if alarms:
         yield from _table(alarms, per)
-    for table, rows in by_table([row for row in found.rows if row.alarm]):
+    for table, rows in by_table(told_rows(found)):
         yield from _table(rows[:_MOST], per, table)
         if len(rows) > _MOST:
             yield from (f"and {len(rows) - _MOST} more {table}", "")

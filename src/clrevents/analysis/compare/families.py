@@ -15,6 +15,10 @@ MODULES_INCLUSIVE: Final = "modules and callees"
 CALLERS: Final = "callers"
 CALLEES: Final = "callees"
 TYPES: Final = "types"
+BY_STATE: Final = "methods by state"
+HEAP_TYPES: Final = "heap types"
+HEAP_PATHS: Final = "heap paths"
+COUNTERS: Final = "counters"
 
 
 @frozen
@@ -27,6 +31,10 @@ class RowFamily:
     """Whether they are looked at though no metric moved: time moves between methods though all of it stays."""
     part_of: str | None = None
     """The family whose sum a row is a part of, or whose largest row if `paths`; None for its own."""
+    exact: bool = False
+    """Whether rows are single exact numbers, whose differences are stated, and no more is known of a pair."""
+    metrics: bool = False
+    """Whether rows are judged as metrics are: each of its own unit, and one that a side lacks is not comparable."""
     paths: bool = False
     """Whether rows are paths of calls, a line each, from one method on."""
 
@@ -34,6 +42,7 @@ class RowFamily:
 FAMILIES: Final[Mapping[str, RowFamily]] = {
     EXCLUSIVE: RowFamily("threads", always=True),
     INCLUSIVE: RowFamily("threads", always=True, part_of=EXCLUSIVE),
+    BY_STATE: RowFamily("threads", ("running_total",), part_of=EXCLUSIVE),
     MODULES: RowFamily("threads", always=True),
     MODULES_INCLUSIVE: RowFamily("threads", always=True, part_of=MODULES),
     CALLERS: RowFamily("threads", always=True, paths=True),
@@ -42,5 +51,8 @@ FAMILIES: Final[Mapping[str, RowFamily]] = {
     "locks": RowFamily("locks", ("count",)),
     "exceptions": RowFamily("exceptions", ("count",)),
     "routes": RowFamily("requests", ("server_count", "client_count")),
+    HEAP_TYPES: RowFamily("heap", ("bytes",), exact=True),
+    HEAP_PATHS: RowFamily("heap", ("reached_bytes",), exact=True, paths=True),
+    COUNTERS: RowFamily("counters", metrics=True),
 }
 """In the order in which they are judged and shown."""

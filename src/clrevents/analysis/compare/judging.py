@@ -21,13 +21,14 @@ from clrevents.analysis.compare.block_statistics import (
     Contrast,
     Floats,
     Groups,
+    Spread,
     adjusted,
     smallest_change,
     spread,
     t_of,
     too_sparse,
 )
-from clrevents.analysis.compare.change import Change, Per, Verdict
+from clrevents.analysis.compare.change import RELATIVE_FLOOR, Change, Per, Verdict
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.families import FAMILIES
 from clrevents.analysis.compare.identities import identities
@@ -35,8 +36,6 @@ from clrevents.analysis.compare.measured import Amount, Measured
 
 GROUP: Final = 4
 """Fewer recordings a side than this cannot show that they differ by more than chance."""
-RELATIVE_FLOOR: Final = 0.05
-"""A change by less than this share is none."""
 ABSOLUTE_FLOORS: Final[Mapping[str, float]] = {"ns": 0.001, "bytes": 1e6, "count": 10}
 """Nor is one by less than this in a whole recording; of times, less than this share of its length."""
 RUNS: Final = 0.03
@@ -71,10 +70,16 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
     chosen: Per = per or ("second" if lacking else "request")
     sides = (tuple(base), tuple(new))
     names = dict.fromkeys(name for one in held for name in _by_name(one.metrics))
-    metrics = _joined(sides, [_all_of(names, one) for one in held])
+    metrics = _joined(sides, [_all_of(names, one, "not measured") for one in held])
     tables = {name: _joined(sides, rows) for name, rows in _matched(held, len(base)).items()}
-    tables = {name: rows for name, rows in tables.items() if _comparable(name, held)}
-    direct = [row for name in tables if FAMILIES[name].always for row in _own(name, tables)]
+    tables = {name: _own(name, rows, tables) for name, rows in tables.items() if _comparable(name, held)}
+    like_metrics = [row for name, rows in tables.items() if FAMILIES[name].metrics for row in rows]
+    whole = len(metrics)
+    metrics += like_metrics
+    pair = len(held) == 2
+    direct = [
+        row for name, rows in tables.items() if FAMILIES[name].always or (FAMILIES[name].exact and pair) for row in rows
+    ]
     judge: Callable[[Sequence[_Pairing], Per, float], list[Change]]
     if len(base) > 1:
         # One family, so that everything together raises few false alarms.
@@ -84,10 +89,12 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
     else:
         judge = _judged_pair
         verdicts, rows = judge(metrics, chosen, _LEVELS["metrics"]), judge(direct, chosen, _LEVELS["methods"])
+    verdicts, rows = verdicts[:whole], [*rows, *verdicts[whole:]]
     moved = {change.family for change in verdicts if change.alarm}
     for name, pairings in tables.items():
         family = FAMILIES[name]
-        if not family.always and (family.report in moved or held[0].asked):
+        done = family.always or family.metrics or (family.exact and pair)
+        if not done and (family.report in moved or held[0].asked):
             # Who asks for rows sees them though nothing moved; then they must be the surer.
             level = _LEVELS["rows" if family.report in moved else "methods"]
             rows += judge(pairings, chosen, level)
@@ -122,7 +129,17 @@ class _Pairing:
 
     @property
     def dated(self) -> bool:
-        return self.like.adds and all(one is None or one.blocks is not None for one in self.amounts)
+        told = self.like.adds or self.like.over is not None
+        return told and all(one is None or one.blocks is not None for one in self.amounts)
+
+    def spread(self, place: int, per: Per) -> Spread:
+        """Its value in one recording, with its error."""
+        one, blocks = self.amounts[place], self.blocks(place)
+        if one is None or one.over is None:
+            return spread(blocks, self.held[place].per(per))
+        # Blocks without a value tell nothing.
+        known = one.over > 0
+        return spread(blocks[known], one.over[known])
 
     def floor(self, per: Per, values: tuple[float, float]) -> float:
         """What a change must reach, both of a side and in itself. The same whichever side is called base."""
@@ -183,18 +200,18 @@ def _comparable(table: str, held: Sequence[Measured]) -> bool:
     return all(any(name in one for one in known) == all(name in one for one in known) for name in family.told_by)
 
 
-def _own(table: str, tables: Mapping[str, Sequence[_Pairing]]) -> list[_Pairing]:
+def _own(table: str, rows: Sequence[_Pairing], tables: Mapping[str, Sequence[_Pairing]]) -> list[_Pairing]:
     """Rows of a table, without those that say the same as in the table that they are a part of: methods with what
-    they called that called nothing."""
+    they called that called nothing, and methods that were in one state only."""
     part_of = FAMILIES[table].part_of
     if part_of is None or FAMILIES[table].paths:
-        return list(tables[table])
+        return list(rows)
 
     def name(one: _Pairing) -> tuple[str, list[float]]:
-        return one.like.name, [float(amount.value or 0) if amount else 0.0 for amount in one.amounts]
+        return one.like.name.partition("\n")[0], [float(amount.value or 0) if amount else 0.0 for amount in one.amounts]
 
     alone = [name(one) for one in tables.get(part_of, ())]
-    return [one for one in tables[table] if name(one) not in alone]
+    return [one for one in rows if name(one) not in alone]
 
 
 def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[Change]:
@@ -210,7 +227,7 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
         elif not one.dated:
             found[place] = one.change("stated", values, reason=_ONCE)
         else:
-            before, after = (spread(one.blocks(side), one.held[side].per(per)) for side in (0, 1))
+            before, after = (one.spread(side, per) for side in (0, 1))
             contrast, worth = Contrast.of(before, after, RUNS), (before.independent, after.independent)
             few = min(worth) < ENOUGH or too_sparse(one.blocks(0), one.blocks(1))
             if few and one.like.evidence == "event" and not one.like.bound:
@@ -304,10 +321,13 @@ def _not_comparable(one: _Pairing, lacking: Amount) -> Change:
     )
 
 
-def _all_of(names: Iterable[tuple[str, str]], one: Measured) -> dict[tuple[str, str], Amount]:
+def _all_of(names: Iterable[tuple[str, str]], one: Measured, reason: str) -> dict[tuple[str, str], Amount]:
     """The metrics of a recording, and those of others without a value: another version of clrevents had fewer."""
-    missing = {name: Amount(*name, "", None, reason="not measured") for name in names}
-    return {**missing, **_by_name(one.metrics)}
+    return {**_missing(names, reason), **_by_name(one.metrics)}
+
+
+def _missing(names: Iterable[tuple[str, str]], reason: str) -> dict[tuple[str, str], Amount]:
+    return {name: Amount(*name, "", None, reason=reason) for name in names}
 
 
 def _by_name(amounts: Iterable[Amount]) -> dict[tuple[str, str], Amount]:
@@ -327,8 +347,15 @@ def _joined(
             like = next(one for one in each if one is not None and one.value is not None)
             found.append(_Pairing(held, each, len(sides[0]), like))
     # Two rows with one name are told apart by what the runtime calls them.
-    alike = Counter(one.shown for one in found)
-    return [one if alike[one.shown] == 1 else attrs.evolve(one, shown=one.like.name) for one in found]
+    alike = Counter((one.like.family, one.shown) for one in found)
+    return [
+        one if alike[one.like.family, one.shown] == 1 else attrs.evolve(one, shown=_told_apart(one.like))
+        for one in found
+    ]
+
+
+def _told_apart(row: Amount) -> str:
+    return row.name if FAMILIES[row.family].paths else row.name.replace("\n", " ")
 
 
 def _matched(held: Sequence[Measured], base: int) -> dict[str, list[dict[tuple[str, str], Amount]]]:
@@ -346,6 +373,9 @@ def _matched(held: Sequence[Measured], base: int) -> dict[str, list[dict[tuple[s
                 sums[name] += float(row.value or 0)
         if sums:
             wholes[table] = max(sums.values()) if family.paths else sum(sums.values())
+            if family.metrics:
+                found[table] = [{**_missing(sums, "not published"), **side} for side in merged]
+                continue
             least = _SHARE * wholes.get(family.part_of or table, wholes[table])
             found[table] = [{name: row for name, row in side.items() if sums[name] >= least} for side in merged]
     return found
@@ -358,7 +388,11 @@ def _merged(rows: Sequence[Amount], same: Mapping[str, str]) -> dict[tuple[str, 
         before = found.get(key)
         if before is not None:
             both = None if before.blocks is None or row.blocks is None else before.blocks + row.blocks
-            row = attrs.evolve(before, value=float(before.value or 0) + float(row.value or 0), blocks=both)
+            value, over = float(before.value or 0) + float(row.value or 0), None
+            if before.over is not None and row.over is not None and both is not None:
+                over = before.over + row.over
+                value = float(both.sum() / over.sum())
+            row = attrs.evolve(before, value=value, blocks=both, over=over)
         found[key] = row
     return found
 

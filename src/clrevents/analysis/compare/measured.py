@@ -44,28 +44,37 @@ class Amount(Value):
     reason: str | None = None
     record: str | None = None
     blocks: Floats | None = None
+    over: Floats | None = None
+    """For a mean, how many values each block has: `blocks` are then their sums, and `value` is their mean."""
     label: str | None = None
     """The name for people, where `name` is what tells it from others."""
 
     def to_dict(self) -> dict[str, Any]:
         """In JSON types; blocks as places and amounts of those that are not empty."""
         found = {field.name: getattr(self, field.name) for field in attrs.fields(Amount)}
-        if self.blocks is not None:
-            places = np.flatnonzero(self.blocks)
-            found["blocks"] = [places.tolist(), [_short(value) for value in self.blocks[places].tolist()]]
+        for name in ("blocks", "over"):
+            if found[name] is not None:
+                places = np.flatnonzero(found[name])
+                found[name] = [places.tolist(), [_short(value) for value in found[name][places].tolist()]]
         return found
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], count: int) -> Self:
         """Read back, in this many blocks."""
-        blocks = None
-        if data["blocks"] is not None:
-            blocks = np.zeros(count)
-            blocks[np.array(data["blocks"][0], dtype=np.int64)] = data["blocks"][1]
-        found = cls(**{**data, "blocks": blocks})
-        numbers = np.array(
-            [0 if found.value is None else found.value, *(() if blocks is None else blocks)], dtype=float
-        )
+
+        def read(name: str) -> Floats | None:
+            if data.get(name) is None:
+                return None
+            held = np.zeros(count)
+            held[np.array(data[name][0], dtype=np.int64)] = data[name][1]
+            return held
+
+        blocks, over = read("blocks"), read("over")
+        if over is not None and (blocks is None or not over.sum() > 0 or (over < 0).any()):
+            raise ValueError(f"{data['family']}.{data['name']} is a mean of no values")
+        found = cls(**{**data, "blocks": blocks, "over": over})
+        held = [one for one in (blocks, over) if one is not None]
+        numbers = np.concatenate(([0 if found.value is None else float(found.value)], *held))
         if not (np.abs(numbers) <= _LARGEST).all():
             raise ValueError(f"{found.family}.{found.name} is not a number that can be compared")
         if not all(isinstance(text, str) for text in (found.family, found.name, found.unit, found.label or "")):

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.compare.block_statistics import Floats
+from clrevents.analysis.compare.counter_rows import counter_rows
 from clrevents.analysis.compare.families import TYPES
 from clrevents.analysis.compare.measured import Amount, Measured
-from clrevents.analysis.compare.stack_rows import method_rows
+from clrevents.analysis.compare.snapshot_rows import snapshot_rows
+from clrevents.analysis.compare.stack_rows import method_rows, state_rows
 from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
@@ -36,8 +38,7 @@ from clrevents.trace import FilterOptions, Trace
 LEFT_OUT: Final[Mapping[str, str]] = {
     "activities": "its activities are requests and tasks",
     "callers": "it is about one method",
-    "counters": "its metrics count what was published, not what it said",
-    "heap": "snapshots are compared with each other by the report itself",
+    "counters": "its metrics count what was published; what it said is compared as rows",
     "modules": "its metrics depend on where a program was started",
     "startup": "it is about one moment, and its sums are those of other reports",
     "stubs": "stubs are made while a program starts",
@@ -97,7 +98,7 @@ NAMING: Final = ("GCAllocationTick", "AllocationSampled")
 def measured(trace: Trace) -> Measured:
     """Measure a trace for comparing. Raises what `Trace.reports` does."""
     names = [name for name in report_names() if name not in LEFT_OUT]
-    answers = reports_of(trace, [*names, *CIRCUMSTANCES], {})
+    answers = reports_of(trace, [*names, *CIRCUMSTANCES, "counters"], {})
     samples = read_samples(trace)
     told = answers["alloc"].metrics["bytes_total"].value is not None
     allocated = read_samples(trace, weight="alloc") if told else None
@@ -107,9 +108,13 @@ def measured(trace: Trace) -> Measured:
         for name in names
         for declared in compared_metrics(name)
     ]
-    rows = [*method_rows(samples, blocks), *type_rows(trace, answers["alloc"], allocated, blocks)]
+    rows = [*method_rows(samples, blocks), *state_rows(samples, blocks)]
+    rows += type_rows(trace, answers["alloc"], allocated, blocks)
     for table, (report, *_) in _TABLES.items():
         rows += _rows(table, answers[report], blocks)
+    if answers["heap"].metrics["bytes"].value is not None:
+        rows += snapshot_rows(trace)
+    rows += counter_rows(answers["counters"], blocks)
     return Measured(
         answers["gc"].question.trace,
         blocks.count,

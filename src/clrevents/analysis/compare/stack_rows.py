@@ -14,6 +14,7 @@ import numpy as np
 
 from clrevents.analysis.compare.block_statistics import Floats
 from clrevents.analysis.compare.families import (
+    BY_STATE,
     CALLEES,
     CALLERS,
     EXCLUSIVE,
@@ -30,6 +31,7 @@ from clrevents.analysis.reports.callers.call_sides import CallPaths
 from clrevents.analysis.shared.samples.calltree import summed_up
 from clrevents.analysis.shared.samples.compared_stacks import without_address
 from clrevents.analysis.shared.samples.hot import By
+from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.samples import Samples
 
 _MOST_IN_BLOCKS: Final = 20_000
@@ -67,6 +69,23 @@ def method_rows(
         methods = np.unique(of[samples.values[samples.offsets[stack] : samples.offsets[stack + 1]]])
         held[np.ix_(methods, at)] += sums
     yield from rows(families[1], held)
+
+
+def state_rows(samples: Samples, blocks: TimeBlocks) -> Iterator[Amount]:
+    """What methods weigh alone, by what their threads did. None if the samples do not show who runs."""
+    samples = samples.seen()
+    if samples.state is None or not samples.running_told or not len(samples):
+        return
+    frames = [without_address(frame) for frame in samples.frames]
+    of, keys = numbered([frame.raw for frame in frames])
+    labels = _labels(frames)
+    leaf = of[samples.values[samples.offsets[samples.stack]]] * len(STATES) + samples.state
+    pairs, place = np.unique(leaf, return_inverse=True)
+    held = blocks.grouped(place, len(pairs), samples.time_ns, samples.weight.astype(np.float64))
+    for pair, row in zip(pairs.tolist(), held, strict=True):
+        key, state = keys[pair // len(STATES)], STATES[pair % len(STATES)]
+        name, label = f"{_line(key)}\n{state}", f"{labels[key]} [{state}]"
+        yield Amount(BY_STATE, name, "ns", float(row.sum()), "less", evidence="sample", blocks=row, label=label)
 
 
 def path_rows(

@@ -58,8 +58,8 @@ def write_comparison(
     """Write the comparison `found` as one HTML page, which loads nothing from elsewhere.
 
     With the traces that were compared, as `base` and `new`, it has flame graphs of what changed between them, too. The
-    file at `path` appears whole or not at all. Raises OSError where it cannot be written, ValueError if it is one of the
-    traces, and SourceError where a trace cannot be read again.
+    file at `path` appears whole or not at all. Raises OSError where it cannot be written, ValueError if it is one of
+    the traces, and SourceError where a trace cannot be read again.
     """
     sides = [[side] if isinstance(side, Trace) else list(side) for side in (base, new)]
     inputs = [one.trace.path for one in (*found.base, *found.new)]

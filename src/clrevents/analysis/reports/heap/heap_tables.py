@@ -127,12 +127,15 @@ def _groups(snapshot: HeapSnapshot, holders: NDArray[np.int32], root: int) -> ND
     return found
 
 
-def dominator_columns(snapshot: HeapSnapshot, name: Namer) -> Columns:
-    """The dominator tree by types, each line before those below it, those that retain most first."""
+def dominator_columns(snapshot: HeapSnapshot, name: Namer, smallest: int = SMALLEST_SHARE) -> Columns:
+    """The dominator tree by types, each line before those below it, those that retain most first.
+
+    Lines that retain less than one part in `smallest` of everything are left out.
+    """
     found, types, holders = solution_of(snapshot).domination, len(snapshot.types), len(snapshot.holders)
     group = _groups(snapshot, np.arange(types, types + holders, dtype=np.int32), types + holders)
     everything = int(found.retained[0])
-    least = max(1, -(-everything // SMALLEST_SHARE))
+    least = max(1, -(-everything // smallest))
     wanted = np.ones(len(group), dtype=np.bool_)
     tree = type_tree(found.above, group, wanted, found.retained, least, DEEPEST)
     own = np.zeros(len(group), dtype=np.int64)
