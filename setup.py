@@ -8,7 +8,7 @@ import platform
 
 from setuptools import setup
 
-KERNELS = [f"src/clrevents/decode/kernels/{name}.py" for name in ("scan", "walk", "fill")]
+KERNELS = [f"src/clrevents/decode/kernels/{name}.py" for name in ("scan", "walk", "slots")]
 KERNELS.append("src/clrevents/analysis/reports/heap/dominate.py")
 DIRECTIVES = {
     "language_level": 3,

@@ -22,7 +22,7 @@ MODULES: Final = sorted(SOURCE.rglob("*.py"))
 KERNELS: Final = {
     "decode.kernels.scan": "decode.kernels.engine",
     "decode.kernels.walk": "decode.kernels.engine",
-    "decode.kernels.fill": "decode.kernels.engine",
+    "decode.kernels.slots": "decode.kernels.engine",
     "analysis.reports.heap.dominate": "analysis.reports.heap.heap_engine",
 }
 """Each with its only importer."""

@@ -70,7 +70,7 @@ def hammer_payloads(count: int, rng: Random) -> None:
 
 
 def hammer_objects(count: int, rng: Random) -> None:
-    """Makes up to forty objects per call, and sets values at their rows; one call in four has an invalid argument."""
+    """Makes records of up to eight payloads per call, and events; one call in eight has an invalid argument."""
     import kernel_cases as cases
     from kernel_twins import compiled, interpreted
 
@@ -79,18 +79,16 @@ def hammer_objects(count: int, rng: Random) -> None:
     done = calls = refused = told = 0
     began = time.monotonic()
     while done < count:
-        given = cases.objects(rng)
-        first, second = one.fill(given), other.fill(given)
-        if not cases.alike(cases.contents(first), cases.contents(second)):
-            sys.exit(f"the engines differ: {given!r}")
-        rows = [rng.randrange(50) for _ in range(rng.randrange(50))]
-        intos = [[None] * 49, [None] * 49]
-        ends = [engine.scatter(into, rows, [*rows]) for engine, into in zip((one, other), intos, strict=True)]
-        if ends[0] != ends[1] or intos[0] != intos[1]:
-            sys.exit(f"the engines differ: rows {rows!r}")
-        calls += 1
-        refused += not isinstance(first, list)
-        done += len(first) if isinstance(first, list) else 0
+        reading, making = cases.reading(rng), cases.making(rng)
+        for given, ends in (
+            (reading, [engine.read(reading) for engine in (one, other)]),
+            (making, [engine.events(making, making) for engine in (one, other)]),
+        ):
+            if not cases.alike(*map(cases.contents, ends)):
+                sys.exit(f"the engines differ: {given!r}")
+            calls += 1
+            refused += isinstance(ends[0], type) or len(ends[0]) == 1
+        done += len(reading.starts) + len(making.payloads)
         if done - told >= max(count // 10, 1) or done >= count:
             told = done
             _tell(f"{done:,} objects", began, {"calls": calls, "refused": refused})

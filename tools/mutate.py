@@ -33,7 +33,12 @@ from typing import Any, Final, NamedTuple
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SOURCE: Final = Path("src") / "clrevents"
-KERNELS: Final = ("decode/kernels/scan", "decode/kernels/walk", "decode/kernels/fill", "analysis/reports/heap/dominate")
+KERNELS: Final = (
+    "decode/kernels/scan",
+    "decode/kernels/walk",
+    "decode/kernels/slots",
+    "analysis/reports/heap/dominate",
+)
 LEFT_OUT: Final = (
     "schema/_index.py",
     "analysis/framework/run/_report_index.py",

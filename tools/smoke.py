@@ -27,7 +27,12 @@ SAMPLE: Final = ROOT / "fixtures" / "net8-sample.nettrace.gz"
 STUBS: Final = ROOT / "fixtures" / "net8-method-interop.nettrace.gz"
 HEAP: Final = ROOT / "fixtures" / "net8-heap.nettrace.gz"
 SAMPLES: Final = ROOT / "fixtures" / "net8-netperf3.netperf.gz"
-KERNELS: Final = ("decode/kernels/scan", "decode/kernels/walk", "decode/kernels/fill", "analysis/reports/heap/dominate")
+KERNELS: Final = (
+    "decode/kernels/scan",
+    "decode/kernels/walk",
+    "decode/kernels/slots",
+    "analysis/reports/heap/dominate",
+)
 
 ALL_TYPES: Final = (
     "AllTypes_V0(b=True, u8=1, i8=-2, i16=-3, u16=4, i32=-5, u32=6, i64=-7, u64=8, f=1.25, d=-2.5, c='Z', "

@@ -66,6 +66,7 @@ def selectors(trace: clrevents.Trace, key: EventKey) -> None:
 
 def header(e: clrevents.Event[MethodLoadVerbose_V2]) -> None:
     reveal_type(e.time_ns)  # -> int
+    reveal_type(e.name)  # -> str
     reveal_type(e.time)  # -> datetime | None
     reveal_type(e.stack)  # -> tuple[int, ...]
     reveal_type(e.activity_id)  # -> UUID | None
@@ -123,6 +124,8 @@ def records() -> None:
 def mistakes(trace: clrevents.Trace, e: clrevents.Event[MethodLoadVerbose_V2]) -> None:
     print(e.payload.MethodNam)  # error: attr-defined
     e.payload.MethodName = "x"  # error: misc
+    e.time_ns = 1  # error: misc
+    e.payload = e.payload  # error: misc
     Mine_V0(Count="1", Parts=())  # error: arg-type
     Mine_V0(1)  # error: call-arg
     trace.events(3)  # error: call-overload

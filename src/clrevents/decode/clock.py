@@ -34,11 +34,15 @@ class Clock:
         """The same as the nearest number that 64 bits can hold."""
         return min(max(self.ns(tick), _LOWEST), _HIGHEST)
 
+    def ns_numbers(self, ticks: NDArray[np.int64]) -> NDArray[np.int64] | list[int]:
+        """The same for many ticks; as a list where numbers may exceed 64 bits."""
+        found = self._ns(ticks)
+        return [self.ns(tick) for tick in ticks.tolist()] if found is None else found
+
     def ns_list(self, ticks: NDArray[np.int64]) -> list[int]:
         """The same for many ticks, as exact Python integers."""
-        found = self._ns(ticks)
-        exact: list[int] = [self.ns(tick) for tick in ticks.tolist()] if found is None else found.tolist()
-        return exact
+        found = self.ns_numbers(ticks)
+        return found if isinstance(found, list) else found.tolist()
 
     def ns_array(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
         """The same for many ticks; results outside 64 bits become the nearest representable value."""

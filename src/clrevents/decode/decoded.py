@@ -19,7 +19,7 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import LabelList, ThreadRow
 from clrevents.decode.kernels.program import gather
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.records.record_groups import LazyRecords
+from clrevents.decode.payload.records.record_groups import LazyRecords, all_of
 from clrevents.decode.rows import Guids, Rows, Runs, joined_windows
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
@@ -88,6 +88,12 @@ class DecodedRows:
         """The threads whose buffers the events came from (NetTrace 6: places in `thread_rows`)."""
         return self.runs.captures_of(self.file_rows)
 
+    def processors_of(self, part: slice) -> list[int]:
+        """The same of some rows."""
+        about = self.thread_ids if self.thread_places is None else self.thread_places.view(np.uint64)
+        found: list[int] = self.runs.processors_of(self.file_rows[part], about[part]).tolist()
+        return found
+
     @cached_property
     def times_ns(self) -> list[int]:
         """Nanoseconds since the session started."""
@@ -103,7 +109,7 @@ class DecodedRows:
     def payloads(self) -> list[Any]:
         """Each row's record, or `RawPayload`; empty unless requested."""
         if not isinstance(self.records, list):
-            self.records = self.records.all()
+            self.records = all_of(self.records)
         return self.records
 
     def payload_groups(self) -> Iterator[tuple[list[int], BoundLayout]]:

@@ -12,9 +12,11 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows, PayloadPlaces, own_rows, payloads_of
+from clrevents.decode.kernels.engine import COMPILED
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.payload.records.record_maker import RecordMaker
+from clrevents.decode.payload.records.record_reader import RecordReader
 from clrevents.decode.rows import Rows
 from clrevents.decode.selection import Selection
 from clrevents.decode.stream.stream import Buffer, Stream
@@ -64,7 +66,7 @@ class EventPass:
         self._observer = observer
         self._tracing = tracing
         self._decoder: PayloadDecoder | None = None
-        self._record_maker: RecordMaker | None = None
+        self._records: RecordMaker | RecordReader | None = None
         self._limit = rows
         self._most_rows = min(_FIRST_ROWS, rows)
         self._problems_given = 0
@@ -153,11 +155,11 @@ class EventPass:
         decoded = self._undecoded(rows, places, info)
         if not self._decodes:
             return self._finish(decoded)
-        if self._decoder is None or self._record_maker is None:
+        if self._decoder is None or self._records is None:
             self._decoder = PayloadDecoder(info.pointer_size, self.stream.limits)
-            self._record_maker = RecordMaker(self._decoder)
+            self._records = RecordReader(self._decoder) if COMPILED else RecordMaker(self._decoder)
         read, kinds = self._decoder.read, decoded.kinds
-        records, left = self._record_maker.read(kinds, decoded.kind_indexes, decoded.data, decoded.starts, decoded.ends)
+        records, left = self._records.read(kinds, decoded.kind_indexes, decoded.data, decoded.starts, decoded.ends)
         decoded.records = records
         raw = False
         if left:

@@ -93,7 +93,8 @@ class Part:
         self.rows = rows
         self.origin = origin
         self.payloads = rows.payload_bytes if payloads is None else payloads
-        self.events = EventRows(rows)
+        self.events = EventRows(rows, None, 0, len(rows))
+        self.threads: list[int] = rows.thread_ids.tolist()
         self.captures: list[int] = rows.capture_threads.tolist()
         self.ticks: list[int] = rows.ticks.tolist()
 
@@ -205,7 +206,7 @@ class Copier:
 
     def _event(self, part: Part, row: int, tick: int) -> None:
         events, rows, origin = part.events, part.rows, part.origin
-        thread, capture, payload = events.thread_ids[row], part.captures[row], part.payloads[row]
+        thread, capture, payload = part.threads[row], part.captures[row], part.payloads[row]
         if self._labelled:
             assert rows.thread_places is not None
             thread, capture = self._thread(origin, int(rows.thread_places[row])), self._thread(origin, capture)

@@ -9,12 +9,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
 from clrevents.decode.decoded import DecodedRows
-from clrevents.decode.kernels.objects import Maker
+from clrevents.decode.kernels.objects import PORTION, BatchEvents, Slots
 from clrevents.decode.payload.payload_decoder import RawPayload
 from clrevents.decode.selection import Selector
 from clrevents.decode.stream.losses import Loss
@@ -26,7 +24,7 @@ from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.event import SLOTS, Event
 from clrevents.trace.event_rows import EventRows
 
-_EVENTS: Maker[Event[Any]] = Maker(Event, SLOTS)
+_EVENTS: Slots[Event[Any]] = Slots(Event, SLOTS)
 
 
 class Batch(Summary):
@@ -36,31 +34,33 @@ class Batch(Summary):
     The events own their data and stay usable after the batch.
     """
 
-    __slots__ = ("_rows", "_tables")
+    __slots__ = ("_names", "_rows", "_tables")
 
     def __init__(self, rows: DecodedRows, names: FrameSource | None, tables: BatchTables) -> None:
-        self._rows = EventRows(rows, names)
+        self._rows = rows
+        self._names = names
         self._tables = tables
 
     def __len__(self) -> int:
-        return len(self._rows.rows)
+        return len(self._rows)
 
     def __iter__(self) -> Iterator[Event[Any]]:
-        rows = self._rows.rows
+        rows = self._rows
         payloads = rows.payloads
         if len(payloads) != len(rows):
             payloads = [RawPayload(data, "not requested") for data in rows.payload_bytes]
-        return iter(_events(self._rows, 0, payloads))
+        portions = (payloads[first : first + PORTION] for first in range(0, len(payloads), PORTION))
+        return chain.from_iterable(_events(rows, self._names, portions))
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The problems found since the previous batch."""
-        return Listed(self._rows.rows.problems)
+        return Listed(self._rows.problems)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
         """The lost events found since the previous batch."""
-        return Listed(self._rows.rows.losses)
+        return Listed(self._rows.losses)
 
     def table(self, selector: Selector, /, *, columns: Sequence[str] | None = None, enum_names: bool = False) -> Table:
         """The batch's events of one name as a table; parameters `selector`, `columns` and `enum_names`, and the
@@ -68,7 +68,7 @@ class Batch(Summary):
 
         For an event described only by the trace, the columns depend on the descriptions read so far.
         """
-        return self._tables.table(self._rows.rows, selector, columns, enum_names)
+        return self._tables.table(self._rows, selector, columns, enum_names)
 
     def __repr__(self) -> str:
         events, problems = counted(len(self), "event"), counted(len(self.problems), "problem")
@@ -78,13 +78,14 @@ class Batch(Summary):
 def hand_out(batch: Batch) -> Iterator[Event[Any]]:
     """Iterate over a batch's events once; afterwards it no longer keeps their payloads alive."""
     rows = batch._rows
-    records, rows.rows.records = rows.rows.records, []
-    return chain.from_iterable(_made(rows, iter([records]) if isinstance(records, list) else records.portions()))
+    records, rows.records = rows.records, []
+    portions = iter([records]) if isinstance(records, list) else records.portions()
+    return chain.from_iterable(_events(rows, batch._names, portions))
 
 
 def rows_of(batch: Batch) -> DecodedRows:
     """A batch's rows, for the rooms of this package."""
-    return batch._rows.rows
+    return batch._rows
 
 
 def tables_of(batch: Batch) -> BatchTables:
@@ -92,16 +93,17 @@ def tables_of(batch: Batch) -> BatchTables:
     return batch._tables
 
 
-def _made(rows: EventRows, portions: Iterator[list[Any]]) -> Iterator[list[Event[Any]]]:
+def _events(rows: DecodedRows, names: FrameSource | None, portions: Iterator[list[Any]]) -> Iterator[list[Event[Any]]]:
+    """The events of these rows with their payloads, portion by portion."""
+    missing = rows.thread_places is not None
+    times = rows.clock.ns_numbers(rows.ticks)
+    maker = BatchEvents(_EVENTS, rows.kinds, rows.kind_indexes, times, rows.thread_ids, missing)
     first = 0
-    while events := _events(rows, first, next(portions, [])):
-        first += len(events)
-        yield events
+    for payloads in portions:
+        count = len(payloads)
+        events = maker.events(EventRows(rows, names, first, count), first, payloads)
+        first += count
         # Freeing one portion before the next is made lets that reuse its memory, which is still in the cache.
+        del payloads
+        yield events
         del events
-
-
-def _events(rows: EventRows, first: int, payloads: list[Any]) -> list[Event[Any]]:
-    """The events of the rows from `first` on, with these payloads."""
-    count = len(payloads)
-    return _EVENTS.of([[rows] * count, np.arange(first, first + count), payloads])(0, count)

@@ -1,7 +1,7 @@
 """`Event`, a light view of one row.
 
-Header attributes are computed on access; the payload belongs to the event. Both outlive the trace and can be pickled,
-because the rows own their data.
+Time, thread, name and payload belong to the event; other header attributes are computed on access. All of them
+outlive the trace and can be pickled, because the rows own their data.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
+
+import attrs
 
 from clrevents._util.units import moment_text
 from clrevents._util.words import counted, safe
@@ -25,23 +27,26 @@ P_co = TypeVar("P_co", covariant=True)
 _NO_LABELS: Final[Mapping[str, str | int]] = MappingProxyType({})
 
 
+# Not the project's own `frozen`, because there are too many events for a slot that nobody needs.
+@attrs.frozen(eq=False, repr=False, weakref_slot=False)
 class Event(Generic[P_co]):
     """One event: its header, and its payload as a record.
 
-    Events can be compared, hashed and pickled, and stay usable after the trace is closed. An event that is kept keeps
-    those read together with it; see `detach`. For the meaning of header
-    fields see docs/format.md, "What header fields mean" and "Time".
+    Events are immutable. They can be compared, hashed and pickled, and stay usable after the trace is closed. An event
+    that is kept keeps those read together with it; see `detach`. For the meaning of header fields see docs/format.md,
+    "What header fields mean" and "Time".
     """
 
-    __slots__ = ("_row", "_rows", "payload")
-
+    _rows: EventRows
+    _row: int
+    time_ns: int
+    """Nanoseconds since the session started: `(qpc - sync_qpc) * 10**9 // frequency`."""
+    thread_id: int
+    """The thread the event is about: for a sample, the sampled thread. -1 if NetTrace 6 does not name it."""
+    name: str
+    """The event's name without its version; `EventID(303)` if neither the registry nor the trace names it."""
     payload: P_co
     """A record of the event's class, or a `RawPayload` if the fields are unknown or do not fit."""
-
-    def __init__(self, rows: EventRows, row: int, payload: P_co) -> None:
-        self._rows = rows
-        self._row = row
-        self.payload = payload
 
     @property
     def key(self) -> EventKey:
@@ -64,11 +69,6 @@ class Event(Generic[P_co]):
         return self._rows.kinds[self._row].key.version
 
     @property
-    def name(self) -> str:
-        """The event's name without its version; `EventID(303)` if neither the registry nor the trace names it."""
-        return self._rows.kinds[self._row].key.name
-
-    @property
     def opcode(self) -> int:
         """The opcode in the file; 0 if there is none."""
         return self._rows.kinds[self._row].row.opcode or 0
@@ -84,25 +84,14 @@ class Event(Generic[P_co]):
         return self._rows.kinds[self._row].row.keywords
 
     @property
-    def time_ns(self) -> int:
-        """Nanoseconds since the session started: `(qpc - sync_qpc) * 10**9 // frequency`."""
-        return self._rows.times_ns[self._row]
-
-    @property
     def time(self) -> datetime | None:
         """The time in UTC, rounded down to microseconds; None if the trace does not say when it started."""
-        rows = self._rows
-        return rows.rows.clock.utc(rows.times_ns[self._row])
-
-    @property
-    def thread_id(self) -> int:
-        """The thread the event is about: for a sample, the sampled thread. -1 if NetTrace 6 does not name it."""
-        return self._rows.thread_ids[self._row]
+        return self._rows.rows.clock.utc(self.time_ns)
 
     @property
     def process_id(self) -> int | None:
         """The process the event is about; None if the trace does not say."""
-        return self._rows.rows.process(self._row)
+        return self._rows.process(self._row)
 
     @property
     def processor(self) -> int | None:
@@ -113,18 +102,12 @@ class Event(Generic[P_co]):
     @property
     def activity_id(self) -> UUID | None:
         """The activity the event belongs to; None if there is none."""
-        labels = self._labels
-        if labels is not None and labels.activity_id is not None:
-            return UUID(bytes_le=labels.activity_id)
-        return self._rows.guid(self._rows.activities, self._row)
+        return self._rows.activities[self._row]
 
     @property
     def related_activity_id(self) -> UUID | None:
         """The activity that started the event's activity; None if there is none."""
-        labels = self._labels
-        if labels is not None and labels.related_activity_id is not None:
-            return UUID(bytes_le=labels.related_activity_id)
-        return self._rows.guid(self._rows.related_activities, self._row)
+        return self._rows.related_activities[self._row]
 
     @property
     def activity_path(self) -> str | None:
@@ -152,8 +135,7 @@ class Event(Generic[P_co]):
 
     @property
     def _labels(self) -> LabelList | None:
-        column = self._rows.rows.labels
-        return None if column is None else column[self._row]
+        return self._rows.labels[self._row]
 
     @property
     def stack_id(self) -> int:
@@ -172,17 +154,17 @@ class Event(Generic[P_co]):
         The first use reads `Trace.methods`, which takes one pass over the trace. A pickled event keeps its frames if
         they were already known; otherwise each frame's reason is "no names".
         """
-        return self._rows.frames(self._row)
+        return self._rows.frames(self._row, self.time_ns)
 
     @property
     def payload_bytes(self) -> bytes:
         """The payload's bytes as in the file."""
-        return self._rows.rows.payload_bytes[self._row]
+        return self._rows.payload_bytes(self._row)
 
     @property
     def payload_tail(self) -> bytes:
         """Bytes after the last known field, if the event is newer than the registry; usually empty."""
-        return self._rows.rows.tails.get(self._row, b"")
+        return self._rows.payload_tail(self._row)
 
     def detach(self) -> Event[P_co]:
         """An equal event that keeps nothing of other events in memory.
@@ -191,7 +173,7 @@ class Event(Generic[P_co]):
         keeps all of them. Detach the few that are kept for long; that takes longer than reading an event. A detached
         event still names its frames.
         """
-        return Event(EventRows(self._rows.rows.only(self._row), self._rows.resolver), 0, self.payload)
+        return event_of(self._rows.alone(self._row), self.payload)
 
     def __repr__(self) -> str:
         return f"<Event {safe(self.name)} at {moment_text(self.time_ns)}, thread {self.thread_id}: {self.payload!r}>"
@@ -234,7 +216,7 @@ class Event(Generic[P_co]):
         )
 
     def __reduce__(self) -> tuple[Callable[..., Event[Any]], tuple[Any, ...]]:
-        return _event_of, (self._rows.only(self._row), self.payload)
+        return event_of, (self._rows.only(self._row), self.payload)
 
 
 def label_list(event: Event[Any]) -> LabelList | None:
@@ -242,9 +224,10 @@ def label_list(event: Event[Any]) -> LabelList | None:
     return event._labels
 
 
-def _event_of(rows: EventRows, payload: Any) -> Event[Any]:
-    return Event(rows, 0, payload)
+def event_of(rows: EventRows, payload: Any) -> Event[Any]:
+    """The event of the first of these rows."""
+    return Event(rows, 0, rows.time_ns(0), rows.thread_id(0), rows.kinds[0].key.name, payload)
 
 
-SLOTS = ("_rows", "_row", "payload")
+SLOTS = ("_rows", "_row", "time_ns", "thread_id", "name", "payload")
 """The attributes of an event, for making many at once."""

@@ -6,6 +6,7 @@ surrogate pairs, newer versions, classes learned from the trace. And what events
 
 from __future__ import annotations
 
+import copy
 import gc
 import pickle
 import weakref
@@ -19,14 +20,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import clrevents
+from clrevents.decode import event_pass
 from clrevents.decode.container.blocks import MetadataRow
+from clrevents.decode.kernels.engine import COMPILED
+from clrevents.decode.kernels.objects import Slots
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
-from clrevents.decode.payload.records import record_groups, record_maker
+from clrevents.decode.payload.records import record_groups, record_maker, record_reader
 from clrevents.decode.payload.records.record_recipe import constructor
 from clrevents.encode.values import FieldDescription
 from clrevents.errors import Limits
-from clrevents.events import MethodFlags, MethodLoad_V1, MethodUnload_V1, MethodUnload_V2
+from clrevents.events import MethodFlags, MethodLoad_V1, MethodLoadVerbose_V1, MethodUnload_V1, MethodUnload_V2
 from clrevents.reference import codec
 from clrevents.schema.registry import DEFAULT, RUNTIME, EventInfo
 from clrevents.testing.builder import Format, TraceBuilder
@@ -40,13 +44,17 @@ UNLOAD = MethodUnload_V1(1, 2, 3, 4, 5, MethodFlags(6), 7)
 NETTRACE: tuple[Format, ...] = ("nettrace4", "nettrace6")
 
 
-class Readers:
-    """Both ways to read payloads of one event."""
+# What reads payloads of a kind together, and what reads all in their order: the compiled engine's way.
+WAYS: Final = (record_maker.RecordMaker, *([record_reader.RecordReader] if COMPILED else []))
 
-    def __init__(self, info: EventInfo, size: int) -> None:
+
+class Readers:
+    """The ways to read payloads of one event."""
+
+    def __init__(self, info: EventInfo, size: int, way: Any = record_maker.RecordMaker) -> None:
         self.kinds = Kinds(DEFAULT, Limits())
         assert self.kinds.define(MetadataRow(1, info.provider, info.id, info.version)) is None
-        self._bulk = record_maker.RecordMaker(PayloadDecoder(size, Limits()))
+        self._bulk = way(PayloadDecoder(size, Limits()))
         self._single = PayloadDecoder(size, Limits())
 
     def at_once(self, payloads: list[bytes]) -> tuple[list[Any], list[int]]:
@@ -59,16 +67,17 @@ class Readers:
             ends.append(len(data))
         places = np.zeros(len(payloads), dtype=np.int64)
         records, left = self._bulk.read(self.kinds.all, places, data + b"\xfe", np.array(starts), np.array(ends))
-        return records.all(), left
+        return record_groups.all_of(records), left
 
     def one_by_one(self, payloads: list[bytes]) -> list[Any]:
         return [self._single.read(self.kinds.all[0], payload, 0)[0] for payload in payloads]
 
 
-def always(monkeypatch: pytest.MonkeyPatch, in_bulk: bool) -> None:
-    """However few or many there are; those that are made at once a few at a time, which must not show."""
+def always(monkeypatch: pytest.MonkeyPatch, way: Any) -> None:
+    """In this way (None: one by one), however few or many there are; a few at a time, which must not show."""
     monkeypatch.setattr(record_groups, "PORTION", 7)
-    monkeypatch.setattr(record_maker, "_FEW", 1 if in_bulk else 1 << 60)
+    monkeypatch.setattr(event_pass, "COMPILED", way is not None and way is not record_maker.RecordMaker)
+    monkeypatch.setattr(record_maker, "_FEW", 1 << 60 if way is None else 1)
     monkeypatch.setattr(record_maker, "_FEW_BYTES", 1 << 60)
 
 
@@ -81,21 +90,23 @@ def alike(one: Any, other: Any) -> bool:
 @settings(max_examples=max(1, settings().max_examples // 8))
 @given(data=st.data())
 def test_every_layout(info: EventInfo, size: int, data: st.DataObject) -> None:
+    """Together, and row by row, which can read any text."""
     drawn = data.draw(st.lists(records(info.record, size), min_size=1, max_size=3))
     build = codec(info.record, size).build
     payloads = [build(record) for record in drawn] * 24
-    readers = Readers(info, size)
-    made, left = readers.at_once(payloads)
-    single = readers.one_by_one(payloads)
+    single = Readers(info, size).one_by_one(payloads)
     # A replacement character cannot be told from half of a pair, so such texts go the other way.
     replaced = any("\\ufffd" in ascii(record) for record in drawn)
-    assert left == (list(range(len(payloads))) if replaced and left else [])
-    for row, record in enumerate(drawn * 24 if not left else ()):
-        assert type(made[row]) is info.record
-        assert made[row] == record
-        assert made[row] == single[row]
-        assert alike(made[row], record)
-        assert hash(made[row]) == hash(record)
+    for way in WAYS:
+        made, left = Readers(info, size, way).at_once(payloads)
+        left_out = left and replaced and way is record_maker.RecordMaker
+        assert left == (list(range(len(payloads))) if left_out else [])
+        for row, record in enumerate(drawn * 24 if not left else ()):
+            assert type(made[row]) is info.record
+            assert made[row] == record
+            assert made[row] == single[row]
+            assert alike(made[row], record)
+            assert hash(made[row]) == hash(record)
 
 
 @EACH
@@ -111,6 +122,11 @@ def test_a_row_that_does_not_fit(info: EventInfo, size: int, data: st.DataObject
         made, left = readers.at_once(rows)
         assert left == list(range(41))
         assert made == [None] * 41
+        for way in WAYS[1:]:
+            made, left = Readers(info, size, way).at_once(rows)
+            assert left == [20]
+            assert made[20] is None
+            assert made[0] == made[19] == made[40] == readers.one_by_one([payload])[0]
 
 
 def test_only_groups_of_some_size_are_read_at_once() -> None:
@@ -132,7 +148,7 @@ def test_classes_with_more_than_slots() -> None:
     for base in (Loose, Tight, object):
         made: Any = attrs.make_class("Made", {"A": attrs.field(), "B": attrs.field()}, (base,), slots=True, frozen=True)
         made.__fields__ = ("A", "B")
-        first, second = constructor(made)([[1, 2], ["x", "y"]])(0, 2)
+        first, second = Slots(made, ("A", "B")).of(2, [[1, 2], ["x", "y"]])
         assert (first, second) == (made(1, "x"), made(2, "y"))
         assert weakref.ref(first)() is first
         if base is not object:
@@ -192,21 +208,22 @@ def test_the_collector_is_left_as_it_was(on: bool) -> None:
 
 
 def both(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[clrevents.Event[Any]]:
-    """A trace's events, read at once, after they were compared with those read one by one."""
+    """A trace's events, read at once in every way, after they were compared with those read one by one."""
     found = []
-    for in_bulk in (False, True):
-        always(monkeypatch, in_bulk)
+    for way in (None, *WAYS):
+        always(monkeypatch, way)
         with clrevents.open(data, errors="salvage") as trace:
             events = list(trace.events())
             found.append((events, trace.problems))
-    (one, said), (other, said_too) = found
-    assert len(one) == len(other)
-    for a, b in zip(one, other, strict=True):
-        assert alike(a.payload, b.payload)
-        assert a.payload_tail == b.payload_tail
-        assert a.payload_bytes == b.payload_bytes
-    assert said == said_too
-    return other
+    one, said = found[0]
+    for other, said_too in found[1:]:
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            assert alike(a.payload, b.payload)
+            assert a.payload_tail == b.payload_tail
+            assert a.payload_bytes == b.payload_bytes
+        assert said == said_too
+    return found[-1][0]
 
 
 @pytest.mark.parametrize("format", NETTRACE)
@@ -303,6 +320,36 @@ def method_trace(rows: int = 50) -> bytes:
     return builder.build()
 
 
+@pytest.mark.parametrize("way", [None, *WAYS])
+def test_however_made_records_and_events_keep_what_classes_promise(way: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Immutable, equal, hashable; for pickle, copy, patterns, attrs and weak references as if `__init__` had run."""
+    always(monkeypatch, way)
+    with clrevents.open(method_trace()) as trace:
+        event = next(trace.events(MethodLoadVerbose_V1))
+    record = event.payload
+    fields = {name: getattr(record, name) for name in type(record).__fields__}  # type: ignore[attr-defined]
+    made = type(record)(**fields)
+    assert (record, hash(record), repr(record)) == (made, hash(made), repr(made))
+    for thing, names in ((record, fields), (event, ("time_ns", "thread_id", "name", "payload", "stack_id", "key"))):
+        for name in (*names, "other"):
+            for change in (setattr, delattr):
+                with pytest.raises(AttributeError):
+                    change(thing, name, *([1] if change is setattr else []))
+    assert pickle.loads(pickle.dumps(record)) == copy.copy(record) == copy.deepcopy(record) == record
+    assert pickle.loads(pickle.dumps(event)) == copy.copy(event) == copy.deepcopy(event) == event
+    assert attrs.evolve(record, MethodID=5).MethodID == 5
+    assert attrs.asdict(record) == fields
+    assert weakref.ref(record)() is record
+    match event:
+        case clrevents.Event(name=name, thread_id=thread, payload=MethodLoadVerbose_V1(MethodID=method)):
+            assert (name, thread, method) == (event.name, event.thread_id, record.MethodID)
+        case _:
+            raise AssertionError("no match")
+    match record:
+        case MethodLoadVerbose_V1(method, module):
+            assert (method, module) == (record.MethodID, record.ModuleID)
+
+
 def test_events_pickle_with_all_they_show() -> None:
     with clrevents.open(method_trace()) as trace:
         events = list(trace.events())
@@ -332,8 +379,8 @@ def test_a_kept_event_keeps_no_other_payload_alive() -> None:
     decoder = clrevents.Decoder()
     batches = [*decoder.feed(method_trace()), *decoder.close()]
     (batch,) = [batch for batch in batches if len(batch)]
-    batch._rows.rows.records = [Payload() for _ in range(len(batch))]
-    watched = [weakref.ref(payload) for payload in batch._rows.rows.payloads]
+    batch._rows.records = [Payload() for _ in range(len(batch))]
+    watched = [weakref.ref(payload) for payload in batch._rows.payloads]
     events = list(hand_out(batch))
     assert all(ref() is not None for ref in watched)
     kept = events[7]

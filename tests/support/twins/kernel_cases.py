@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from random import Random
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ import attrs
 
 from clrevents.decode.payload.plan import Plan, plan
 from clrevents.schema.registry import DEFAULT
-from kernel_twins import BASE, Objects, interpreted
+from kernel_twins import BASE, Making, Objects, Reading, interpreted
 from mutations import MUTATIONS, find_blocks
 from project_files import ROOT, fixtures, unpacked
 
@@ -214,6 +215,18 @@ class Record:
     c: Any
 
 
+class Pair:
+    """As a GUID: a number and something else."""
+
+    __slots__ = ("number", "other")
+
+
+class Seven:
+    """One slot more than an event has."""
+
+    __slots__ = ("a", "b", "c", "d", "e", "f", "g")
+
+
 class Uncollected:
     """No slots at all: nothing that a collector would have to look at."""
 
@@ -236,61 +249,155 @@ def anything(rng: Random) -> Any:
     return rng.choice((None, True, number, number, 1.5, float("nan"), "text", b"bytes", (number,), [], Plain))
 
 
-def objects(rng: Random) -> Objects:
-    """Objects of some class: slots from lists and from numbers, in any order; some slots stay empty.
+def filled(rng: Random, count: int) -> Objects:
+    """A class and so many of its slots, in any order."""
+    cls = rng.choice([cls for cls in CLASSES if len(slots(cls)) >= count])
+    return Objects(cls, rng.sample([*slots(cls).values()], count))
 
-    One in four has a mistake: lists and numbers that are too short, or places that lie outside.
-    """
-    cls = rng.choice(CLASSES)
-    setters = [*slots(cls).values()]
-    rng.shuffle(setters)
-    del setters[rng.randrange(len(setters) + 1) :]
-    rows = rng.choice((0, 1, 2, 7, 40))
-    unsigned: list[int] = []
-    columns: list[Any] = []
-    places: list[int] = []
-    for _ in setters:
-        if rng.random() < 0.5:
-            columns.append([anything(rng) for _ in range(rows)])
-            places.append(rng.choice((0, 0, 1 << 40, -5)))
-        else:
-            columns.append(None)
-            places.append(len(unsigned) if rng.random() < 0.5 else -1 - len(unsigned))
-            unsigned += [rng.choice((0, 1, 5, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)) for _ in range(rows)]
-    first = rng.randrange(rows + 1)
-    last = rng.randrange(rows + 1)
-    if setters and rng.random() < 0.25:
-        at = rng.randrange(len(setters))
-        match rng.randrange(6):
-            case 0:
-                last = rows + 1 + rng.randrange(3)
+
+# Operations of the kernel of objects, as `slots` numbers them.
+(UNSIGNED, SIGNED, CONVERTED, BOOL, REAL, UTF16, BYTE_TEXT, GUID, RAW, VARINT, SPAN, ARRAY, STRUCT) = range(13)
+PARTS: Final = (
+    Objects(Pair, [*slots(Pair).values()]),
+    "unknown",
+    hex,
+    bytes.hex,
+    Objects(Plain, [*slots(Plain).values()][:3]),
+    Objects(Uncollected, []),
+)
+
+
+def field_program(rng: Random, fields: int) -> list[int]:
+    """Any fields behind each other, and behind them those that are inside; counts mean what may not be there yet."""
+    code = [0] * (8 * fields)
+    for at in range(0, len(code), 8):
+        code[at : at + 8] = _field_code(rng, code, 2)
+    return code
+
+
+def _field_code(rng: Random, code: list[int], depth: int) -> list[int]:
+    pad = rng.choice((0, 0, 0, 0, 1, 4))
+    width = rng.choice((1, 2, 4, 8, 8, 3))
+    keep = rng.choice((-1, 0, 1))
+    operation = rng.randrange(13 if depth else 10)
+    match operation:
+        case 0 | 1 | 2 | 3:
+            rest = [width, keep, 2, rng.randrange(2)]
+        case 4:
+            rest = [rng.choice((4, 8))]
+        case 5 | 6 | 9:
+            rest = [{5: 2, 6: 1, 9: 1}[operation], rng.randrange(2)]
+        case 7 | 8:
+            rest = [16, 0, 0 if operation == 7 else 3, 1]
+        case 10:
+            units = rng.randrange(3)
+            how = rng.choice((0, 1, -1, -2, -5))
+            rest = [2 if how == -1 else 0, how, units, units or 1]
+        case 11:
+            how = rng.choice((0, 1, -1, -2, -5))
+            at = len(code)
+            code += [0] * 8
+            inner = code[at : at + 8] = _field_code(rng, code, depth - 1)
+            smallest = max(inner[2] + inner[1], 1)
+            rest = [2 if how == -1 else 0, how, at, smallest, int(inner[0] in (0, 1, 2, 3, 4, 7, 8))]
+        case _:
+            at, (part, count) = len(code), rng.choice(((4, 3), (5, 0)))
+            code += [0] * (8 * count)
+            for place in range(at, at + 8 * count, 8):
+                code[place : place + 8] = _field_code(rng, code, depth - 1)
+            rest = [0, part, at, count]
+    return [operation, pad, *rest, *[0] * (6 - len(rest))]
+
+
+def reading(rng: Random) -> Reading:
+    """A program and payloads, most of which fit it; one call in eight has a mistake."""
+    fields = rng.randrange(6)
+    code = field_program(rng, fields)
+    sized = rng.random() < 0.2 and all(op in (0, 1, 2, 3, 4, 7, 8) for op in code[: 8 * fields : 8])
+    size = sum(code[1 : 8 * fields : 8]) + sum(code[2 : 8 * fields : 8]) if sized else -1
+    record = filled(rng, fields)
+    if rng.random() < 0.125:
+        match rng.randrange(4):
+            case 0 if fields:
+                record = Objects(record.cls, record.setters[1:])
             case 1:
-                del columns[at:]
-            case 2:
-                del places[at:]
-            case 3:
-                places[at] = rng.choice((-1, 1)) * rng.choice((1000, 1 << 31, 1 << 40, 1 << 62))
-            case 4 if columns[at]:
-                del columns[at][rng.randrange(rows) :]
+                del code[rng.randrange(len(code) + 1) :]
+            case 2 if fields:
+                code[8 * rng.randrange(fields) + rng.randrange(3, 7)] = rng.choice((-1, 1)) * rng.choice((40, 1 << 40))
             case _:
-                del unsigned[len(unsigned) // 2 :]
-    signed = [number - (number >> 63 << 64) for number in unsigned]
-    return Objects(cls, setters, columns, places, unsigned, signed, first, last)
+                fields += rng.choice((1, 1 << 40))
+    made = Reading(record, code, [*PARTS], fields, size, b"", [], [])
+    lengths = rng.choice((5, 60, 300)), rng.randrange(8)
+    return _with_payloads(made, [_drawn_bytes(rng, lengths[0]) for _ in range(lengths[1])], rng)
+
+
+def _drawn_bytes(rng: Random, most: int) -> bytes:
+    """Small numbers above all: as counts they are few, as text they end soon."""
+    return bytes(rng.choice((0, 0, 1, 2, 65, rng.randrange(256))) for _ in range(rng.randrange(most)))
+
+
+def _with_payloads(made: Reading, payloads: list[bytes], rng: Random) -> Reading:
+    """The program with these payloads, most of them cut where it comes to its end."""
+    engine = interpreted()
+    buf, starts, ends = bytearray(), [], []
+    for data in payloads:
+        place = engine.slots_module.ReadPlace(data, [0] * engine.slots_module.COUNTS)
+        with suppress(Exception):
+            engine.program(made).record(place, None, 0, made.fields, len(data), False)
+            if place.pos >= 0 and rng.random() < 0.8:
+                data = data[: place.pos]
+        buf += rng.randbytes(rng.randrange(3))
+        starts.append(len(buf))
+        buf += data
+        ends.append(len(buf))
+    return attrs.evolve(made, buf=bytes(buf + rng.randbytes(2)), starts=starts, ends=ends)
+
+
+class Named:
+    """As a kind of event: its key has a name."""
+
+    def __init__(self, name: str) -> None:
+        self.key = self
+        self.name = name
+
+
+def making(rng: Random) -> Making:
+    """Events of several kinds and threads, more of both than are recognized at once; one call in eight is wrong."""
+    rows = rng.choice((1, 5, 40, 300))
+    every = [Named(f"Kind{number}") for number in range(rng.choice((1, 3, 200)))]
+    threads = [rng.choice((0, 1, 64, 65, rng.randrange(300), 1 << 40, (1 << 64) - 1)) for _ in range(rows)]
+    times = [rng.choice((0, -1, rng.randrange(1 << 62), -(1 << 63), (1 << 63) - 1)) for _ in range(rows)]
+    exact = None if rng.random() < 0.7 else [anything(rng) for _ in range(rows)]
+    kinds = [rng.randrange(len(every)) for _ in range(rows)]
+    first = rng.randrange(rows)
+    payloads = [anything(rng) for _ in range(rng.randrange(rows - first + 1))]
+    if rng.random() < 0.125:
+        match rng.randrange(5):
+            case 0:
+                payloads += [None] * (rows + 1)
+            case 1:
+                kinds[rng.randrange(rows)] = 1 << 40
+            case 2:
+                del times[rows // 2 :]
+            case 3:
+                del threads[rows // 2 :]
+            case _ if exact:
+                del exact[rows // 2 :]
+    event = Objects(Seven, [*slots(Seven).values()][:6])
+    return Making(event, every, kinds, times, exact, threads, rng.random() < 0.5, first, payloads)
 
 
 def contents(made: Any) -> Any:
-    """Of objects: each one's class and what stands in its slots, `...` where nothing does."""
-    if not isinstance(made, list):
+    """Of objects, and of those inside: the class and what stands in the slots, `...` where nothing does."""
+    if isinstance(made, tuple | list):
+        return [contents(one) for one in made]
+    if type(made) not in (*CLASSES, Pair, Seven):
         return made
-    return [(type(one), *(getattr(one, name, ...) for name in slots(type(one)))) for one in made]
+    return (type(made), *(contents(getattr(made, name, ...)) for name in slots(type(made))))
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether these contents are the same: the very same objects, or equal integers."""
-    if not (isinstance(one, list) and isinstance(other, list)):
-        return one is other
-    return len(one) == len(other) and all(
-        len(mine) == len(theirs)
-        and all(a is b or (type(a) is type(b) is int and a == b) for a, b in zip(mine, theirs, strict=True))
-        for mine, theirs in zip(one, other, strict=True)
-    )
+    """Whether these contents are the same: the very same objects, or equal ones of the same type."""
+    if isinstance(one, tuple | list) and type(one) is type(other):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return one is other or (type(one) is type(other) and repr(one) == repr(other))

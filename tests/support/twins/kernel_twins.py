@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 import pytest
 
+from clrevents.decode.kernels import plain
 from project_files import SOURCE, loaded
 
 Outcome = tuple[Any, ...]
@@ -40,16 +41,39 @@ class Watched:
 
 @attrs.frozen(eq=False)
 class Objects:
-    """What one call of `fill` gets: slot k has `columns[k]`, or numbers from `places[k]` on where that is None."""
+    """A class and the slots to be filled: what a part of a program names, or what a record is made of."""
 
     cls: Any
     setters: list[Any]
-    columns: list[Any]
-    places: list[int]
-    unsigned: list[int]
-    signed: list[int]
+
+
+@attrs.frozen(eq=False)
+class Reading:
+    """Payloads `buf[starts[i]:ends[i]]` of one kind, and the program of its fields: see `slots`."""
+
+    record: Objects
+    code: list[int]
+    parts: list[Any]
+    fields: int
+    size: int
+    buf: bytes
+    starts: list[int]
+    ends: list[int]
+
+
+@attrs.frozen(eq=False)
+class Making:
+    """What events are made of: see `slots`."""
+
+    event: Objects
+    every: list[Any]
+    kinds: list[int]
+    times: list[int]
+    exact: list[int] | None
+    threads: list[int]
+    missing: bool
     first: int
-    last: int
+    payloads: list[Any]
 
 
 @attrs.frozen
@@ -59,7 +83,7 @@ class Engine:
     name: Literal["compiled", "interpreted"]
     scan_module: ModuleType
     walk_module: ModuleType
-    fill_module: ModuleType
+    slots_module: ModuleType
 
     def _room(self, count: int, signed: bool = False) -> Any:
         if self.name == "interpreted":
@@ -138,24 +162,55 @@ class Engine:
         size = self.walk_module.gather(buf, len(starts), self._given(starts), self._given(lengths), out)
         return size, bytes(out)
 
-    def fill(self, given: Objects) -> list[Any] | type[Exception]:
-        """The objects, or what was raised."""
-        numbers = self._given(given.unsigned, signed=False), self._given(given.signed)
-        places = self._given(given.places)
+    def slotted(self, given: Objects) -> Any:
+        return self.slots_module.SlottedClass(given.cls, given.setters)
+
+    def program(self, given: Reading) -> Any:
+        parts = [self.slotted(part) if isinstance(part, Objects) else part for part in given.parts]
+        return self.slots_module.FieldProgram(self._given(given.code), parts, given.fields, given.size)
+
+    def read(self, given: Reading, entry: int = 0, rows: int | None = None, fit: bool | None = None) -> Outcome:
+        """Which payloads fit, and the records of those that do; or what was raised.
+
+        `rows` reads so many, whatever there are; `fit` says which fit, without a look at them.
+        """
+        count = len(given.starts) if rows is None else rows
+        counts = self._given([7] * self.slots_module.COUNTS)
+        fits: Any = [0] * len(given.starts) if self.name == "interpreted" else np.zeros(len(given.starts), np.uint8)
         try:
-            made: list[Any] = self.fill_module.fill(
-                given.cls, given.setters, given.columns, places, *numbers, given.first, given.last
+            kinds = self._given([0] * len(given.starts))
+            places = kinds, self._given(given.starts), self._given(given.ends)
+            lists = [self.program(given)], [self.slotted(given.record)], self._given([entry])
+            payloads = self.slots_module.FittingPayloads(given.buf, *lists, *places, fits, {0: "single"})
+            stopped = payloads.check(0, count, counts)
+            if fit is not None:
+                fits[:] = [int(fit)] * len(fits) if self.name == "interpreted" else int(fit)
+            made = payloads.read(0, stopped, counts)
+        except Exception as error:
+            return (type(error),)
+        return stopped, [int(one) for one in fits], made
+
+    def events(self, given: Making, rows: object) -> list[Any] | type[Exception]:
+        """The events, or what was raised."""
+        known = self.slots_module.KNOWN
+        try:
+            filler = self.slots_module.EventFiller(
+                self.slotted(given.event),
+                given.every,
+                self._given(given.kinds),
+                self._given(given.times),
+                given.exact,
+                self._given(given.threads, signed=False),
+                given.missing,
+                self._room(known),
+                self._room(known),
+                [None] * known,
+                [None] * known,
             )
+            made: list[Any] = filler.events(rows, given.first, given.payloads)
         except Exception as error:
             return type(error)
         return made
-
-    def scatter(self, into: list[Any], rows: list[int], values: list[Any]) -> int | type[Exception]:
-        """How many there were, or what was raised; `into` is written to."""
-        try:
-            return int(self.fill_module.scatter(into, self._given(rows), values))
-        except Exception as error:
-            return type(error)
 
 
 def _plain(values: Any) -> list[int]:
@@ -165,18 +220,17 @@ def _plain(values: Any) -> list[int]:
 
 def interpreted() -> Engine:
     """The sources, run by Python whatever was built."""
-    scan, walk, fill = (
-        loaded(f"{name}_twin", SOURCE / "decode" / "kernels" / f"{name}.py") for name in ("scan", "walk", "fill")
+    scan, walk, slots = (
+        loaded(f"{name}_twin", SOURCE / "decode" / "kernels" / f"{name}.py") for name in ("scan", "walk", "slots")
     )
-    # What `kernels` gives to the third one where it is not compiled.
-    vars(fill).update(create=object.__new__, put=lambda slot, item, value: slot.__set__(item, value))
-    vars(fill).update(forget=lambda made: None)
-    return Engine("interpreted", scan, walk, fill)
+    # What the engine gives to the third one where it is not compiled.
+    vars(slots).update((name, value) for name, value in vars(plain).items() if not name.startswith("_"))
+    return Engine("interpreted", scan, walk, slots)
 
 
 def compiled() -> Engine | None:
     """What was built from the sources when the package was installed; None where nothing was."""
-    modules = [importlib.import_module(f"clrevents.decode.kernels.{name}") for name in ("scan", "walk", "fill")]
+    modules = [importlib.import_module(f"clrevents.decode.kernels.{name}") for name in ("scan", "walk", "slots")]
     if any(str(module.__file__).endswith(".py") for module in modules):
         return None
     return Engine("compiled", *modules)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-_NAMES: Final = ("scan", "walk", "fill")
+_NAMES: Final = ("scan", "walk", "slots")
 
 
 def _load(name: str, interpreted: bool) -> Any:
@@ -38,14 +38,14 @@ def _built(name: str) -> bool:
 
 # One engine for all kernels: their arguments differ.
 COMPILED: Final = not os.environ.get("CLREVENTS_PURE") and all(map(_built, _NAMES))
-SCAN, WALK, FILL = (_load(name, not COMPILED) for name in _NAMES)
+SCAN, WALK, SLOTS = (_load(name, not COMPILED) for name in _NAMES)
 if os.environ.get("CLREVENTS_REQUIRE_COMPILED") and not COMPILED:
     raise ImportError("CLREVENTS_REQUIRE_COMPILED is set, but the kernels are not compiled (see docs/hacking.md)")
 
 if not COMPILED:
-    FILL.create = object.__new__
-    FILL.put = lambda slot, item, value: slot.__set__(item, value)
-    FILL.forget = lambda made: None
+    from clrevents.decode.kernels import plain
+
+    vars(SLOTS).update((name, value) for name, value in vars(plain).items() if not name.startswith("_"))
 
 
 def engine() -> str:

@@ -1,63 +1,123 @@
-"""Many objects of one slotted class at once, through the fill kernel.
+"""Objects of slotted classes, made many at once: from columns, from payloads, and events around payloads.
 
-Knows slots and columns, but not what is made.
+Knows slots and programs, but not what is made. The compiled engine has a kernel for it; without, columns are the
+fastest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from collections import deque
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.kernels.engine import COMPILED, FILL, given, scratch
+from clrevents.decode.kernels.engine import COMPILED, SLOTS, given, numbers_room, scratch
 
 T = TypeVar("T")
+Ints = NDArray[np.int64]
+_KNOWN: Final[int] = SLOTS.KNOWN
+COUNTS: Final[int] = SLOTS.COUNTS
+UNKNOWN_ENTRY: Final[int] = SLOTS.UNKNOWN_ENTRY
+
+# Few enough objects at once that they are still in the processor's cache when they are freed; where Python runs the
+# loops, these cost more than the memory.
+PORTION: Final = 1 << 8 if COMPILED else 1 << 12
 
 
-class Maker(Generic[T]):
-    """Makes objects of one slotted class without running `__init__`."""
+class Slots(Generic[T]):
+    """A slotted class whose objects are made without `__init__`."""
 
     def __init__(self, cls: type[T], names: Sequence[str]) -> None:
         self._cls = cls
         # What writes each slot, wherever in the class's ancestry it was defined.
-        self._setters = [next(vars(c)[name] for c in cls.__mro__ if name in vars(c)) for name in names]
+        setters = [next(vars(c)[name] for c in cls.__mro__ if name in vars(c)) for name in names]
+        self.shape: Any = SLOTS.SlottedClass(cls, setters)
+        self._setters = [setter.__set__ for setter in setters]
 
-    def of(self, columns: Sequence[list[Any] | NDArray[Any]]) -> Callable[[int, int], list[T]]:
-        """A function that makes objects `first` to `last`: slot `names[k]` of object i is `columns[k][i]`.
+    def of(self, count: int, columns: Sequence[Iterable[Any]]) -> list[T]:
+        """Objects whose slots have the values of these columns."""
+        made = list(map(object.__new__, repeat(self._cls, count)))
+        for setter, column in zip(self._setters, columns, strict=True):
+            deque(map(setter, made, column), maxlen=0)
+        return made
 
-        Numbers of an array become ints, floats and bools.
-        """
-        lists: list[list[Any] | None] = []
-        places, numbers, length = [], [], 0
-        for column in columns:
-            place = 0
-            if isinstance(column, list):
-                lists.append(column)
-            elif not COMPILED or column.dtype.kind not in "iu":
-                lists.append(column.tolist())
-            else:
-                lists.append(None)
-                place = length if column.dtype.kind == "u" else -1 - length
-                numbers.append(column)
-                length += len(column)
-            places.append(place)
-        unsigned = scratch(length)
-        at = 0
-        for column in numbers:
-            unsigned[at : at + len(column)] = column
-            at += len(column)
-        signed = unsigned.view(np.int64) if COMPILED else []
-        arguments = (self._cls, self._setters, lists, given(np.array(places)), unsigned, signed)
 
-        def make(first: int, last: int) -> list[T]:
-            made: list[T] = FILL.fill(*arguments, first, last)
+def program(code: list[int], parts: list[Any], fields: int, size: int | None) -> Any:
+    """A layout for the kernel that reads payloads: see `slots`."""
+    return SLOTS.FieldProgram(given(np.array(code, dtype=np.int64)), parts, fields, -1 if size is None else size)
+
+
+class BatchPayloads:
+    """The payloads of a batch, and the records of those that fit: see `slots`."""
+
+    def __init__(
+        self,
+        buf: bytes,
+        programs: list[Any],
+        shapes: list[Any],
+        entries: Any,
+        kinds: Ints,
+        starts: Ints,
+        ends: Ints,
+        singles: dict[int, Any],
+    ) -> None:
+        self._rows = len(kinds)
+        self.fit = np.zeros(self._rows, dtype=np.uint8) if COMPILED else [0] * self._rows
+        columns = map(given, (kinds, starts, ends))
+        self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, singles)
+
+    def check(self, row: int) -> int:
+        """Find out which payloads fit, from a row on; ends at the first whose kind is unknown, and returns it."""
+        stopped: int = self._kernel.check(row, self._rows, numbers_room(COUNTS))
+        return stopped
+
+    def read(self, first: int, last: int) -> list[Any]:
+        """The records of some rows, made anew."""
+        made: list[Any] = self._kernel.read(first, last, numbers_room(COUNTS))
+        return made
+
+
+class BatchEvents(Generic[T]):
+    """Makes the events of a batch, whose slots are (rows, row, time, thread, name, payload): see `slots`.
+
+    `times` is a list where its numbers may exceed 64 bits. If `missing`, the largest thread id stands for none, which
+    is -1.
+    """
+
+    def __init__(
+        self,
+        slots: Slots[T],
+        every: list[Any],
+        kinds: Ints,
+        times: Ints | list[int],
+        threads: NDArray[np.uint64],
+        missing: bool,
+    ) -> None:
+        self._slots = slots
+        self._every = every
+        self._kinds = kinds
+        self._times = times
+        self._threads: NDArray[Any] = threads.view(np.int64) if missing and not COMPILED else threads
+        if COMPILED:
+            exact = times if isinstance(times, list) else None
+            numbers = given(kinds), given(kinds if isinstance(times, list) else times), exact, given(threads), missing
+            room = scratch(_KNOWN), scratch(_KNOWN), [None] * _KNOWN, [None] * _KNOWN
+            self._kernel = SLOTS.EventFiller(slots.shape, every, *numbers, *room)
+
+    def events(self, rows: object, first: int, payloads: list[Any]) -> list[T]:
+        """The events of the rows from `first` on, which are the rows 0, 1, … of `rows`."""
+        if COMPILED:
+            made: list[T] = self._kernel.events(rows, first, payloads)
             return made
-
-        return make
-
-
-def scatter(into: list[Any], rows: NDArray[np.int64], values: list[Any]) -> None:
-    """Put each value at its row."""
-    FILL.scatter(into, given(rows), values)
+        count = len(payloads)
+        part = slice(first, first + count)
+        times, every = self._times[part], self._every
+        names = [every[kind].key.name for kind in self._kinds[part].tolist()]
+        columns = (
+            *(repeat(rows, count), range(count), times if isinstance(times, list) else times.tolist()),
+            *(self._threads[part].tolist(), names, payloads),
+        )
+        return self._slots.of(count, columns)

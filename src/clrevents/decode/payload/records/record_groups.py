@@ -1,22 +1,72 @@
-"""The payloads of one batch: single ones, and groups of one kind that become records on demand.
+"""The payloads of one batch: single ones, and those that become records on demand, by themselves or by kind.
 
-Knows rows and portions; how a record is made is up to the groups' functions.
+Knows rows and portions; how a record is made is up to the kernel or to the groups' functions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
 
 from clrevents._util.value_classes import frozen
-from clrevents.decode.kernels.objects import scatter
+from clrevents.decode.kernels.header_scan import arranged
+from clrevents.decode.kernels.objects import PORTION, BatchPayloads
 from clrevents.decode.payload.columns.dtypes import Ints
 from clrevents.schema.layout import BoundLayout
 
 Objects: TypeAlias = list[Any]
 
-# Few enough rows at once that they are still in the processor's cache when they are freed.
-PORTION: Final = 1 << 12
+
+class LazyRecords(Protocol):
+    """The payloads of a batch: some read one by one, and others made on demand."""
+
+    def put(self, row: int, payload: Any) -> None:
+        """Add a payload that was read by itself; rows must ascend."""
+
+    def groups(self) -> Iterator[tuple[Ints, BoundLayout]]:
+        """The rows of each kind whose payloads fit a layout exactly, and that layout."""
+
+    def singles(self) -> Iterator[tuple[int, Any]]:
+        """All other rows, and their payloads."""
+
+    def portions(self) -> Iterator[Objects]:
+        """All payloads, in portions large enough to be efficient. Made anew each time."""
+
+
+def all_of(records: LazyRecords) -> Objects:
+    """All payloads at once."""
+    return [record for portion in records.portions() for record in portion]
+
+
+class DirectRecords:
+    """BatchPayloads that the kernel reads row by row: those that do not fit are `singles`."""
+
+    def __init__(
+        self, payloads: BatchPayloads, singles: dict[int, Any], kinds: Ints, layouts: dict[int, BoundLayout]
+    ) -> None:
+        self._payloads = payloads
+        self._singles = singles
+        self._kinds = kinds
+        self._layouts = layouts
+
+    def put(self, row: int, payload: Any) -> None:
+        self._singles[row] = payload
+
+    def groups(self) -> Iterator[tuple[Ints, BoundLayout]]:
+        fit = np.flatnonzero(self._payloads.fit)
+        order, groups = arranged(self._kinds.take(fit))
+        for index, part in groups:
+            yield fit[order[part]], self._layouts[index]
+
+    def singles(self) -> Iterator[tuple[int, Any]]:
+        yield from self._singles.items()
+
+    def portions(self) -> Iterator[Objects]:
+        count = len(self._kinds)
+        for first in range(0, count, PORTION):
+            yield self._payloads.read(first, min(first + PORTION, count))
 
 
 @frozen(eq=False)
@@ -31,8 +81,8 @@ class RecordGroup:
     layout: BoundLayout
 
 
-class LazyRecords:
-    """The payloads of a batch: some read one by one, and groups made on demand."""
+class GroupedRecords:
+    """BatchPayloads that become records a kind at a time."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -43,20 +93,16 @@ class LazyRecords:
         self._groups.append(group)
 
     def put(self, row: int, payload: Any) -> None:
-        """Add a payload that belongs to no group; rows must ascend."""
         self._single[row] = payload
 
     def groups(self) -> Iterator[tuple[Ints, BoundLayout]]:
-        """The rows of each group, and the layout that their payloads fit."""
         for group in self._groups:
             yield group.rows, group.layout
 
     def singles(self) -> Iterator[tuple[int, Any]]:
-        """The rows of no group, and their payloads."""
         yield from self._single.items()
 
     def portions(self) -> Iterator[Objects]:
-        """All payloads, in portions large enough to be efficient. Made anew each time."""
         done = [0] * len(self._groups)
         singles = [*self._single.items()]
         at = 0
@@ -69,13 +115,11 @@ class LazyRecords:
                 if stop - start == last - first:
                     made = group.make(start, stop)
                 elif stop > start:
-                    scatter(made, group.rows[start:stop] - first, group.make(start, stop))
+                    records = group.make(start, stop)
+                    for row, record in zip((group.rows[start:stop] - first).tolist(), records, strict=True):
+                        made[row] = record
             while at < len(singles) and singles[at][0] < last:
                 row, payload = singles[at]
                 made[row - first] = payload
                 at += 1
             yield made
-
-    def all(self) -> Objects:
-        """All of them at once."""
-        return [record for portion in self.portions() for record in portion]

@@ -1,4 +1,4 @@
-"""Payloads of a whole batch → records, a kind at a time.
+"""Payloads of a whole batch → records, a kind at a time: for the interpreted engine.
 
 Decides which rows justify a group's calls. Leaves every inexact fit to `payload_decoder`, which alone decides what is
 a problem.
@@ -13,7 +13,7 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.dtypes import Ints
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.payload.plan import plan
-from clrevents.decode.payload.records.record_groups import LazyRecords, RecordGroup
+from clrevents.decode.payload.records.record_groups import GroupedRecords, RecordGroup
 from clrevents.decode.payload.records.record_recipe import Recipe
 
 # Fewer payloads of a kind than this, and fewer bytes, are read one by one: that is cheaper than a group's calls.
@@ -30,9 +30,9 @@ class RecordMaker:
 
     def read(
         self, kinds: list[EventKind], places: Ints, data: bytes, starts: Ints, ends: Ints
-    ) -> tuple[LazyRecords, list[int]]:
+    ) -> tuple[GroupedRecords, list[int]]:
         """The payloads, and the rows, in ascending order, whose payload is still missing."""
-        records = LazyRecords(len(places))
+        records = GroupedRecords(len(places))
         left: list[Ints] = []
         order, groups = arranged(places)
         starts, ends = starts.take(order), ends.take(order)

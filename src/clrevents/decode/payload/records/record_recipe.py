@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.decode.arrays import ragged
-from clrevents.decode.kernels.engine import COMPILED
-from clrevents.decode.kernels.objects import Maker
+from clrevents.decode.kernels.objects import Slots
 from clrevents.decode.kernels.program import gather, narrow
 from clrevents.decode.payload.columns.column_values import as_written
 from clrevents.decode.payload.columns.dtypes import Ints, fixed_dtype, pick
@@ -42,7 +41,7 @@ Values: TypeAlias = Objects | NDArray[Any]
 _Make: TypeAlias = Callable[[Found], Values]
 _Construct: TypeAlias = Callable[[list[Values]], Callable[[int, int], Objects]]
 
-_UUIDS = Maker(UUID, ("int", "is_safe"))
+_UUIDS = Slots(UUID, ("int", "is_safe"))
 
 
 class Unreadable(Exception):
@@ -78,13 +77,10 @@ class Recipe:
 
 
 def constructor(record: Any) -> _Construct:
-    """A function (the values of each field) -> (first, last) -> those records. Fills slots directly, unless the class
-    hooks into creation."""
+    """A function (the values of each field) -> (first, last) -> those records."""
     names = record.__fields__
     if not names:
         return lambda columns: lambda first, last: [record() for _ in range(first, last)]
-    if COMPILED and not hasattr(record, "__attrs_post_init__"):
-        return Maker(record, names).of
 
     def construct(columns: list[Values]) -> Callable[[int, int], Objects]:
         objects = list(map(_objects, columns))
@@ -186,7 +182,7 @@ def _fixed(wire: WireType, pointer_size: int) -> Callable[[NDArray[Any]], Values
 def _guids(values: NDArray[Any]) -> Objects:
     """UUIDs without their constructor, which checks every way of specifying one."""
     numbers = [int.from_bytes(as_written(d), "big") for d in values.tolist()]
-    return _UUIDS.of([numbers, [SafeUUID.unknown] * len(numbers)])(0, len(numbers))
+    return _UUIDS.of(len(numbers), [numbers, [SafeUUID.unknown] * len(numbers)])
 
 
 def _tuples(values: Values, counts: Ints) -> Objects:

@@ -1,0 +1,95 @@
+"""What the kernel of objects needs from its engine, where Python runs it: the functions of C in `slots.pxd`.
+
+Used by nothing else; the compiled engine never loads it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from types import MemberDescriptorType
+from typing import Any
+
+
+def located(cls: type, setters: list[Any]) -> list[Callable[[Any, Any], None]]:
+    """What writes each slot of a class. Raises TypeError for what is no slot of it."""
+    if not isinstance(cls, type):
+        raise TypeError(f"{cls!r} is not a class")
+    for setter in setters:
+        home = getattr(setter, "__objclass__", None)
+        named = isinstance(setter, MemberDescriptorType) and setter.__name__ in vars(home).get("__slots__", ())
+        if not named or not issubclass(cls, setter.__objclass__):
+            raise TypeError(f"{setter!r} is not a slot of {cls!r}")
+    return [setter.__set__ for setter in setters]
+
+
+def put(slots: list[Callable[[Any, Any], None]], k: int, item: object, value: object) -> None:
+    slots[k](item, value)
+
+
+def forget(made: list[Any]) -> None:
+    """The collector knows of everything here."""
+
+
+def natural_at(buf: bytes, pos: int, size: int) -> int:
+    return int.from_bytes(buf[pos : pos + size], "little")
+
+
+def signed_at(buf: bytes, pos: int, size: int) -> int:
+    return int.from_bytes(buf[pos : pos + size], "little", signed=True)
+
+
+def unfolded(number: int) -> int:
+    return (number >> 1) ^ -(number & 1)
+
+
+def counted(number: int) -> int:
+    return number
+
+
+def real(buf: bytes, pos: int, size: int) -> float:
+    (number,) = struct.unpack_from("<d" if size == 8 else "<f", buf, pos)
+    return float(number)
+
+
+def zero_unit(buf: bytes, pos: int, end: int) -> int:
+    while end - pos > 1:
+        if not buf[pos] and not buf[pos + 1]:
+            return pos
+        pos += 2
+    return -1
+
+
+def zero_byte(buf: bytes, pos: int, end: int) -> int:
+    return buf.find(b"\0", pos, end)
+
+
+def text16(buf: bytes, pos: int, size: int) -> str:
+    return buf[pos : pos + size].decode("utf-16-le", "surrogatepass")
+
+
+def text8(buf: bytes, pos: int, size: int) -> str:
+    try:
+        return buf[pos : pos + size].decode()
+    except UnicodeDecodeError:
+        return buf[pos : pos + size].decode("latin-1")
+
+
+def replaced(buf: bytes, pos: int, size: int) -> str:
+    return buf[pos : pos + size].decode("utf-8", "replace")
+
+
+def octets(buf: bytes, pos: int, size: int) -> bytes:
+    return buf[pos : pos + size]
+
+
+def guid(buf: bytes, pos: int) -> int:
+    a, b, c, rest = struct.unpack_from("<IHH8s", buf, pos)
+    return int(a) << 96 | int(b) << 80 | int(c) << 64 | int.from_bytes(rest, "big")
+
+
+def sealed(made: list[Any]) -> tuple[Any, ...]:
+    return tuple(made)
+
+
+create = object.__new__

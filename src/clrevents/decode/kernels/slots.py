@@ -1,0 +1,341 @@
+"""Kernel 3: objects of slotted classes: records straight from the bytes of payloads, and events around them.
+
+Reads nothing outside the payloads that it is given, and makes no record of one that does not fit. Knows places and
+widths; what a field means, and what is wrong with a payload, is others' business. The names that are defined nowhere
+are functions of C (slots.pxd), and where Python runs this file what `plain.py` gives it.
+"""
+
+# ruff: noqa: F821
+# mypy: disable-error-code="name-defined, type-arg"
+
+# Fields of a program: eight numbers each, (operation, padding in front, least size, a, b, c, d, -). Every operation
+# first checks that the least size is there. Numbers that count something are kept as `counts[a]` unless a is negative.
+# The body has the operations as plain numbers.
+UNSIGNED = 0
+SIGNED = 1
+CONVERTED = 2  # what part b makes of the number, which has a sign if c
+BOOL = 3
+REAL = 4
+TEXT16 = 5  # UTF-16 up to a zero unit
+TEXT8 = 6  # bytes up to a zero byte
+GUID = 7  # an object of the shape that is part b, with a number, and part c
+RAW = 8  # what part b makes of these bytes
+NUMBER = 9  # one to ten bytes, seven bits each; zigzag if a
+# Where there are many of something, a says how many: `counts[a]`, where it is -1 a 16-bit count that comes first, and
+# where it is less, -2 - a.
+SPAN = 10  # units of c bytes: bytes if b is 0, else text of units of b bytes
+ARRAY = 11  # elements of at least c bytes, exactly those if d, each as the field at b says
+STRUCT = 12  # an object of the shape that is part a; its c fields begin at b
+WIDTH = 8
+# How many numbers a layout can keep as counts.
+COUNTS = 16
+# Distinct threads and kinds that are recognized at once; a power of two.
+KNOWN = 64
+UNKNOWN_ENTRY = -2
+TOP = 0xFFFFFFFFFFFFFFFF
+
+
+class SlottedClass:
+    """A slotted class and its slots, in the order in which they are filled. No `__new__` and no `__init__` runs."""
+
+    def __init__(self, cls: type, setters: list) -> None:
+        self.slots = located(cls, setters)
+        self.cls = cls
+
+
+class ReadPlace:
+    """Where the reading of a payload is, negative if it did not fit, and the counts of its fields so far."""
+
+    def __init__(self, buf: bytes, counts: list[int]) -> None:
+        self.buf = buf
+        self.counts = counts
+        self.pos = 0
+
+
+class FieldProgram:
+    """A layout: its fields, which are the first `fields` of the program, and the size of a payload, -1 if it varies."""
+
+    def __init__(self, code: list[int], parts: list, fields: int, size: int) -> None:
+        self.code = code
+        self.parts = parts
+        self.fields = fields
+        self.size = size
+
+    def record(self, cursor: ReadPlace, shape: SlottedClass, at: int, fields: int, end: int, make: bool) -> object:
+        """An object whose fields are described from `at` on; None if nothing is to be made, or if it does not fit."""
+        item = create(shape.cls) if make else None
+        slot = 0
+        while slot < fields:
+            value = self.value(cursor, at, end, make)
+            if cursor.pos < 0:
+                return None
+            if make:
+                put(shape.slots, slot, item, value)
+            slot += 1
+            at += 8
+        return item
+
+    def value(self, cursor: ReadPlace, at: int, end: int, make: bool) -> object:
+        """The value of one field, which must not go beyond `end`; None as in `record`."""
+        op = self.code[at]
+        pos = cursor.pos + self.code[at + 1]
+        size = self.code[at + 2]
+        if size > end - pos:
+            cursor.pos = -1
+            return None
+        a = self.code[at + 3]
+        if op < 4:
+            cursor.pos = pos + size
+            if op == 1 or (op == 2 and self.code[at + 5]):
+                number = signed_at(cursor.buf, pos, size)
+                if a >= 0:
+                    cursor.counts[a] = number
+                if make:
+                    return number if op == 1 else self.parts[self.code[at + 4]](number)
+            elif make or a >= 0:
+                natural = natural_at(cursor.buf, pos, size)
+                if a >= 0:
+                    cursor.counts[a] = counted(natural)
+                if make:
+                    if op == 0:
+                        return natural
+                    return natural != 0 if op == 3 else self.parts[self.code[at + 4]](natural)
+            return None
+        if op == 5:
+            stop = zero_unit(cursor.buf, pos, end)
+            cursor.pos = stop + 2 if stop >= 0 else -1
+            return text16(cursor.buf, pos, stop - pos) if make and stop >= 0 else None
+        if op == 6:
+            stop = zero_byte(cursor.buf, pos, end)
+            cursor.pos = stop + 1 if stop >= 0 else -1
+            return text8(cursor.buf, pos, stop - pos) if make and stop >= 0 else None
+        if op == 9:
+            return self.varint(cursor, pos, end, a, make)
+        if op >= 10 and op < 12:
+            return self.many(cursor, at, pos, end, make)
+        if op == 12:
+            cursor.pos = pos
+            return self.record(cursor, self.parts[a], self.code[at + 4], self.code[at + 5], end, make)
+        cursor.pos = pos + size
+        if not make:
+            return None
+        if op == 4:
+            return real(cursor.buf, pos, size)
+        if op == 7:
+            shape = self.parts[self.code[at + 4]]
+            item = create(shape.cls)
+            put(shape.slots, 0, item, guid(cursor.buf, pos))
+            put(shape.slots, 1, item, self.parts[self.code[at + 5]])
+            return item
+        return self.parts[self.code[at + 4]](octets(cursor.buf, pos, size))
+
+    def varint(self, cursor: ReadPlace, pos: int, end: int, zigzag: int, make: bool) -> object:
+        """A number of one to ten bytes, modulo 2 ** 64."""
+        top = TOP
+        natural = 0
+        shift = 0
+        more = 1
+        while more and shift < 70 and pos < end:
+            byte = natural_at(cursor.buf, pos, 1)
+            pos += 1
+            natural |= (byte & 127) << shift
+            shift += 7
+            more = byte & 128
+        cursor.pos = -1 if more else pos
+        if more or not make:
+            return None
+        natural &= top
+        return unfolded(natural) if zigzag else natural
+
+    def many(self, cursor: ReadPlace, at: int, pos: int, end: int, make: bool) -> object:
+        """Bytes, text, or a tuple."""
+        how = self.code[at + 3]
+        if how >= 0:
+            count = cursor.counts[how]
+        elif how == -1:
+            count = natural_at(cursor.buf, pos, 2)
+            pos += 2
+        else:
+            count = -2 - how
+        size = self.code[at + 5]
+        if count < 0 or count > (end - pos) // size:
+            cursor.pos = -1
+            return None
+        kind = self.code[at + 4]
+        if self.code[at] == 10:
+            size *= count
+            cursor.pos = pos + size
+            if not make:
+                return None
+            if kind == 0:
+                return octets(cursor.buf, pos, size)
+            return text16(cursor.buf, pos, size) if kind == 2 else replaced(cursor.buf, pos, size)
+        if self.code[at + 6] and not make:
+            cursor.pos = pos + size * count
+            return None
+        cursor.pos = pos
+        made = []
+        while count > 0:
+            value = self.value(cursor, kind, end, make)
+            if cursor.pos < 0:
+                return None
+            if make:
+                made.append(value)
+            count -= 1
+        return sealed(made) if make else None
+
+
+class FittingPayloads:
+    """The payloads `buf[starts[i]:ends[i]]` of a batch, and the records of those that fit.
+
+    Those of kind k have the program and the shape at `entries[k]`; none where that is -1, and where it is -2 that is
+    still to be found out. `fit` is 1 for those whose record can be made; the others are in `singles`.
+    """
+
+    def __init__(
+        self,
+        buf: bytes,
+        programs: list,
+        shapes: list,
+        entries: list[int],
+        kinds: list[int],
+        starts: list[int],
+        ends: list[int],
+        fit: list[int],
+        singles: dict,
+    ) -> None:
+        self.buf = buf
+        self.programs = programs
+        self.shapes = shapes
+        self.entries = entries
+        self.kinds = kinds
+        self.starts = starts
+        self.ends = ends
+        self.fit = fit
+        self.singles = singles
+
+    def check(self, row: int, last: int, counts: list[int]) -> int:
+        """Set `fit` for the rows up to `last`, or to one whose entry is still to be found out: returns where."""
+        cursor = ReadPlace(self.buf, counts)
+        size = len(self.buf)
+        while row < last:
+            entry = self.entries[self.kinds[row]]
+            fits = 0
+            if entry >= 0:
+                program = self.programs[entry]
+                start = self.starts[row]
+                end = self.ends[row]
+                if start < 0 or end < start or end > size:
+                    raise IndexError("a payload outside its bytes")
+                if program.size >= 0:
+                    fits = end - start == program.size
+                else:
+                    cursor.pos = start
+                    program.record(cursor, self.shapes[entry], 0, program.fields, end, False)
+                    fits = cursor.pos == end
+            elif entry == -2:
+                break
+            self.fit[row] = fits
+            row += 1
+        return row
+
+    def read(self, row: int, last: int, counts: list[int]) -> list:
+        """The records of the rows up to `last`, made anew."""
+        cursor = ReadPlace(self.buf, counts)
+        size = len(self.buf)
+        made = []
+        while row < last:
+            if self.fit[row]:
+                entry = self.entries[self.kinds[row]]
+                program = self.programs[entry]
+                start = self.starts[row]
+                end = self.ends[row]
+                if start < 0 or end < start or end > size:
+                    raise IndexError("a payload outside its bytes")
+                cursor.pos = start
+                record = program.record(cursor, self.shapes[entry], 0, program.fields, end, True)
+                if cursor.pos != end:
+                    raise ValueError("a payload that does not fit")
+                made.append(record)
+            else:
+                made.append(self.singles.get(row))
+            row += 1
+        forget(made)
+        return made
+
+
+class EventFiller:
+    """What the events of a batch show without being asked: time, thread and name.
+
+    Times are numbers, or `exact` where these have no room for them. `kinds[i]` is a place in `every`, whose `key.name`
+    is the name. If `missing`, the largest thread is none, and shown as -1. The last four are room for `KNOWN` numbers
+    and objects each: integers and names are shared by the events that have the same.
+    """
+
+    def __init__(
+        self,
+        shape: SlottedClass,
+        every: list,
+        kinds: list[int],
+        times: list[int],
+        exact: list,
+        threads: list[int],
+        missing: bool,
+        thread_keys: list[int],
+        kind_keys: list[int],
+        thread_ids: list,
+        names: list,
+    ) -> None:
+        self.shape = shape
+        self.every = every
+        self.kinds = kinds
+        self.times = times
+        self.exact = exact
+        self.threads = threads
+        self.missing = missing
+        self.thread_keys = thread_keys
+        self.kind_keys = kind_keys
+        self.thread_ids = thread_ids
+        self.names = names
+
+    def events(self, rows: object, first: int, payloads: list) -> list:
+        """The events of the rows from `first` on, which are the rows 0, 1, … of `rows`.
+
+        Slots are (rows, row, time, thread, name, payload).
+        """
+        made = []
+        top = TOP
+        row = 0
+        count = len(payloads)
+        slots = self.shape.slots
+        cls = self.shape.cls
+        while row < count:
+            item = create(cls)
+            put(slots, 0, item, rows)
+            put(slots, 1, item, row)
+            if self.exact is None:
+                put(slots, 2, item, self.times[first])
+            else:
+                put(slots, 2, item, self.exact[first])
+            thread = self.threads[first]
+            place = thread & 63
+            known = self.thread_ids[place]
+            if known is None or self.thread_keys[place] != thread:
+                known = -1 if self.missing and thread == top else thread
+                self.thread_keys[place] = thread
+                self.thread_ids[place] = known
+            put(slots, 3, item, known)
+            kind = self.kinds[first]
+            place = kind & 63
+            known = self.names[place]
+            if known is None or self.kind_keys[place] != kind:
+                known = self.every[kind].key.name
+                self.kind_keys[place] = kind
+                self.names[place] = known
+            put(slots, 4, item, known)
+            put(slots, 5, item, payloads[row])
+            made.append(item)
+            row += 1
+            first += 1
+        forget(made)
+        return made
