@@ -69,10 +69,15 @@ ROOMS: Final = {
         ("attrs", "numpy"),
         OPTIONAL,
     ),
+    "mcp": Room(
+        ("clrevents", "_util", "errors", "schema", "table", "trace", "analysis", "export", "fleet"),
+        ("attrs", "numpy"),
+        ("anyio", "mcp", "pydantic"),
+    ),
     "cli": Room(
         (
             *("clrevents", "events", "_util", "errors"),
-            *("schema", "trace", "analysis", "diagnostics", "rewrite", "export", "fleet"),
+            *("schema", "trace", "analysis", "diagnostics", "rewrite", "export", "fleet", "mcp"),
         ),
         ("click", "rich"),
     ),

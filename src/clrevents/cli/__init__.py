@@ -39,6 +39,7 @@ _COMMANDS: Final = {
     "ps": "List the running .NET processes.",
     "collect": "Record a running process, or a program that is started.",
     "tail": "Print the events of a running process as they come.",
+    "mcp": "Answer agents about the traces in folders.",
     "sample": "Write a small trace to try the other commands on.",
 }
 

@@ -1,0 +1,500 @@
+"""`Desk`: the questions that agents ask, each answered as a `Reply` from the same reports and rules as the command.
+
+Knows no protocol; a question that cannot be answered raises `ValueError` or `LookupError` with a text that says what to
+ask instead.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from clrevents import Trace
+from clrevents._util.units import duration_text
+from clrevents._util.words import counted, unknown
+from clrevents.analysis.compare.compare import compare
+from clrevents.analysis.compare.comparison_texts import headline as compared_headline
+from clrevents.analysis.compare.comparison_texts import ordered
+from clrevents.analysis.doctor.diagnosing import doctor
+from clrevents.analysis.doctor.diagnosis import Diagnosis
+from clrevents.analysis.doctor.diagnosis_texts import headline
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.framework.render.show import note_text
+from clrevents.analysis.framework.run.answerable import answerable
+from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, hidden_columns, shape_of
+from clrevents.export.files.facts import trace_object
+from clrevents.export.files.jsonl import EventJson
+from clrevents.mcp.reply import Reply, digest, fitted, place_of, plain_value
+from clrevents.mcp.roots import Roots
+from clrevents.mcp.shelf import Book, Shelf
+
+Progress = Callable[[int, int], None]
+
+_ROWS: Final = 20
+_MOST_ROWS: Final = 200
+_WALL: Final = "Sampled time is wall-clock time of threads, not processor time: a thread that waits is sampled, too."
+_SUMS: Final = "Times of several threads add up, so they may exceed the duration; what is null is unknown, not 0."
+_FACTS: Final = (
+    "format",
+    "format_version",
+    "runtime",
+    "process_id",
+    "processors",
+    "start",
+    "duration_ns",
+    "events",
+    "lost",
+)
+
+
+def _nothing(done: int, total: int) -> None:
+    """Progress that nobody wants to know."""
+
+
+class Desk:
+    """Answers about the traces below some folders."""
+
+    def __init__(self, roots: Roots) -> None:
+        self.shelf = Shelf(roots)
+
+    def overview(self, path: str = "", progress: Progress = _nothing) -> Reply:
+        """What a trace is, whether it can be trusted, and which reports have data; without a path, which traces there
+        are."""
+        if not path:
+            return self._traces()
+        with self.shelf.book(path, progress) as book:
+            facts = book.answer("facts", trace_object)
+            reports = book.answer("reports", answerable)
+        rows = [
+            {
+                "report": one.report,
+                "question": one.question,
+                "coverage": one.coverage,
+                "not_recorded": list(one.missing),
+            }
+            for one in sorted(reports, key=lambda one: ("full", "partial", "none").index(one.coverage))
+        ]
+        damage = sum(problem["severity"] == "damage" for problem in facts["problems"])
+        kinds = [f"{kind['count']:,} {kind['name']}" for kind in facts["kinds"][:8]]
+        full = sum(one.coverage == "full" for one in reports)
+        summary = (
+            f"{counted(facts['events'], 'event')} in {duration_text(facts['duration_ns'])}, {facts['lost']:,} lost, "
+            f"{counted(damage, 'damaged place')}; {full} of {len(reports)} reports have all their data"
+        )
+        return _reply(
+            Reply(
+                summary,
+                "full" if not damage and not facts["lost"] else "partial",
+                "A report without data was not recorded; it does not mean that nothing happened.",
+                len(rows),
+                facts={**{name: facts[name] for name in _FACTS}, "damaged": damage, "most_frequent": kinds},
+                rows=rows,
+                next=["findings(path): what is wrong", "report(path, name): one answer in full"],
+            ),
+            f"overview {book.identity}",
+        )
+
+    def _traces(self) -> Reply:
+        found = list(itertools.islice(self.shelf.roots.traces(), _MOST_ROWS + 1))
+        rows = [{"path": self.shelf.roots.name(real), "bytes": real.stat().st_size} for real in found[:_MOST_ROWS]]
+        cut = "more traces are not listed" if len(found) > _MOST_ROWS else ""
+        reply = Reply(
+            f"{counted(len(rows), 'trace')} below the roots",
+            "full",
+            "Sizes are those of the files, which may be packed.",
+            len(rows),
+            cut,
+            rows=rows,
+            next=["overview(path): what one of them is"],
+        )
+        return _reply(reply, "traces")
+
+    def findings(
+        self, path: str, start: str = "", end: str = "", rule: str = "", progress: Progress = _nothing
+    ) -> Reply:
+        """What is wrong with the program, worst first: each with its impact, culprit, advice, and what would make it
+        wrong."""
+        names = (rule,) if rule else ()
+        with self.shelf.book(path, progress) as book:
+            window = _window(start, end)
+            found: Diagnosis = book.answer(
+                f"doctor {start} {end} {rule}", lambda trace: doctor(trace, *names, **window)
+            )
+            digests = book.identity
+        rows = []
+        for one in found:
+            if one.state == "clear" and not rule:
+                continue
+            evidence = [
+                _handle(row.place, row.row, digests, start, end) if row.row is not None else row.place
+                for row in found.evidence
+                if row.rule == one.rule
+            ]
+            impact = one.impact
+            rows.append(
+                {
+                    "rule": one.rule,
+                    "state": one.state,
+                    "title": one.title,
+                    "impact": None if impact is None else impact.value,
+                    "unit": None if impact is None else impact.unit,
+                    "share": one.share,
+                    "culprit": one.culprit,
+                    "confidence": one.confidence,
+                    **({"advice": one.advice, "wrong_if": one.trap} if one.state == "found" else {}),
+                    **({"threshold": one.threshold, "source": one.source} if rule else {}),
+                    **({"record": one.record} if one.record and rule else {}),
+                    "evidence": evidence[:4],
+                }
+            )
+        return _reply(
+            Reply(
+                headline(found),
+                found.coverage,
+                "A finding says what something costs in this trace, not that it matters; 'cannot tell' is not 'fine'. "
+                + _SUMS,
+                len(rows),
+                facts={name: metric.value for name, metric in found.metrics.items()},
+                rows=rows,
+                notes=[note_text(note) for note in found.notes],
+                next=[
+                    "events(path, handle): the events of an evidence row",
+                    "report(path, name): the report behind it",
+                ],
+            ),
+            f"findings {digests} {start} {end} {rule}",
+        )
+
+    def report(
+        self,
+        path: str,
+        name: str,
+        table: str = "",
+        sort: str = "",
+        columns: str = "",
+        start: str = "",
+        end: str = "",
+        limit: int = _ROWS,
+        cursor: str = "",
+        progress: Progress = _nothing,
+    ) -> Reply:
+        """One report: its metrics, facts and a page of one of its tables."""
+        declared = find_report(name)
+        if any(parameter.metadata.get("argument") for parameter in attrs.fields(declared.parameters)):
+            raise ValueError(f"{name} is about one method: ask frames(path, focus) instead")
+        with self.shelf.book(path, progress) as book:
+            found = book.answer(
+                f"report {name} {start} {end}".rstrip(), lambda trace: trace.report(name, **_window(start, end))
+            )
+            of = f"report {book.identity} {name} {table} {sort} {columns} {start} {end}"
+            identity = book.identity
+        known = {declared_table.name: declared_table for declared_table in found.tables()}
+        chosen = table or declared.headline
+        if chosen not in known:
+            raise ValueError(unknown("table", chosen, known))
+        rows: ReportTable[Any] = found.table(chosen)
+        order = _order(rows, sort or (declared.sort if not table else None))
+        names = _columns(rows.row_class, columns)
+        first = place_of(cursor, of)
+        shown = order[first : first + max(min(limit, _MOST_ROWS), 1)]
+        timed = shape_of(rows.row_class).span is not None or shape_of(rows.row_class).at is not None
+        listed = [
+            {
+                **({"handle": _handle(f"{name}/{chosen}", place, identity, start, end)} if timed else {}),
+                **{column: row[column] for column in names},
+            }
+            for place, row in zip(shown, rows.take(np.array(shown, dtype=np.int64)).rows(), strict=True)
+        ]
+        return _reply(
+            Reply(
+                f"{declared.question} {counted(len(rows), 'row')} of {chosen}: {known[chosen].description}",
+                found.coverage,
+                _WALL if _sampled(found) else _SUMS,
+                len(rows),
+                facts={
+                    "metrics": {metric: _metric(value) for metric, value in found.metrics.items()},
+                    **{c.name: getattr(found.facts, c.name) for c in columns_of(type(found.facts))},
+                    "tables": {one: len(found.table(one)) for one in known},
+                },
+                rows=listed,
+                notes=[note_text(note) for note in found.notes],
+                next=["report(path, name, table): another table", "events(path, handle): the events of a row"],
+            ),
+            of,
+            first,
+            paged=True,
+        )
+
+    def frames(
+        self, path: str, by: str = "time", focus: str = "", limit: int = _ROWS, progress: Progress = _nothing
+    ) -> Reply:
+        """The methods with the most time or bytes; with a focus, who calls one and what it calls."""
+        weights = {"time": None, "alloc": "alloc", "exceptions": "exceptions"}
+        if by not in weights:
+            raise ValueError(unknown("weight", by, weights))
+        parameters: dict[str, Any] = {} if weights[by] is None else {"weight": weights[by]}
+        most = max(min(limit, _MOST_ROWS), 1)
+        with self.shelf.book(path, progress) as book:
+            if focus:
+                parameters["method"] = focus
+            name = "callers" if focus else "top"
+            found = book.answer(f"{name} {by} {focus}", lambda trace: trace.report(name, **parameters))
+            of = f"frames {book.identity} {by} {focus} {limit}"
+        tables = ("callers", "callees") if focus else ("methods",)
+        rows = []
+        total = 0
+        for table in tables:
+            held: ReportTable[Any] = found.table(table)
+            total += len(held)
+            keep = [c.name for c in columns_of(held.row_class) if c.name not in hidden_columns(held.row_class)]
+            for row in held[: most // len(tables) or 1].rows():
+                filled = {column: row[column] for column in keep if row[column] is not None and column != "lossy"}
+                rows.append({**({"side": table} if focus else {}), **filled})
+        return _reply(
+            Reply(
+                f"{found.question.text} {counted(total, 'row')}",
+                found.coverage,
+                _WALL,
+                total,
+                "only the heaviest rows; smaller ones are not sent" if len(rows) < total else "",
+                facts={"metrics": {metric: _metric(value) for metric, value in found.metrics.items()}},
+                rows=rows,
+                notes=[note_text(note) for note in found.notes],
+                next=["frames(path, by, focus): callers and callees of one of these methods"],
+            ),
+            of,
+        )
+
+    def events(
+        self,
+        path: str,
+        handle: str = "",
+        selector: str = "",
+        start: str = "",
+        end: str = "",
+        limit: int = _ROWS,
+        cursor: str = "",
+        progress: Progress = _nothing,
+    ) -> Reply:
+        """The events of a row, by its handle, or those of a name and a time, in order of time."""
+        with self.shelf.book(path, progress) as book:
+            filters: dict[str, Any] = {
+                k: v for k, v in (("start", start or None), ("end", end or None)) if v is not None
+            }
+            if handle:
+                filters = dict(_of_handle(book, handle))
+            of = f"events {book.identity} {handle} {selector} {start} {end}"
+            first = place_of(cursor, of)
+            selectors = (selector,) if selector else ()
+            most = max(min(limit, _MOST_ROWS), 1)
+            lines = EventJson()
+            found = list(itertools.islice(book.trace.events(*selectors, **filters), first, first + most + 1))
+            rows = [lines.object(event) for event in found[:most]]
+        more = len(found) > most
+        return _reply(
+            Reply(
+                f"{counted(len(rows), 'event')}" + (", and there are more" if more else ""),
+                "full",
+                "Events say what was recorded: what is not here may have happened without being recorded.",
+                # To count them would take reading all of them.
+                -1,
+                rows=rows,
+                next=["events(…, cursor): the next ones"],
+            ),
+            of,
+            first,
+            paged=True,
+            more=more,
+        )
+
+    def compare(self, base: str, new: str, per: str = "", limit: int = _ROWS, progress: Progress = _nothing) -> Reply:
+        """What differs between two recordings, and how sure that is."""
+        if per not in ("", "second", "request", "none"):
+            raise ValueError(unknown("denominator", per, ("second", "request", "none")))
+        with self.shelf.book(base, progress) as before:
+            one = before.answer("measured", _measured)
+        with self.shelf.book(new, progress) as after:
+            other = after.answer("measured", _measured)
+        found = compare(one, other, per=per or None)  # type: ignore[arg-type]
+        changes = [*ordered(found), *(row for row in found.rows if row.alarm)]
+        alarms = {change.key for change in found.alarms}
+        changes.sort(key=lambda change: change.key not in alarms)
+        rows = [
+            {
+                "what": change.key,
+                "base": change.base,
+                "new": change.new,
+                "unit": change.unit,
+                "verdict": change.verdict,
+                "change": None if change.change is None else change.relative(change.change),
+                "low": None if change.low is None else change.relative(change.low),
+                "high": None if change.high is None else change.relative(change.high),
+                "smallest_shown": None if change.smallest is None else change.relative(change.smallest),
+            }
+            for change in changes[: max(min(limit, _MOST_ROWS), 1)]
+        ]
+        reply = Reply(
+            compared_headline(found),
+            "full",
+            "Two recordings differ by chance, too: only groups of recordings say whether the programs do.",
+            len(changes),
+            facts={"per": found.per, "alarms": len(found.alarms)},
+            rows=rows,
+            notes=list(found.warnings),
+            next=["frames(path): where the time is", "findings(path): what is wrong with one of them"],
+        )
+        return _reply(reply, f"compare {before.identity} {after.identity} {per}")
+
+    def record(self, question: str = "") -> Reply:
+        """The exact commands that record what a report needs; without one, all reports and their questions."""
+        names = report_names() if not question else [part.strip() for part in question.split(",")]
+        rows = []
+        for name in names:
+            declared = find_report(name)
+            rows.append({"report": name, "question": declared.question, "providers": record_needs(declared.needs)})
+        needs = [need for name in names for need in find_report(name).needs]
+        facts = {}
+        if question:
+            facts = {
+                "clrevents": f"clrevents collect -p PID --for {','.join(names)} --duration 30s -o app.nettrace",
+                "dotnet-trace": f"dotnet-trace collect -p PID --providers {record_needs(needs)}",
+            }
+        reply = Reply(
+            f"how to record {counted(len(rows), 'report')}",
+            "full",
+            "Recording costs the program time; more providers cost more, and may lose events.",
+            len(rows),
+            facts=facts,
+            rows=rows if not question or len(rows) > 1 else rows[:1],
+            next=["record(question): the commands for some of these, comma-separated"],
+        )
+        return _reply(reply, f"record {question}")
+
+    def query(self, path: str, sql: str, limit: int = _ROWS, progress: Progress = _nothing) -> Reply:
+        """SQL over a trace: a table per event, `headers`, `threads`, `methods`, `stacks`, `frames`; read only."""
+        most = max(min(limit, _MOST_ROWS), 1)
+        with self.shelf.book(path, progress) as book:
+            relation = book.trace.query(sql)
+            columns = [] if relation is None else list(relation.columns)
+            found = [] if relation is None else relation.limit(most + 1).fetchall()
+            of = f"query {book.identity} {sql} {limit}"
+        rows = [dict(zip(columns, values, strict=True)) for values in found[:most]]
+        more = len(found) > most
+        reply = Reply(
+            f"{counted(len(rows), 'row')}" + (", and there are more" if more else ""),
+            "full",
+            "SQL sees events as they were recorded: nothing is paired, or marked where events were lost.",
+            len(rows),
+            f"more than {most:,} rows: raise the limit, or aggregate" if more else "",
+            rows=rows,
+            next=["query(path, 'show tables'): which tables there are"],
+        )
+        return _reply(reply, of)
+
+
+def _reply(reply: Reply, of: str, start: int = 0, *, paged: bool = False, more: bool = False) -> Reply:
+    """The reply as it is sent: escaped, and small."""
+    plain = replace(
+        reply,
+        summary=plain_value(reply.summary),
+        cut=plain_value(reply.cut),
+        facts=plain_value(reply.facts),
+        rows=[plain_value(row) for row in reply.rows],
+        notes=[plain_value(note) for note in reply.notes[:12]],
+    )
+    return fitted(plain, of, start, paged=paged, more=more)
+
+
+def _window(start: str, end: str) -> WindowOptions:
+    return {"start": start or None, "end": end or None}
+
+
+def _measured(trace: Trace) -> Any:
+    from clrevents.analysis.compare.compare import measure
+
+    return measure(trace)
+
+
+def _metric(metric: Any) -> Any:
+    """A metric's value with its unit, or why it is unknown."""
+    if metric.value is None:
+        return f"unknown: {metric.reason}"
+    bound = {"at_least": True} if metric.low is not None and metric.high is None else {}
+    return {"value": metric.value, "unit": metric.unit, **bound}
+
+
+def _sampled(found: Answer[Any]) -> bool:
+    return any(metric.evidence == "sample" for metric in found.metrics.values())
+
+
+def _order(rows: ReportTable[Any], sort: str | None) -> list[int]:
+    """The rows' own numbers, as they are sorted: largest first unless `:asc` follows, unknown last."""
+    every = list(range(len(rows)))
+    if not sort:
+        return every
+    name, _, direction = sort.partition(":")
+    known = [column.name for column in columns_of(rows.row_class)]
+    if name not in known:
+        raise ValueError(unknown("column", name, known))
+    values = rows.column(name).tolist()
+    told = sorted((row for row in every if values[row] is not None), key=values.__getitem__, reverse=direction != "asc")
+    return [*told, *(row for row in every if values[row] is None)]
+
+
+def _columns(row_class: type[Any], columns: str) -> list[str]:
+    known = [column.name for column in columns_of(row_class)]
+    if not columns:
+        hidden = hidden_columns(row_class)
+        return [name for name in known if name not in hidden]
+    names = [name.strip() for name in columns.split(",")]
+    for name in names:
+        if name not in known:
+            raise ValueError(unknown("column", name, known))
+    return names
+
+
+def _handle(place: str, row: int, identity: str, start: str, end: str) -> str:
+    """The handle of a row: which one of which table, of which file and window."""
+    report, table, *_ = place.split("/")
+    return f"{report}/{table}/{row}@{digest(f'{identity} {start} {end}')}" + (
+        f"[{start},{end}]" if start or end else ""
+    )
+
+
+def _of_handle(book: Book, handle: str) -> Mapping[str, Any]:
+    """The time and the thread of a handle's row, as filters of events."""
+    name, _, made = handle.partition("@")
+    made_for, _, window = made.partition("[")
+    start, _, end = window.rstrip("]").partition(",")
+    parts = name.split("/")
+    if len(parts) != 3 or not parts[2].isdigit() or made_for != digest(f"{book.identity} {start} {end}"):
+        raise ValueError("the handle is of another trace, or the file has changed: ask again for a new one")
+    report, table, row = parts[0], parts[1], int(parts[2])
+    asked = {"hints": True} if (report, table) == ("gc", "hints") else {}
+    found = book.answer(
+        f"report {report} {start} {end} {asked or ''}".rstrip(),
+        lambda trace: trace.report(report, **_window(start, end), **asked),
+    )
+    rows: ReportTable[Any] = found.table(table)
+    shape = shape_of(rows.row_class)
+    if row >= len(rows):
+        raise ValueError(f"{table} has {len(rows):,} rows")
+    held = next(iter(rows[row : row + 1].rows()))
+    names = shape.span or ((shape.at, shape.at) if shape.at else None)
+    if names is None:
+        raise ValueError(f"a row of {table} adds up many events: ask for events by name and time")
+    times = [held[column] for column in names]
+    known = [time for time in times if time is not None]
+    if not known:
+        raise ValueError("the row has no time")
+    threads = [held[column] for column in shape.threads[:1] if held[column] is not None]
+    return {"start": min(known), "end": max(known) + 1, **({"thread_id": threads[0]} if threads else {})}

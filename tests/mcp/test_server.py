@@ -1,0 +1,165 @@
+"""The server, driven by the SDK's own client, in memory and over pipes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clrevents.mcp.desk import Desk
+from clrevents.mcp.reply import MOST
+from clrevents.mcp.roots import Roots
+from clrevents.mcp.server import BRIEF, made_server
+from clrevents.testing.builder import TraceBuilder
+from project_files import FIXTURES
+
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("default")]
+
+CONVOY = "net10-convoy.nettrace.gz"
+CALLS: dict[str, dict[str, Any]] = {
+    "overview": {"path": CONVOY},
+    "findings": {"path": CONVOY},
+    "report": {"path": CONVOY, "name": "locks", "table": "contentions", "limit": 3},
+    "frames": {"path": CONVOY},
+    "events": {"path": CONVOY, "selector": "ContentionStart"},
+    "compare": {"base": CONVOY, "new": "net10-starvation.nettrace.gz"},
+    "record": {"question": "gc"},
+    "query": {"path": CONVOY, "sql": "select count(*) as n from ContentionStart"},
+}
+
+
+def driven(work: Callable[[Any], Coroutine[Any, Any, None]], *roots: Path) -> None:
+    """Do this with a client of a server for these roots."""
+    import anyio
+
+    from mcp import Client
+
+    async def run() -> None:
+        async with Client(made_server(Desk(Roots.of(roots or (FIXTURES,))))) as client:
+            await work(client)
+
+    anyio.run(run)
+
+
+def test_every_tool_answers_by_its_schema_as_the_desk_does() -> None:
+    import jsonschema
+
+    desk = Desk(Roots.of([FIXTURES]))
+
+    async def work(client: Any) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert tools.keys() == CALLS.keys()
+        for name, asked in CALLS.items():
+            tool = tools[name]
+            assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (True, False)
+            result = await client.call_tool(name, asked)
+            assert not result.is_error, result
+            jsonschema.validate(result.structured_content, tool.output_schema)
+            assert result.structured_content == json.loads(json.dumps(getattr(desk, name)(**asked).to_dict()))
+            (text,) = result.content
+            assert len(text.text) + len(json.dumps(result.structured_content)) < MOST
+
+    driven(work)
+
+
+def test_the_list_of_tools_is_small_and_the_brief_can_be_read() -> None:
+    async def work(client: Any) -> None:
+        tools = (await client.list_tools()).tools
+        told = [{"name": t.name, "description": t.description, "input": t.input_schema} for t in tools]
+        assert len(json.dumps(told)) < 8_000
+        (brief,) = (await client.read_resource(BRIEF)).contents
+        assert "wall-clock" in brief.text
+
+    driven(work)
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked", "text"),
+    [
+        ("overview", {"path": "../secret.nettrace"}, "no such trace below the roots"),
+        ("report", {"path": CONVOY, "name": "lock"}, "did you mean 'locks'"),
+        ("report", {"path": CONVOY, "name": "locks", "limit": 5000}, "less than or equal to 200"),
+        ("report", {"path": CONVOY, "name": "locks", "cursor": "3-00000000"}, "another question"),
+        ("findings", {}, "path"),
+        ("query", {"path": CONVOY, "sql": "select * from read_csv('/etc/passwd')"}, "Permission"),
+        ("query", {"path": CONVOY, "sql": "copy (select 1) to '/tmp/clrevents-test'"}, ""),
+        ("query", {"path": CONVOY, "sql": "selec 1"}, "syntax error"),
+    ],
+)
+def test_what_is_wrong_is_an_error_that_says_why(tool: str, asked: dict[str, Any], text: str) -> None:
+    async def work(client: Any) -> None:
+        result = await client.call_tool(tool, asked)
+        assert result.is_error
+        assert text in result.content[0].text
+        assert not Path("/tmp/clrevents-test").exists()
+
+    driven(work)
+
+
+def test_eight_calls_at_once_get_their_own_answers() -> None:
+    import anyio
+
+    async def work(client: Any) -> None:
+        found: dict[int, Any] = {}
+
+        async def ask(number: int) -> None:
+            path = [CONVOY, "net10-garbage.nettrace.gz", "net10-exceptions.nettrace.gz", "net8-heap.nettrace.gz"][
+                number % 4
+            ]
+            found[number] = (await client.call_tool("overview", {"path": path})).structured_content
+
+        async with anyio.create_task_group() as group:
+            for number in range(8):
+                group.start_soon(ask, number)
+        assert [found[n] for n in range(4)] == [found[n] for n in range(4, 8)]
+        assert len({found[n]["summary"] for n in range(4)}) == 4
+
+    driven(work)
+
+
+def test_a_long_reading_tells_its_progress_and_stops_when_it_is_cancelled(tmp_path: Path) -> None:
+    import anyio
+
+    trace = TraceBuilder().thread(7).method_load("P", "Main", address=0x1000)
+    for number in range(60_000):
+        trace.sample(0x1004 + number % 64)
+    (tmp_path / "big.nettrace").write_bytes(trace.build())
+
+    async def work(client: Any) -> None:
+        steps: list[float] = []
+
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            steps.append(progress)
+
+        with anyio.move_on_after(0.05):
+            await client.call_tool("findings", {"path": "big.nettrace"})
+        result = await client.call_tool("frames", {"path": "big.nettrace"}, progress_callback=told)
+        assert result.structured_content["facts"]["metrics"]["samples"]["value"] == 60_000
+        assert steps == sorted(steps)
+        assert steps
+
+    driven(work, tmp_path)
+
+
+def test_over_pipes_as_an_agent_starts_it(tmp_path: Path) -> None:
+    import anyio
+
+    from mcp import Client, StdioServerParameters
+
+    (tmp_path / "app.nettrace").write_bytes(gzip.decompress((FIXTURES / CONVOY).read_bytes()))
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "clrevents", "mcp", "--root", str(tmp_path)], env=dict(os.environ)
+    )
+
+    async def run() -> None:
+        async with Client(command) as client:
+            found = (await client.call_tool("findings", {"path": "app.nettrace"})).structured_content
+            assert [row["rule"] for row in found["rows"] if row["state"] == "found"] == ["lock.convoy"]
+
+    anyio.run(run)
