@@ -181,7 +181,7 @@ IMAGINED: Final = {"4711", "RequestStart", "OrderPlaced"}
 """A thread and events that only the readers' programs have."""
 EXPANDED: Final = ("traces/", "main/", "branch/")
 """Folders whose patterns a shell expands."""
-LIVE: Final = ("collect", "tail", "ps")
+LIVE: Final = ("collect", "tail", "ps", "mcp")
 
 
 @pytest.mark.full

@@ -20,8 +20,8 @@ def command(roots: tuple[str, ...]) -> int:
     """Answer agents about the traces in folders, over standard input and output (Model Context Protocol).
 
     \b
-    In the configuration of an agent, with the extra installed (pip install 'clrevents[mcp]'):
-        {"mcpServers": {"clrevents": {"command": "clrevents", "args": ["mcp", "--root", "/home/me/traces"]}}}
+    What an agent's configuration starts, with the extra installed (pip install 'clrevents[mcp]'):
+        clrevents mcp --root traces/
 
     An agent asks for an overview, what is wrong, reports with their rows page by page, frames, events, comparisons,
     SQL, and how to record what is missing. Answers are those of the other commands: small, with their coverage, and
