@@ -43,6 +43,9 @@ from clrevents.export.flame.flame_formats import FLAME_FORMATS, flame_bytes
 from clrevents.export.look import Look
 from clrevents.export.page.report_page import report_page
 from clrevents.export.timeline.timeline_file import write_timeline
+from clrevents.mcp.desk import Desk
+from clrevents.mcp.reply import MOST
+from clrevents.mcp.roots import Roots
 from clrevents.reference import Codec, codec
 from clrevents.rewrite import cut, redact, redaction_rules
 from clrevents.trace.decoder import Decoder
@@ -52,7 +55,7 @@ from mutations import beyond, find_blocks
 from odd_sources import Short, oddly
 from perfetto_reading import read_perfetto
 from plain_trace import GENERATIONS, NO_GUID, PlainTrace, changed
-from report_laws import any_cut_gives_the_same, reads_back_equal, shows_safely
+from report_laws import any_cut_gives_the_same, are_possible, reads_back_equal, shows_safely
 from viewer_rules import check_speedscope
 
 Family = Callable[[bytes], object]
@@ -212,6 +215,27 @@ def _whole_page(data: bytes) -> None:
     traceback = unittest.mock.patch.dict(os.environ, {"CLREVENTS_TRACEBACK": "1"})
     with _opened(data) as trace, _without_charts(), traceback:
         _page_is_safe(report_page(trace))
+
+
+def _diagnosed(data: bytes) -> None:
+    """What is wrong with the program, and what an agent is told: safe to show, and never more than is promised."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "app.nettrace")
+        path.write_bytes(data)
+        with _opened(data) as trace:
+            found = trace.doctor()
+        are_possible(found)
+        reads_back_equal(found)
+        shows_safely(found)
+        text = found.markdown().replace("\n", "")
+        assert text == safe(text), f"raw: {text!r}"
+        desk = Desk(Roots.of([folder]))
+        for ask in (desk.overview, desk.findings, desk.frames, desk.events):
+            reply = ask(path.name)
+            assert reply.size <= MOST, f"{reply.size} bytes for an agent"
+            assert reply.text.replace("\n", "") == safe(reply.text.replace("\n", "")), f"raw: {reply.text!r}"
+            assert reply.text.count("```") in (0, 2), "a text ends its fence"
+        desk.shelf.close()
 
 
 def _compared(data: bytes) -> None:
@@ -686,6 +710,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "rewritten": _rewritten,
     "query": _query,
     "compare": _compared,
+    "doctor": _diagnosed,
     "commands": _command,
     "sources": _sources,
     "copies": _spooled,
