@@ -576,3 +576,14 @@ def test_an_answer_about_many_shows_units_and_has_one_table() -> None:
     assert f"  total: {metric_text(found.metrics['total'])}\n" in repr(found)
     assert " s\n" in repr(found)
     assert found.table() is found.table("methods")
+
+
+def test_what_is_wrong_in_each_trace_is_one_table() -> None:
+    names = [str(FIXTURES / f"net10-{name}.nettrace.gz") for name in ("convoy", "garbage")]
+    with clrevents.open_many(names, jobs=1) as traces:
+        found = traces.doctor("lock.*", "gc.induced", start="0ms")
+        with pytest.raises(ValueError, match=r"did you mean 'gc\.induced'"):
+            traces.doctor("gc.inducd")
+    rows = [(row["trace"], row["rule"]) for row in found.rows() if row["state"] == "found"]
+    assert rows == [(names[0], "lock.convoy"), (names[1], "gc.induced")]
+    assert len(found) == 8

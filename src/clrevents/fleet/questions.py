@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from clrevents._util.value_classes import frozen
+from clrevents.analysis.doctor.diagnosing import doctor
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report, reports_of
@@ -180,6 +181,17 @@ class AskReport:
         return KeptAnswer.of(
             self.name, ask_one(trace, find_report(self.name), self.parameters, self.window), self.tables
         )
+
+
+@frozen
+class AskDoctor:
+    """What is wrong, by these rules: the table of findings."""
+
+    rules: tuple[str, ...]
+    window: WindowOptions
+
+    def __call__(self, trace: Trace) -> Table:
+        return doctor(trace, *self.rules, **self.window).findings.table
 
 
 @frozen

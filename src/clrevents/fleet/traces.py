@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar, Unpack
 from clrevents._util.html import framed_html, html_table
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
+from clrevents.analysis.doctor.diagnosing import rules_of
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
@@ -23,6 +24,7 @@ from clrevents.fleet.joined import Joined, rows_of_traces, with_trace
 from clrevents.fleet.outcome import Opening, Question, TraceProblem, error_row, problems_table
 from clrevents.fleet.questions import (
     AskCounts,
+    AskDoctor,
     AskFacts,
     AskHeaders,
     AskReport,
@@ -283,6 +285,15 @@ class Traces:
             name: fleet_answer(declared[name], declared[name].parameters(), None, found)
             for name, found in gathered.items()
         }
+
+    def doctor(self, *rules: str, **window: Unpack[WindowOptions]) -> Table:
+        """What is wrong in every trace: a row for each conclusion of each rule, as `Trace.doctor` has them.
+
+        `rules` are the names of rules (`"gc.*"` for a family), all of them by default; `window` applies to each trace.
+        Raises ValueError for an unknown rule.
+        """
+        rules_of(rules)
+        return self._joined(self._each(AskDoctor(rules, window)))
 
     def query(self, sql: str, *, files: bool = False) -> Any:
         """Run the SQL query `sql` with duckdb over all traces: every table of `Trace.query`, with a column `trace`.

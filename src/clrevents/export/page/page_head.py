@@ -128,8 +128,8 @@ def page_findings(found: Diagnosis) -> dict[str, Any]:
             "impact": impact_text(one),
             "title": shown_text(one.title),
             "culprit": shown_text(one.culprit or ""),
-            "advice": one.advice,
-            "trap": one.trap,
+            "advice": one.advice.replace("`", ""),
+            "trap": one.trap.replace("`", ""),
         }
         for one in found.found[:MOST]
     ]
