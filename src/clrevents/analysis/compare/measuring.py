@@ -12,7 +12,6 @@ from typing import Any, Final, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.value_classes import frozen
 from clrevents.analysis.compare.block_statistics import Floats
 from clrevents.analysis.compare.counter_rows import counter_rows
 from clrevents.analysis.compare.families import TYPES
@@ -24,7 +23,8 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.run.catalogue import find_report, report_names, reports_of
 from clrevents.analysis.framework.vocabulary.answer_values import (
-    Better,
+    ComparedRows,
+    Dated,
     Evidence,
     Metric,
     MetricDeclaration,
@@ -35,69 +35,15 @@ from clrevents.analysis.gathering.groups import numbered
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.trace import FilterOptions, Trace
 
-LEFT_OUT: Final[Mapping[str, str]] = {
-    "activities": "its activities are requests and tasks",
-    "callers": "it is about one method",
-    "counters": "its metrics count what was published; what it said is compared as rows",
-    "modules": "its metrics depend on where a program was started",
-    "startup": "it is about one moment, and its sums are those of other reports",
-    "stubs": "stubs are made while a program starts",
-    "top": "its metrics are about the sampler; methods are compared as rows",
-}
-"""Reports whose metrics are not compared, and why."""
-
-
-@frozen
-class Dated:
-    """A metric that is the sum of an amount (or the number) of a table's rows, each at a moment of its own.
-
-    A row may have to say something in `where`; rows with an `until` are spread over their time.
-    """
-
-    table: str
-    at: str = "start_ns"
-    amount: str | None = None
-    where: tuple[str, str] | None = None
-    until: str | None = None
-
-
 CIRCUMSTANCES: Final = ("jit", "startup", "gc", "threads", "alloc")
 """Reports that tell what makes recordings differ."""
-_STATES: Final = (
-    *("running", "ready", "native", "lock", "wait", "sleep", "io", "join", "task_wait", "pool_idle"),
-    "gc_suspended",
-)
-DATED: Final[Mapping[tuple[str, str], Dated]] = {
-    ("gc", "count"): Dated("collections"),
-    ("gc", "pause_total"): Dated("suspensions", amount="pause_ns"),
-    ("gc", "promoted_total"): Dated("collections", amount="promoted_bytes"),
-    ("jit", "compilations"): Dated("compilations"),
-    ("jit", "compile_total"): Dated("compilations", amount="compile_ns"),
-    ("exceptions", "count"): Dated("exceptions"),
-    ("locks", "count"): Dated("contentions"),
-    ("locks", "waited_total"): Dated("contentions", amount="duration_ns", until="end_ns"),
-    ("requests", "server_count"): Dated("requests", where=("side", "server")),
-    ("requests", "client_count"): Dated("requests", where=("side", "client")),
-    **{
-        ("threads", f"{state}_total"): Dated("intervals", amount="duration_ns", where=("state", state), until="end_ns")
-        for state in _STATES
-    },
-}
-"""By report and metric. Where the rows do not add up to the metric, it has no blocks."""
-
-_TABLES: Final[Mapping[str, tuple[str, str, tuple[str, ...], str | None, str, Better]]] = {
-    "locks": ("locks", "contentions", ("method",), "duration_ns", "ns", "less"),
-    "exceptions": ("exceptions", "exceptions", ("type", "throwing_method"), None, "count", "less"),
-    "routes": ("requests", "requests", ("side", "method", "route"), "duration_ns", "ns", "less"),
-}
-"""Rows: of which report's table, what they are called, what is added up, its unit, and which direction is better."""
 NAMING: Final = ("GCAllocationTick", "AllocationSampled")
 """Events of allocations that name the type; for others the report knows it from elsewhere."""
 
 
 def measured(trace: Trace) -> Measured:
     """Measure a trace for comparing. Raises what `Trace.reports` does."""
-    names = [name for name in report_names() if name not in LEFT_OUT]
+    names = [name for name in report_names() if not find_report(name).not_compared]
     answers = reports_of(trace, [*names, *CIRCUMSTANCES, "counters"], {})
     samples = read_samples(trace)
     told = answers["alloc"].metrics["bytes_total"].value is not None
@@ -110,8 +56,9 @@ def measured(trace: Trace) -> Measured:
     ]
     rows = [*method_rows(samples, blocks), *state_rows(samples, blocks)]
     rows += type_rows(trace, answers["alloc"], allocated, blocks)
-    for table, (report, *_) in _TABLES.items():
-        rows += _rows(table, answers[report], blocks)
+    for name in names:
+        for declared in find_report(name).compared:
+            rows += _rows(declared, answers[name], blocks)
     if answers["heap"].metrics["bytes"].value is not None:
         rows += snapshot_rows(trace)
     rows += counter_rows(answers["counters"], blocks)
@@ -127,17 +74,15 @@ def measured(trace: Trace) -> Measured:
 
 def compared_metrics(report: str) -> list[MetricDeclaration]:
     """Those metrics of a report of which more or less is better, or which are known in blocks of time."""
-    declared = find_report(report).metrics
-    return [one for one in declared if one.better != "neither" or (report, one.name) in DATED]
+    return [one for one in find_report(report).metrics if one.better != "neither" or one.dated is not None]
 
 
 def metric_amount(
     found: Answer[Any], declared: MetricDeclaration, allocated: Samples | None, blocks: TimeBlocks
 ) -> Amount:
     """A metric of an answer, in blocks of time if its rows, or the samples of allocations, tell when it came about."""
-    dated = DATED.get((found.name, declared.name))
     known = found.metrics[declared.name].value is not None
-    held = _dated(found, dated, blocks) if dated is not None and known else None
+    held = _dated(found, declared.dated, blocks) if declared.dated is not None and known else None
     if (found.name, declared.name) == ("alloc", "bytes_total") and allocated is not None:
         held = blocks.sums(allocated.time_ns, allocated.weight.astype(np.float64))
     return amount_of(found, declared, held)
@@ -189,23 +134,14 @@ def _dated(found: Answer[Any], dated: Dated, blocks: TimeBlocks) -> Floats:
     return blocks.sums(starts, weights) if dated.until is None else blocks.spread(starts, stops, weights)
 
 
-def _rows(table: str, found: Answer[Any], blocks: TimeBlocks) -> Iterator[Amount]:
-    _, source, names, amount, unit, better = _TABLES[table]
-    rows: ReportTable[Any] = found.table(source)
-    of, keys = numbered([*zip(*(rows.column(name).tolist() for name in names), strict=True)])
-    moments = np.array(rows.column("start_ns").filled(0), dtype=np.int64)
+def _rows(declared: ComparedRows, found: Answer[Any], blocks: TimeBlocks) -> Iterator[Amount]:
+    rows: ReportTable[Any] = found.table(declared.table)
+    of, keys = numbered([*zip(*(rows.column(name).tolist() for name in declared.names), strict=True)])
+    moments = np.array(rows.column(declared.at).filled(0), dtype=np.int64)
+    amount = declared.amount
     weights = np.ones(len(rows)) if amount is None else rows.column(amount).filled(0).astype(np.float64)
-    yield from _grouped(
-        table,
-        [" ".join(str(part or "?") for part in key) for key in keys],
-        of,
-        moments,
-        weights,
-        unit,
-        better,
-        "event",
-        blocks,
-    )
+    texts = [" ".join(str(part or "?") for part in key) for key in keys]
+    yield from _grouped(declared.name, texts, of, moments, weights, declared.unit, "event", blocks)
 
 
 def _grouped(
@@ -215,12 +151,11 @@ def _grouped(
     moments: NDArray[np.int64],
     weights: Floats,
     unit: str,
-    better: Better,
     evidence: Evidence,
     blocks: TimeBlocks,
 ) -> Iterator[Amount]:
     for name, mine in zip(names, blocks.grouped(of, len(names), moments, weights), strict=True):
-        yield Amount(family, name, unit, float(mine.sum()), better, evidence=evidence, blocks=mine)
+        yield Amount(family, name, unit, float(mine.sum()), "less", evidence=evidence, blocks=mine)
 
 
 def type_rows(
@@ -235,7 +170,7 @@ def type_rows(
             of, names = numbered(table.column("TypeName").tolist())
             texts = [str(name or "?") for name in names]
             weights = allocated.weight.astype(np.float64)
-            yield from _grouped(TYPES, texts, of, allocated.time_ns, weights, "bytes", "less", "sample", blocks)
+            yield from _grouped(TYPES, texts, of, allocated.time_ns, weights, "bytes", "sample", blocks)
             return
     types = found.table(TYPES)
     for name, size in zip(types.column("type").tolist(), types.column("bytes").tolist(), strict=True):

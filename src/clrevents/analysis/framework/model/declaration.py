@@ -14,7 +14,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import InPart, MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, InPart, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.trace import Moment
 
@@ -140,6 +140,10 @@ class ReportDeclaration(Generic[P, A]):
     """Metrics that differ in a part of a trace; `*` stands for all that are not named."""
     against: bool = False
     """Whether its rows are compared with those of another trace."""
+    not_compared: str = ""
+    """Why its metrics say nothing of a change between two recordings; empty if they do."""
+    compared: tuple[ComparedRows, ...] = ()
+    """Its rows that are compared where a metric of it changed."""
 
     @property
     def name(self) -> str:

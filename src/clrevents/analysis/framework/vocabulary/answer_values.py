@@ -41,6 +41,33 @@ CODE: Final = "all managed code"
 
 
 @frozen
+class Dated:
+    """When a metric came about: it is the sum of an `amount`, or the number, of a table's rows, each at a moment.
+
+    A row may have to say something in `where`; rows with an `until` are spread over their time.
+    """
+
+    table: str
+    at: str = "start_ns"
+    amount: str | None = None
+    where: tuple[str, str] | None = None
+    until: str | None = None
+
+
+@frozen
+class ComparedRows:
+    """Rows of a `table` that are compared with another trace's as the family `name`: those with the same `names` are
+    one, with the sum of their `amount`, or their number."""
+
+    name: str
+    table: str
+    names: tuple[str, ...]
+    amount: str | None = None
+    unit: str = "count"
+    at: str = "start_ns"
+
+
+@frozen
 class MetricDeclaration:
     """The declaration of a number in a report.
 
@@ -57,6 +84,8 @@ class MetricDeclaration:
     about the trace itself, such as what has no end in it, or `unknown` if missing events may make it larger as well as
     smaller. Unless declared, one with the merge `none`, such as a percentile, is that of what was recorded, a minimum
     is an upper bound, and anything else a lower bound.
+
+    `dated` says of which rows it is the sum, so that it is known in each part of the time.
     """
 
     name: str
@@ -69,6 +98,7 @@ class MetricDeclaration:
     quantity: str = ""
     needs: tuple[str, ...] = ()
     lossy: InHoles | None = None
+    dated: Dated | None = None
 
     @property
     def in_holes(self) -> InHoles:

@@ -224,5 +224,6 @@ REPORT: Final = ReportDeclaration(
         ("Which stops have no start?", "clrevents activities app.nettrace --table orphans"),
         ("Which activities were never stopped?", "clrevents activities app.nettrace --table leaks"),
     ),
+    not_compared="its activities are requests and tasks",
 )
 """The report on activities."""

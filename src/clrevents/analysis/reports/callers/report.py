@@ -280,4 +280,5 @@ REPORT: Final = ReportDeclaration(
         ("Who calls it more than before?", "clrevents callers after.nettrace Shop.Cart.Pay --against before.nettrace"),
     ),
     against=True,
+    not_compared="it is about one method",
 )

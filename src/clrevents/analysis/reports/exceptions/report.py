@@ -10,7 +10,7 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, pa
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.exceptions.exception_build import built
 from clrevents.analysis.reports.exceptions.exception_rows import (
@@ -40,6 +40,7 @@ _METRICS: Final = (
         "All exceptions, each counted once: `thrown`, `nested` and `rethrown_by_await`.",
         better="less",
         quantity="exceptions.thrown",
+        dated=Dated("exceptions"),
     ),
     MetricDeclaration("rethrown", "count", "How often `throw;` rethrew one of them.", lossy="unknown"),
     MetricDeclaration(
@@ -193,4 +194,5 @@ REPORT: Final = ReportDeclaration(
         ("When were the most thrown?", "clrevents exceptions app.nettrace --table timeline"),
         ("Which exception took longest?", "clrevents exceptions app.nettrace --table exceptions --sort dispatch_ns"),
     ),
+    compared=(ComparedRows("exceptions", "exceptions", ("type", "throwing_method")),),
 )

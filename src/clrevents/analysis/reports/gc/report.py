@@ -15,7 +15,7 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, pa
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import Dated, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.reports.gc.gc_answer import (
@@ -84,8 +84,14 @@ _RUNTIMES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _KEPT: Final = {**_EVENTS, **_RUNTIMES}
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Collections that began."),
-    MetricDeclaration("pause_total", "ns", "How long the program was stopped for collections.", "less"),
+    MetricDeclaration("count", "count", "Collections that began.", dated=Dated("collections")),
+    MetricDeclaration(
+        "pause_total",
+        "ns",
+        "How long the program was stopped for collections.",
+        "less",
+        dated=Dated("suspensions", amount="pause_ns"),
+    ),
     MetricDeclaration("paused", "ratio", "That time as a share of the window.", "less", "none", windows=False),
     MetricDeclaration("pause_max", "ns", "The longest pause of one collection.", "less", "max"),
     *(
@@ -123,7 +129,13 @@ _METRICS: Final = (
         windows=False,
     ),
     MetricDeclaration("committed_peak", "bytes", "The most memory that the GC had committed.", "less", "max"),
-    MetricDeclaration("promoted_total", "bytes", "What survived collections, as far as recorded.", "less"),
+    MetricDeclaration(
+        "promoted_total",
+        "bytes",
+        "What survived collections, as far as recorded.",
+        "less",
+        dated=Dated("collections", amount="promoted_bytes"),
+    ),
     MetricDeclaration("allocated_total", "bytes", "What was allocated before collections, as far as recorded.", "less"),
     MetricDeclaration(
         "allocation_rate",

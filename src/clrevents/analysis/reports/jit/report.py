@@ -17,7 +17,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import Dated, Metric, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.jit.jit_build import BEGIN, LOADS, BuiltCompilations, built
@@ -80,7 +80,9 @@ _NEEDS: Final = (
     ),
 )
 _METRICS: Final = (
-    MetricDeclaration("compilations", "count", "Compilations that began.", quantity="jit.compilations"),
+    MetricDeclaration(
+        "compilations", "count", "Compilations that began.", quantity="jit.compilations", dated=Dated("compilations")
+    ),
     MetricDeclaration("methods", "count", "Methods that were compiled.", windows=False),
     MetricDeclaration("foreground", "count", "Compilations not known to be in the background.", lossy="unknown"),
     MetricDeclaration("background", "count", "Compilations on the thread that raises methods to higher tiers."),
@@ -90,6 +92,7 @@ _METRICS: Final = (
         "How long all compilations took, on all threads.",
         better="less",
         quantity="jit.compile_time",
+        dated=Dated("compilations", amount="compile_ns"),
     ),
     MetricDeclaration("background_total", "ns", "How much of that was in the background."),
     MetricDeclaration("il_total", "bytes", "The size of the IL that was compiled."),

@@ -13,7 +13,14 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import CODE, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    CODE,
+    ComparedRows,
+    Dated,
+    Metric,
+    MetricDeclaration,
+    Note,
+)
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.locks.lock_rows import (
     ContendedLock,
@@ -52,8 +59,16 @@ _SHOWN: Final = (_CONTENTIONS, _SAMPLES, CODE)
 """Samples show by names who waits for a lock; only contentions tell whether those of this runtime do."""
 _METRICS: Final = (
     MetricDeclaration("deadlocks", "count", "Deadlocks when tracing stopped.", "less", windows=False),
-    MetricDeclaration("count", "count", "Contentions for the program's locks that began.", "less"),
-    MetricDeclaration("waited_total", "ns", "How long all threads together waited for them.", "less"),
+    MetricDeclaration(
+        "count", "count", "Contentions for the program's locks that began.", "less", dated=Dated("contentions")
+    ),
+    MetricDeclaration(
+        "waited_total",
+        "ns",
+        "How long all threads together waited for them.",
+        "less",
+        dated=Dated("contentions", amount="duration_ns", until="end_ns"),
+    ),
     MetricDeclaration("waited_max", "ns", "The longest wait.", "less", "max"),
     MetricDeclaration("waited_median", "ns", "The median wait, by nearest rank.", "less", "none", windows=False),
     MetricDeclaration(
@@ -325,4 +340,5 @@ REPORT: Final = ReportDeclaration(
         ("When was each wait?", "clrevents locks app.nettrace --table contentions --start 2s --end 3s"),
         ("Fail if threads waited for more than a second:", "clrevents locks app.nettrace --assert 'waited_total<1s'"),
     ),
+    compared=(ComparedRows("locks", "contentions", ("method",), "duration_ns", "ns"),),
 )

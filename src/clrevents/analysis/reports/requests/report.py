@@ -14,7 +14,7 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, pa
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder
 from clrevents.analysis.reports.requests.request_commands import (
@@ -88,8 +88,12 @@ _NO_EDGES: Final = frozenset((*INSIDE_COLUMNS, *SQL_COLUMNS))
 """Events that neither begin nor end an activity, or none known to the report on activities."""
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Requests that started, on both sides."),
-    MetricDeclaration("client_count", "count", "Requests of clients that started."),
-    MetricDeclaration("server_count", "count", "Requests of servers that started."),
+    MetricDeclaration(
+        "client_count", "count", "Requests of clients that started.", dated=Dated("requests", where=("side", "client"))
+    ),
+    MetricDeclaration(
+        "server_count", "count", "Requests of servers that started.", dated=Dated("requests", where=("side", "server"))
+    ),
     MetricDeclaration("client_failed", "count", "Requests that failed, or have a status of 500 or more.", "less"),
     MetricDeclaration(
         "server_failed", "count", "Requests of servers that failed, or have a status of 500 or more.", "less"
@@ -353,5 +357,6 @@ REPORT: Final = ReportDeclaration(
         ("Where did the time of the slowest one go?", "clrevents requests app.nettrace --table waterfall"),
         ("How did that change over time?", "clrevents requests app.nettrace --table periods --period-ms 500"),
     ),
+    compared=(ComparedRows("routes", "requests", ("side", "method", "route"), "duration_ns", "ns"),),
 )
 """The report on requests."""

@@ -15,7 +15,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, MetricDeclaration, Note
 from clrevents.analysis.reports.threads.disagreements import disagreements
 from clrevents.analysis.reports.threads.kernel_threads import KERNEL_TELLS, KernelFeed, kernel_threads
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
@@ -421,6 +421,9 @@ REPORT: Final = ReportDeclaration(
                 evidence="sample",
                 # Where an event is missing, a thread seems to do something else.
                 lossy="as found" if state == "unknown" else "unknown",
+                dated=None
+                if state == "unknown"
+                else Dated("intervals", amount="duration_ns", where=("state", state), until="end_ns"),
             )
             for state, does in _DOES.items()
         ),
