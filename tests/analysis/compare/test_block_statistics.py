@@ -14,12 +14,14 @@ from hypothesis.extra.numpy import arrays
 from built.built_measured import chain
 from clrevents.analysis.compare.block_statistics import (
     ENOUGH,
+    SURE,
     Contrast,
     Groups,
     Spread,
     adjusted,
     beyond_t,
     correlation_time,
+    independent_of,
     smallest_change,
     spread,
     t_of,
@@ -163,3 +165,11 @@ def test_what_varies_too_much_shows_nothing_of_any_size() -> None:
     assert smallest_change(1.0, 1.0, 2.0, 0.8, 0.0) == np.inf
     assert smallest_change(1.0, 0.0, 2.0, 0.8, 0.0) == pytest.approx(2.8)
     assert smallest_change(0.0, 1.0, 2.0, 0.8, 0.05) == 0.05
+
+
+@pytest.mark.parametrize(("worth", "at_least", "at_most"), [(10, 0, 0.02), (20, 0, 0.1), (100, 0.7, 1), (200, 0.98, 1)])
+def test_what_seems_sure_by_luck_is_not(worth: float, at_least: float, at_most: float) -> None:
+    """256 blocks that are worth so many: how often they count as enough for saying what they could show."""
+    draw = np.random.default_rng(int(worth))
+    found = [independent_of(chain(draw, 256, 0.3, 256 / worth) - 0.3) >= SURE for _ in range(150)]
+    assert at_least <= np.mean(found) <= at_most

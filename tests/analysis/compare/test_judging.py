@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from built.built_measured import chain, recorded
+from clrevents.analysis.compare.block_statistics import ENOUGH, SURE
 from clrevents.analysis.compare.change import Change
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.judging import compared
@@ -83,6 +84,21 @@ def test_correlated_blocks_are_too_few() -> None:
     assert change.reason == "fewer than 30 independent blocks of time"
     assert change.enough_ns is not None
     assert change.enough_ns > 2 * 10e9
+
+
+def test_what_few_blocks_could_show_is_not_said() -> None:
+    """Between 30 and 45: the next recordings may have too few, however much there is to find."""
+    draw = np.random.default_rng(15)
+    seen = set()
+    for _ in range(60):
+        change = pair(*(1e7 * (0.5 + chain(draw, BLOCKS, 0.5, 5)) for _ in range(2)))
+        if change.independent is None:
+            continue
+        few, sure = min(change.independent) < ENOUGH, min(change.independent) >= SURE
+        seen.add((few, sure))
+        assert (change.reason == "fewer than 30 independent blocks of time") == few
+        assert sure or change.smallest is None
+    assert seen == {(True, False), (False, False), (False, True)}
 
 
 def test_a_few_events_are_stated() -> None:

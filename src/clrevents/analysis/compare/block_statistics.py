@@ -21,6 +21,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 ENOUGH: Final = 30
 """With fewer independent blocks, nothing is said: intervals from them are too short."""
+SURE: Final = 45
+"""With fewer, the next recordings may have fewer than enough: what they could show is not known."""
 BATCHES: Final = 32
 """At most so many block means, because more do not make an interval shorter."""
 POWER: Final = 0.8
@@ -39,18 +41,34 @@ def correlation_time(values: Floats) -> float:
 
     Correlations are added up to a distance of five such times; behind it there is only noise.
     """
+    return _correlation(values)[0]
+
+
+def _correlation(values: Floats) -> tuple[float, float]:
+    """The same, and how much more it may be: its relative standard error."""
     count = len(values)
     centred = values - values.mean() if count else values
     scale = float(np.abs(centred).max(initial=0.0))
     if count < 2 or scale <= 1e-12 * float(np.abs(values).max(initial=0.0)):
-        return 1.0
+        return 1.0, 0.0
     spectrum = np.fft.rfft(centred / scale, 2 * count)
     found = np.fft.irfft(spectrum * spectrum.conjugate())[:count]
     # Deviations from their own mean hide some of the correlation, the more the further it is followed.
     steps = np.arange(count)
     times = (2 * np.cumsum(found / found[0]) - 1) * (1 + (2 * steps + 1) / count)
     far = np.flatnonzero(steps >= _FAR * times)
-    return float(max(1.0, times[far[0] if len(far) else -1]))
+    last = int(far[0]) if len(far) else count - 1
+    return float(max(1.0, times[last])), math.sqrt((4 * last + 2) / count)
+
+
+def independent_of(values: Floats) -> float:
+    """How many independent values these are worth at least, as far as so few tell how correlated they are.
+
+    Where they are few, the correlation is as often underestimated as overestimated, and what seems enough by luck would
+    be too few the next time. So it counts as one standard error longer than it seems.
+    """
+    time, error = _correlation(values)
+    return len(values) / (time * (1 + error))
 
 
 @frozen
@@ -74,7 +92,7 @@ def spread(amounts: Floats, per: Floats) -> Spread:
     whole = float(per.sum())
     ratio = float(amounts.sum()) / whole
     beyond = amounts - ratio * per
-    independent = len(amounts) / correlation_time(beyond)
+    independent = independent_of(beyond)
     count = min(max(int(independent / _IN_A_BATCH), 2), BATCHES, max(len(amounts), 1))
     edges = np.arange(count) * len(amounts) // count
     sums = np.add.reduceat(beyond, edges)

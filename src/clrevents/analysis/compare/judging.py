@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import Final
 
 import attrs
@@ -18,6 +18,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.compare.block_statistics import (
     ENOUGH,
     POWER,
+    SURE,
     Contrast,
     Floats,
     Groups,
@@ -254,7 +255,7 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
             contrast.change,
             contrast.margin(0.05),
             abs(contrast.change) + contrast.margin(0.10),
-            contrast.smallest(alone, floor),
+            contrast.smallest(alone, floor) if min(worth) >= SURE else inf,
             chance=chance,
             independent=worth,
         )
