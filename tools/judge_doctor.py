@@ -1,0 +1,178 @@
+"""Judges `clrevents doctor` by recordings whose truth is known: judge_doctor.py FOLDER… [--answers FILE].
+
+A folder holds traces beside `….truth.json`: those of `tests/programs/ailments` (FAMILY-MODE-RUNTIME) and scenarios
+(RUNTIME-STORY-SEED). What must be found, and what else may rightly be found, is in `labels.json` beside the programs.
+Prints a table of the rules, and each miss, wrong culprit, wrong impact and false finding. Findings that a label allows
+besides (a convoy's waits are also long) count neither way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+LABELS: Final = ROOT / "tests" / "programs" / "ailments" / "labels.json"
+TOLERANCE: Final = 0.2
+Label = dict[str, Any]
+
+
+def labelled(folder: Path, labels: Label) -> Iterator[tuple[Path, str, Label, dict[str, Any]]]:
+    """Each trace with its kind (sick, healthy, trap), its label, and what the program says."""
+    for path in sorted(folder.glob("*.nettrace.gz")):
+        parts = path.name.split(".")[0].split("-")
+        machine = path.name.endswith(".linux.nettrace.gz")
+        truth_of = path.with_name(f"{'-'.join(parts)}.truth.json")
+        truth = json.loads(truth_of.read_text() or "{}") if truth_of.exists() else {}
+        if parts[0] in labels["programs"]:
+            family, mode, runtime = parts
+            modes = labels["programs"][family]
+            label, kind = modes.get(f"{mode}@{runtime}", modes.get(mode, {})), mode
+        else:
+            runtime, story = parts[:2]
+            stories = labels["scenarios"]
+            label = stories.get(f"{story}@{runtime}", stories.get(story, {}))
+            kind = "sick" if label.get("find") else "trap"
+        if machine:
+            # The machine's recording has other events: what the runtime's say is not required of it.
+            also = [*label.get("also", ()), *label.get("find", ()), *labels["machine"]["also"]]
+            label, kind = {"also": also}, "trap"
+        yield path, kind, label, truth
+
+
+def asked(path: Path) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "clrevents", "doctor", str(path), "--json", "--jobs", "1"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, timeout=600
+    )
+    if not done.stdout.strip():
+        return [{"rule": "(no answer)", "state": "failed", "title": done.stderr.strip()[-300:]}]
+    found: list[dict[str, Any]] = json.loads(done.stdout)["tables"]["findings"]
+    return found
+
+
+def impact_is(finding: dict[str, Any], wanted: dict[str, str], truth: dict[str, Any]) -> dict[str, tuple[float, float]]:
+    """Unit → (found, true), for each unit that both know."""
+    known = {**truth.get("facts", {}), **{name: value for name, value in truth.items() if name != "facts"}}
+    pairs = {unit: (finding.get(f"impact_{unit}"), known.get(name)) for unit, name in wanted.items()}
+    return {unit: (float(f), float(t)) for unit, (f, t) in pairs.items() if f is not None and t is not None}
+
+
+def judged(
+    rows: list[tuple[Path, str, Label, dict[str, Any], list[dict[str, Any]]]],
+) -> tuple[dict[str, Any], list[str]]:
+    tally: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    remarks = []
+    for path, kind, label, truth, findings in rows:
+        name = path.name.removesuffix(".nettrace.gz")
+        wanted = label.get("find", {})
+        states: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for finding in findings:
+            states[finding["rule"]].append(finding)
+        for rule, want in wanted.items():
+            count = tally[rule]
+            count["planted"] += 1
+            of_rule = states.get(rule, [])
+            found = [one for one in of_rule if one["state"] == "found"]
+            if not found:
+                state = of_rule[0]["state"] if of_rule else "absent"
+                count["unknown" if state == "cannot tell" else "missed"] += 1
+                remarks.append(f"MISSED   {rule:24} {name}: {state}")
+                continue
+            count["found"] += 1
+            if want["culprit"]:
+                count["culprits"] += 1
+                said = [str(one.get("culprit")) for one in found]
+                if any(text in one for one in said for text in want["culprit"]):
+                    count["right_culprit"] += 1
+                else:
+                    remarks.append(f"CULPRIT  {rule:24} {name}: {said[0]}, is {want['culprit'][0]}")
+            impacts = impact_is(found[0], want["impact"], truth)
+            if impacts:
+                count["impacts"] += 1
+                off = {u: (f, t) for u, (f, t) in impacts.items() if abs(f - t) > TOLERANCE * abs(t)}
+                count["right_impact"] += not off
+                for unit, (f, t) in off.items():
+                    ratio = f"{f / t - 1:+.0%}" if t else "of nothing"
+                    remarks.append(f"IMPACT   {rule:24} {name}: {f:,.0f} {unit}, is {t:,.0f} ({ratio})")
+        for rule, of_rule in states.items():
+            count = tally[rule]
+            count[f"told_{kind}"] += any(one["state"] != "cannot tell" for one in of_rule)
+            count["cannot_tell"] += all(one["state"] == "cannot tell" for one in of_rule)
+            found = [one for one in of_rule if one["state"] not in ("clear", "cannot tell")]
+            if not found or rule in wanted:
+                continue
+            if rule in label.get("also", ()):
+                count["besides"] += 1
+                continue
+            count[f"false_{kind}"] += 1
+            impact = {u: found[0].get(f"impact_{u}") for u in ("ns", "bytes", "count") if found[0].get(f"impact_{u}")}
+            remarks.append(f"FALSE    {rule:24} {name}: {found[0]['title']} [{found[0].get('culprit')}] {impact}")
+    return tally, sorted(remarks)
+
+
+COLUMNS: Final = (
+    ("planted", lambda c: c["planted"]),
+    ("found", lambda c: c["found"]),
+    ("cannot", lambda c: c["unknown"]),
+    ("culprit", lambda c: f"{c['right_culprit']}/{c['culprits']}" if c["culprits"] else "-"),
+    ("impact", lambda c: f"{c['right_impact']}/{c['impacts']}" if c["impacts"] else "-"),
+    ("false:healthy", lambda c: f"{c['false_healthy']}/{c['told_healthy']}"),
+    ("trap", lambda c: f"{c['false_trap']}/{c['told_trap']}"),
+    ("sick", lambda c: f"{c['false_sick']}/{c['told_sick']}"),
+    ("besides", lambda c: c["besides"]),
+    ("precision", lambda c: share(c["found"], c["found"] + false(c))),
+    ("recall", lambda c: share(c["found"], c["planted"])),
+)
+
+
+def false(c: dict[str, int]) -> int:
+    return c["false_healthy"] + c["false_trap"] + c["false_sick"]
+
+
+def share(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if whole else "-"
+
+
+def table(tally: dict[str, Any]) -> str:
+    total: dict[str, int] = defaultdict(int)
+    for count in tally.values():
+        for name, value in count.items():
+            total[name] += value
+    lines = ["| rule | " + " | ".join(name for name, _ in COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
+    for rule, count in [*sorted(tally.items()), ("**all**", total)]:
+        lines.append(f"| {rule} | " + " | ".join(str(value(count)) for _, value in COLUMNS) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--answers", type=Path, help="Keep what doctor said in this file, or read it if it is there.")
+    asked_for = parser.parse_args()
+    labels = json.loads(LABELS.read_text())
+    traces = [one for folder in asked_for.folders for one in labelled(folder, labels)]
+    if asked_for.answers and asked_for.answers.exists():
+        said = json.loads(asked_for.answers.read_text())
+    else:
+        with ThreadPoolExecutor(2) as pool:
+            said = dict(zip((t[0].name for t in traces), pool.map(lambda t: asked(t[0]), traces), strict=True))
+        if asked_for.answers:
+            asked_for.answers.write_text(json.dumps(said))
+    tally, remarks = judged([(*trace, said[trace[0].name]) for trace in traces])
+    kinds = [kind for _, kind, _, _ in traces]
+    print(f"{len(traces)} traces: " + ", ".join(f"{kinds.count(kind)} {kind}" for kind in ("sick", "healthy", "trap")))
+    print(f"\n{table(tally)}\n")
+    print("\n".join(remarks))
+
+
+if __name__ == "__main__":
+    main()
