@@ -1,8 +1,8 @@
 """Records the programs, one after the other: record.py FOLDER_OF_PROGRAMS FOLDER_OF_TRACES [FAMILY…].
 
 Environment: R8 and R3, folders with `dotnet` of .NET 8.0.4 and .NET Core 3.1.23. Each trace is
-`FAMILY-MODE-RUNTIME.nettrace.gz` beside `….truth.json`, which the program itself wrote. Families of the recording itself (`cut`, `lost`, `names`) are
-healthy programs badly recorded.
+`FAMILY-MODE-RUNTIME.nettrace.gz`, beside `….truth.json`, which the program itself wrote. Families of the recording
+itself (`cut`, `lost`, `names`) are healthy programs badly recorded.
 """
 
 from __future__ import annotations
@@ -44,6 +44,14 @@ def environment(family: str, mode: str) -> dict[str, str]:
     return {**os.environ, **own}
 
 
+def wait_for(out: Path, seconds: float) -> None:
+    """Until the recording has gone on for this long: its first bytes are written at once."""
+    until = time.monotonic() + 30
+    while not (out.exists() and out.stat().st_size) and time.monotonic() < until:
+        time.sleep(0.02)
+    time.sleep(seconds)
+
+
 def record(programs: Path, traces: Path, family: str, mode: str, runtime: str) -> None:
     number = RUNTIMES[runtime]
     dotnet = f"{os.environ[f'R{number}']}/dotnet"
@@ -57,17 +65,17 @@ def record(programs: Path, traces: Path, family: str, mode: str, runtime: str) -
     env = environment(family, mode)
     if family == "names" and mode != "healthy":
         # The program has long compiled what it runs; in the trap, the methods are listed at the end.
-        running = subprocess.Popen([*program, "6"], env=env)
+        running = subprocess.Popen([*program, "12"], env=env)
         time.sleep(2.5)
         more = ["--no-rundown"] if mode == "sick" else []
         subprocess.run([*collect, *more, "--duration", "2.5s", "-p", str(running.pid)], env=env, timeout=60)
         running.wait(30)
     elif family == "cut" and mode != "healthy":
         # The collector is killed; in the trap, it is told to stop and takes its leave.
-        running = subprocess.Popen([*program, "5"], env=env)
+        running = subprocess.Popen([*program, "12"], env=env)
         time.sleep(0.4)
         collector = subprocess.Popen([*collect, "-p", str(running.pid)], env=env)
-        time.sleep(3.2)
+        wait_for(out, 3)
         collector.send_signal(signal.SIGKILL if mode == "sick" else signal.SIGINT)
         collector.wait(30)
         running.wait(30)
@@ -77,7 +85,7 @@ def record(programs: Path, traces: Path, family: str, mode: str, runtime: str) -
             [*collect, "--buffersize", "1" if mode == "sick" else "256", "--", *program], env=env
         )
         if mode != "healthy":
-            time.sleep(2.5)
+            wait_for(out, 2)
             collector.send_signal(signal.SIGSTOP)
             time.sleep(1.2)
             collector.send_signal(signal.SIGCONT)
