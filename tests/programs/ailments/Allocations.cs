@@ -95,8 +95,8 @@ public static class Allocations
 
     public static void Site()
     {
-        Told.Culprit = "Allocations.MakeReport";
-        while (Ailments.Goes) { if (Ailments.Sick) { MakeReport(700); Spread(20); } else if (Ailments.Trap) Through(100); else Spread(100); Thread.Sleep(8); }
+        Told.Culprit = "Allocations.MakeReport"; int times = Ailments.Again ? 12 : 1;
+        while (Ailments.Goes) { if (Ailments.Sick) { MakeReport(700 * times); Spread(20 * times); } else if (Ailments.Trap) Through(100 * times); else Spread(100 * times); Thread.Sleep(8); }
         Told.Bytes = Told.SumBytes;
     }
 }

@@ -207,7 +207,7 @@ public static class Collections
     {
         Told.Culprit = "Collections.Interleave";
         Interleave(); Other = null;
-        while (Ailments.Goes) { Other = new byte[100000]; Litter(500); Thread.Sleep(10); }
+        while (Ailments.Goes) { Other = new byte[Ailments.Again ? 400000 : 100000]; Litter(500); Thread.Sleep(10); }
         Told.Bytes = Told.SumBytes; GC.KeepAlive(Kept);
     }
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -240,7 +240,7 @@ public static class Collections
     public static void Suspend()
     {
         Told.Culprit = "Collections.Copy";
-        var from = new object[8000000]; var to = new object[8000000];
+        int n = Ailments.Again ? 40000000 : 8000000; var from = new object[n]; var to = new object[n];
         for (int i = 0; i < from.Length; i += 16) from[i] = Told;
         var t = new Thread(() => { while (Ailments.Goes) { if (Ailments.Sick) Copy(from, to, from.Length); else if (Ailments.Trap) for (int i = 0; i < 2000; i++) Copy(from, to, 2000); Thread.Sleep(1); } }) { Name = "copier", IsBackground = true };
         t.Start();

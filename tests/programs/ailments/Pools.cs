@@ -75,7 +75,7 @@ public static class Pools
 
     // --- a long queue
     [MethodImpl(MethodImplOptions.NoInlining)]
-    static void Handle(long asked, double ms) { Told.AddTicks(Stopwatch.GetTimestamp() - asked); Told.Add(); Ailments.Burn(ms); }
+    static void Handle(long asked, double ms) { Told.AddTicks(Stopwatch.GetTimestamp() - asked); Told.Add(); if (Ailments.Again) Thread.Sleep(20); else Ailments.Burn(ms); }
 
     public static void Queue()
     {
@@ -90,7 +90,7 @@ public static class Pools
         while (Ailments.Goes)
         {
             int n = Ailments.Sick ? 300 : 2; left = n; var over = new ManualResetEventSlim();
-            for (int i = 0; i < n; i++) { long asked = Stopwatch.GetTimestamp(); ThreadPool.QueueUserWorkItem(_ => { Handle(asked, Ailments.Sick ? 3 : 0.5); if (Interlocked.Decrement(ref left) == 0) over.Set(); }); }
+            for (int i = 0; i < n; i++) { long asked = Stopwatch.GetTimestamp(); Action work = () => { Handle(asked, Ailments.Sick ? 3 : 0.5); if (Interlocked.Decrement(ref left) == 0) over.Set(); }; if (Ailments.Again) Task.Run(work); else ThreadPool.QueueUserWorkItem(_ => work()); }
             over.Wait(); Thread.Sleep(20);
         }
         if (Ailments.Sick) { Told.Ns = Told.TicksNs; Told.Count = Told.Sum; }

@@ -40,6 +40,8 @@ public static class Ailments
     public static readonly Truth Told = new Truth();
     public static string Mode;
     public static int Seed;
+    /// <summary>Families that end with 2 plant an ailment again, better: written after the first judgement.</summary>
+    public static bool Again;
     public static bool Sick { get { return Mode == "sick"; } }
     public static bool Trap { get { return Mode == "trap"; } }
     public static readonly Stopwatch Clock = new Stopwatch();
@@ -107,12 +109,12 @@ public static class Ailments
 
     public static int Main(string[] a)
     {
-        Mode = a[1]; Seed = int.Parse(a[2]);
+        Again = a[0].EndsWith("2"); Mode = a[1]; Seed = int.Parse(a[2]);
         Seconds = 3 + Seed % 5 * 0.1;
         if (a.Length > 4) Seconds = double.Parse(a[4], CultureInfo.InvariantCulture);
-        Thread.Sleep(600);  // .NET Core 3.1 cannot be recorded from its very start
+        if (a[0] != "jitstart2") Thread.Sleep(600);  // .NET Core 3.1 cannot be recorded from its very start
         Clock.Start();
-        Run(a[0]);
+        Run(a[0].TrimEnd('2'));
         Told.Facts["elapsed_ns"] = Clock.Elapsed.TotalMilliseconds * 1e6;
         for (int g = 0; g < 3; g++) Told.Facts["collections_" + g] = GC.CollectionCount(g);
         var paused = PausedNs(); if (paused != null) Told.Facts["paused_ns"] = paused.Value;

@@ -21,7 +21,7 @@ MODES = ("sick", "healthy", "trap")
 # What a family sets of the collector, by mode: heaps of this machine's size have too few collections in three seconds.
 SMALL = {"GCgen0size": "0x800000"}
 SETTINGS: dict[str, dict[str, str]] = {
-    **dict.fromkeys(("finalizers", "growth", "pinned", "loh", "induced", "suspend", "longpause"), SMALL),
+    **dict.fromkeys(("finalizers", "growth", "pinned", "loh", "induced", "suspend", "suspend2", "longpause"), SMALL),
     "memory": {"GCHeapHardLimit": "0x10000000", **SMALL},
 }
 FAMILIES = (
