@@ -207,7 +207,7 @@ public static class Collections
     {
         Told.Culprit = "Collections.Interleave";
         Interleave(); Other = null;
-        while (Ailments.Goes) { Other = new byte[Ailments.Again ? 400000 : 100000]; Litter(500); Thread.Sleep(10); }
+        while (Ailments.Goes) { for (int i = 0; i < (Ailments.Again ? 50 : 1); i++) Other = new byte[100000]; Litter(500); Thread.Sleep(10); }
         Told.Bytes = Told.SumBytes; GC.KeepAlive(Kept);
     }
     [MethodImpl(MethodImplOptions.NoInlining)]

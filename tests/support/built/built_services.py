@@ -128,6 +128,14 @@ def queues_at_first() -> Service:
     return service
 
 
+def all_queue_at_first() -> Service:
+    """500 requests of 100 ms on 25 connections; the first 25 wait for theirs: 2.5 % of all time."""
+    service = Service()
+    for i in range(500):
+        service.ask("shop", 1 + i % 25, ns=100 * MS, queued_ns=50 * MS if i < 25 else 0, connects=i < 25)
+    return service
+
+
 def connects_each_time() -> Service:
     """80 requests to one host, on 80 connections."""
     service = Service()
@@ -155,6 +163,6 @@ def shares_a_connection() -> Service:
 SERVICES: Final[dict[str, tuple[Callable[[], Service], tuple[Callable[[], Service], ...]]]] = {
     "db.repeated": (repeats_a_command, (asks_three_commands, many_requests_with_one_command_each)),
     "db.slow": (has_a_slow_command, (asks_three_commands, has_a_slow_request)),
-    "http.queue": (queues_for_connections, (shares_a_connection, queues_at_first)),
+    "http.queue": (queues_for_connections, (shares_a_connection, queues_at_first, all_queue_at_first)),
     "http.new_connections": (connects_each_time, (shares_a_connection, connects_to_many_hosts)),
 }
