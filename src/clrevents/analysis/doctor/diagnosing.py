@@ -206,15 +206,17 @@ def _only(processes: Sequence[int | None]) -> int | None:
 
 
 def _command(rule: Rule, asked: Question, span: tuple[int, int] | None) -> str:
-    """The command that shows what a finding is based on: in its time, or in the window that was asked for."""
+    """The command that shows what a finding is based on: in its time if it has one, else in the window asked for."""
     path = asked.trace.path
     text = rule.see.replace("{file}", shlex.quote(path) if path else "app.nettrace")
-    if "{span}" in text:
-        low, high = (asked.window.start_ns, asked.window.end_ns) if span is None else span
-        edges = [] if low is None else [f"--start {low // 1_000_000}ms"]
-        edges += [] if high is None else [f"--end {-(-high // 1_000_000)}ms"]
-        text = " ".join(text.replace("{span}", " ".join(edges)).split())
-    return f"clrevents {text}"
+    whole = asked.window.start_ns, asked.window.end_ns
+    low, high = span if "{span}" in text and span is not None else whole
+    edges = [] if low is None else [f"--start {low // 1_000_000}ms"]
+    edges += [] if high is None else [f"--end {-(-high // 1_000_000)}ms"]
+    # What is about the trace itself takes no window.
+    window = "" if rule.id.startswith(f"{TRACE}.") else " ".join(edges)
+    text = text.replace("{span}", window) if "{span}" in text else f"{text} {window}"
+    return f"clrevents {' '.join(text.split())}"
 
 
 def _evidence(rule: Rule, verdict: Verdict) -> list[EvidenceRow]:

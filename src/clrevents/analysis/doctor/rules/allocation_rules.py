@@ -25,9 +25,6 @@ _BOXED: Final = re.compile(
     r"Collections\.Generic\.\w+(?:<.*>)?[.+]Enumerator(?:<.*>)?|Threading\.CancellationToken|Runtime\.\S*\.GCHandle)"
 )
 _TEXTS: Final = frozenset(("System.String", "System.Char[]", "string", "char[]"))
-_TEXT_CODE: Final = re.compile(
-    r"\b(?:Concat|Substring|Format|Join|Replace|Split|ToString|Append\w*|ToLower\w*|ToUpper\w*|Trim\w*)\("
-)
 # Of the C# compiler and of Mono's: classes that hold what lambdas capture, state machines, and delegates.
 _CLOSURES: Final = re.compile(
     r"<>c(?:__DisplayClass|$|\b)|__AnonStorey|AnonStorey|>d__|c__(?:Iterator|async)|AsyncStateMachineBox|"
@@ -69,21 +66,8 @@ def _closures(case: Case, limit: float) -> Verdict:
 
 
 def _strings(case: Case, limit: float) -> Verdict:
-    total = case.cited("alloc.bytes_total")
-    rows = case.rows("alloc", "type_stacks")
-    stacks, types = rows.column("stack").tolist(), rows.column("type").tolist()
-    places = [
-        row
-        for row, name in enumerate(types)
-        if name in _TEXTS and any(_TEXT_CODE.search(frame) for frame in (stacks[row] or ())[:6])
-    ]
-    found = case.cells("alloc", "type_stacks", "bytes", places)
-    share = found.value / total.value if total.value else 0.0
-    title = f"{share_text(share)} of {size_text(total.value)} allocated are texts that are put together or taken apart"
-    if share < limit or found.value < _LEAST or case.per_second(found.value) < _LEAST_RATE:
-        return Clear(title, (found, total))
-    methods = rows.column("method").tolist()
-    return Ailment(title, int(found.value), "bytes", (found, total), share, methods[places[0]])
+    # Whichever method puts texts together, or was inlined into the one that asked for it.
+    return _of_types(case, limit, _TEXTS.__contains__, "texts and their characters")
 
 
 def _one_site(case: Case, limit: float) -> Verdict:

@@ -72,7 +72,10 @@ def _pause_ratio(case: Case, limit: float) -> Verdict:
     if share < limit or total.value < _LEAST_PAUSES:
         return Clear(title, (total,))
     title += f", {duration_text(total.value)} in all"
-    return Ailment(title, int(total.value), "ns", (total, case.cited("gc.count")), case.share(total.value), None, span)
+    culprit = _requester(case, list(range(len(case.rows("gc", "collections")))))
+    return Ailment(
+        title, int(total.value), "ns", (total, case.cited("gc.count")), case.share(total.value), culprit, span
+    )
 
 
 def _long_pause(case: Case, limit: float) -> Verdict:
@@ -106,7 +109,7 @@ def _slow_suspend(case: Case, limit: float) -> Verdict:
     own = rows.numbers("suspend_ns") - rows.numbers("held_up_ns")
     slow = np.flatnonzero(own >= limit).tolist()
     total = case.cited("gc.suspend_total")
-    if not slow:
+    if not slow or (len(slow) < 2 and own[slow[0]] < 2 * limit):
         longest = int(own.max()) if len(own) else 0
         return Clear(f"threads stopped within {duration_text(longest)}", (total,))
     worst = max(slow, key=lambda row: own[row])
@@ -188,7 +191,7 @@ def _full(case: Case, limit: float) -> Verdict:
     share, count = len(rows) / max(len(reasons), 1), case.cited("gc.count")
     paused = _pauses(case, rows)
     title = f"{counted(len(rows), 'collection')} of {len(reasons):,} were full and blocking"
-    if len(reasons) < 20 or share < limit:
+    if len(reasons) < 20 or share < limit or case.share(paused.value) < 0.02:
         return Clear(title, (count, paused))
     title += f", and paused the program for {duration_text(paused.value)}"
     return Ailment(
@@ -243,27 +246,34 @@ def _finalizers(case: Case, limit: float) -> Verdict:
 
 def _growth(case: Case, limit: float) -> Verdict:
     after, generations, starts = (_column(case, n) for n in ("heap_after_bytes", "generation", "start_ns"))
-    full = [row for row, g in enumerate(generations) if g == 2 and after[row] and starts[row] is not None]
+    known = [row for row, size in enumerate(after) if size and starts[row] is not None]
+    full = [row for row in known if generations[row] == 2]
     if len(full) < 4:
         return Clear(f"{counted(len(full), 'full collection')} are too few to see the heap grow")
     sizes = np.array([after[row] for row in full], dtype=np.float64)
     rises = np.sign(sizes[None, :] - sizes[:, None])[np.triu_indices(len(sizes), 1)]
-    grown = sizes[-1] - sizes[0]
-    taken = (starts[full[-1]] - starts[full[0]]) / 1e9
-    rate = grown / sizes.mean() / taken if taken > 0 else 0.0
-    last, first = (case.cells("gc", "collections", "heap_after_bytes", [row]) for row in (full[-1], full[0]))
+    # What went on after the last full collection counts, too; until then all growth may be garbage.
+    first, last = full[0], known[-1]
+    grown, taken = after[last] - after[first], (starts[last] - starts[first]) / 1e9
+    late = [row for row in known if starts[row] >= starts[first] + (starts[last] - starts[first]) * 2 / 3]
+    still = after[last] - after[late[0]]
+    rate = grown / after[last] / taken if taken > 0 else 0.0
+    end, begin = (case.cells("gc", "collections", "heap_after_bytes", [row]) for row in (last, first))
     title = (
-        f"the heap went from {size_text(sizes[0])} to {size_text(sizes[-1])} over "
-        f"{counted(len(full), 'full collection')} in {duration_text(taken * 1e9)}"
+        f"the heap went from {size_text(after[first])} to {size_text(after[last])} in {duration_text(taken * 1e9)}, "
+        f"over {counted(len(full), 'full collection')}"
     )
-    if rises.mean() < 0.8 or rate < limit or grown < _LEAST_BYTES / 10:
-        return Clear(title, (first, last))
-    return Ailment(title, int(grown), "bytes", (last, first), min(grown / sizes[-1], 1.0), _largest_type(case))
+    steady = rises.mean() >= 0.8 and still >= 0.15 * grown and taken >= 1
+    if not steady or rate < limit or grown < max(_LEAST_BYTES / 10, 0.25 * after[first]):
+        return Clear(title, (begin, end))
+    culprit = _site_of_largest(case) or _requester(case, known)
+    return Ailment(title, int(grown), "bytes", (end, begin), min(grown / after[last], 1.0), culprit)
 
 
-def _largest_type(case: Case) -> str | None:
-    types = case.rows("alloc", "types").column("type").tolist()
-    return types[0] if types else None
+def _site_of_largest(case: Case) -> str | None:
+    """The method that allocates most."""
+    methods = case.rows("alloc", "stacks").column("method").tolist()
+    return methods[0] if methods else None
 
 
 def _memory(case: Case, limit: float) -> Verdict:
@@ -315,7 +325,9 @@ RULES: Final = (
         "gc.slow_suspend",
         "Do threads take long to stop for a collection?",
         ("gc.suspend_total",),
-        Threshold(10_000_000, "10 ms until all threads stopped", "mem-doc: tens of milliseconds are a defect"),
+        Threshold(
+            10_000_000, "10 ms until all threads stopped, twice; or 20 ms", "mem-doc: tens of milliseconds are a defect"
+        ),
         "All other threads wait for the one that does not stop.",
         "Look for long loops without calls, and for calls into native code that hold threads up.",
         "the process had no processor just then, as under a CPU quota: threads cannot stop without running.",
@@ -354,7 +366,11 @@ RULES: Final = (
         "gc.full_blocking",
         "Are many collections full and blocking?",
         ("gc.count", "gc.pause_total"),
-        Threshold(0.1, "10 % of at least 20 collections", "classic counter guides: 100 : 10 : 1 by generation"),
+        Threshold(
+            0.1,
+            "10 % of at least 20 collections, and 2 % of the time",
+            "classic counter guides: 100 : 10 : 1 by generation",
+        ),
         "A full blocking collection looks at the whole heap while every thread waits.",
         "Find objects that live just long enough to become old: caches without bounds, requests that take long.",
         "there is little memory left, or background collections are switched off: then that is the cause.",
@@ -404,7 +420,8 @@ RULES: Final = (
         ("gc.heap_peak",),
         Threshold(
             0.01,
-            "1 % per second and 10 MB, over at least 4 full collections most of which left more than the ones before",
+            "1 % per second, a quarter, and 10 MB, over at least 4 full collections most of which left more than those "
+            "before, and still growing in the last third",
             "JDK Mission Control, live set growing by 1 % per second",
         ),
         "What grows over full collections is held by something, and ends in an OutOfMemoryException.",

@@ -58,7 +58,9 @@ def _control_flow(case: Case, limit: float) -> Verdict:
         return Clear(title, (thrown, every))
     impact, unit = _cost(case, [worst])
     share = case.share(impact) if unit == "ns" else None
-    return Ailment(title, impact, unit, (thrown, every), share, throwing)  # type: ignore[arg-type]
+    # A framework method that throws was called with something by whoever catches it.
+    culprit = catching if throwing is None or throwing.startswith(("System.", "Microsoft.")) else throwing
+    return Ailment(title, impact, unit, (thrown, every), share, culprit)  # type: ignore[arg-type]
 
 
 _COST: Final = (

@@ -1,0 +1,114 @@
+"""`clrevents doctor`: what it prints, how it ends, and that many traces and running processes are answered alike."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from project_files import FIXTURES, fixture, unpacked
+from scripted_runtime import ScriptedRuntime, ok, pieces, text
+
+CONVOY, GARBAGE = (FIXTURES / f"net10-{name}.nettrace.gz" for name in ("convoy", "garbage"))
+Run = Callable[..., Result]
+
+
+def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:
+    done = run("doctor", CONVOY)
+    lines = done.stdout.splitlines()
+    assert lines[:6] == [
+        "1 finding; 24 rules found nothing, 9 cannot tell",
+        "",
+        "1. lock.convoy (988 ms): 4 threads waited for one lock in turn, for 988 ms together in 338 ms",
+        "   culprit: Scenarios.Convoy.lambda_1()",
+        "   do: Hold the lock for less time, split it, or let readers in together.",
+        f"   look: clrevents locks {CONVOY} --table convoys --start 740ms --end 1080ms",
+    ]
+    assert "cannot tell exceptions.rate, exceptions.control_flow: not recorded: exceptions" in lines
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def test_the_commands_that_it_names_work(run: Run) -> None:
+    findings = json.loads(run("doctor", CONVOY, "--start", "10ms", "--json").stdout)["tables"]["findings"]
+    for one in findings[::4]:
+        assert run(*one["next_command"].split()[1:]).exit_code == 0, one["next_command"]
+    commands = {one["rule"]: one["next_command"].partition("gz ")[2] for one in findings}
+    assert commands["lock.convoy"] == "--table convoys --start 740ms --end 1080ms"
+    assert commands["lock.deadlock"] == "--table deadlocks --start 10ms"
+    assert commands["trace.cut"] == ""
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"),
+    [
+        ("lock.convoy", 4),
+        ("lock.deadlock,gc.pause_ratio:5%", 0),
+        ("lock.convoy:900ms", 4),
+        ("lock.convoy:2s", 0),
+        ("lock.convoy:1MB", 1),
+        ("lock.convoi", 1),
+        ("lock.convoy:much", 1),
+        ("lock.convoy:5parsec", 1),
+    ],
+)
+def test_a_rule_fails_the_command_if_it_costs_that_much(run: Run, limits: str, code: int) -> None:
+    assert run("doctor", CONVOY, "--fail-on", limits).exit_code == code
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--json", "--format", "md"],
+        ["--rule", "nothing"],
+        ["--rule", "gc.*", "--fail-on", "lock.convoy"],
+        ["--start", "soon"],
+        ["-p", "4711"],
+        [str(GARBAGE), "--format", "md"],
+        [str(GARBAGE), "--with", str(CONVOY)],
+    ],
+    ids=str,
+)
+def test_what_does_not_go_together_is_said(run: Run, options: list[str]) -> None:
+    done = run("doctor", CONVOY, *options)
+    assert done.exit_code == 1, done.stdout
+    assert "Error" in done.stderr
+
+
+def test_markdown_is_for_a_pull_request(run: Run) -> None:
+    lines = run("doctor", CONVOY, "--format", "md").stdout.splitlines()
+    assert lines[:3] == [
+        "**1 finding; 24 rules found nothing, 9 cannot tell**",
+        "",
+        "| rule | impact | finding | culprit |",
+    ]
+    assert lines[4].startswith("| lock.convoy | 988 ms | 4 threads waited")
+
+
+def test_many_traces_get_a_line_for_each_rule_that_found_something(run: Run) -> None:
+    done = run("doctor", CONVOY, GARBAGE, "--jobs", 1, "--fail-on", "gc.induced")
+    head, _, *lines = done.stdout.splitlines()
+    assert head == "2 rules found something in 2 traces"
+    assert [line.split()[:4] for line in lines[1:]] == [["lock.convoy", "1", "of", "1"], ["gc.induced", "1", "of", "2"]]
+    assert done.exit_code == 4
+
+
+def test_a_running_process_is_judged_when_the_time_is_up(run: Run, tmp_path: Path) -> None:
+    data = unpacked(fixture("net10-garbage"))
+    who = struct.pack("<IQ", 1, 4711) + bytes(16) + text("dotnet App.dll") + text("Linux") + text("x64")
+    who += text("App") + text("8.0.4") + text("linux-x64")
+    half = len(data) // 2
+    answers: dict[Any, Any] = {(4, 8): ok(who)}
+    with ScriptedRuntime(
+        tmp_path / "a", live=pieces(data[:half], 20_000), rest=[data[half:]], answers=answers
+    ) as runtime:
+        done = run("doctor", "--diagnostic-port", f"{runtime.address},connect", "--duration", "0.5s", "--json")
+    findings = json.loads(done.stdout)["tables"]["findings"]
+    assert [(one["rule"], one["culprit"]) for one in findings if one["state"] == "found"] == [
+        ("gc.induced", "Scenarios.Garbage(Random)")
+    ]
+    assert done.exit_code == 0
