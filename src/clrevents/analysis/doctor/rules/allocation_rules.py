@@ -25,6 +25,9 @@ _BOXED: Final = re.compile(
     r"Collections\.Generic\.\w+(?:<.*>)?[.+]Enumerator(?:<.*>)?|Threading\.CancellationToken|Runtime\.\S*\.GCHandle)"
 )
 _TEXTS: Final = frozenset(("System.String", "System.Char[]", "string", "char[]"))
+_TEXT_CODE: Final = re.compile(
+    r"\b(?:Concat|Substring|Format|Join|Replace|Split|ToString|Append\w*|ToLower\w*|ToUpper\w*|Trim\w*)\("
+)
 # Of the C# compiler and of Mono's: classes that hold what lambdas capture, state machines, and delegates.
 _CLOSURES: Final = re.compile(
     r"<>c(?:__DisplayClass|$|\b)|__AnonStorey|AnonStorey|>d__|c__(?:Iterator|async)|AsyncStateMachineBox|"
@@ -66,8 +69,18 @@ def _closures(case: Case, limit: float) -> Verdict:
 
 
 def _strings(case: Case, limit: float) -> Verdict:
-    # Whichever method puts texts together, or was inlined into the one that asked for it.
-    return _of_types(case, limit, _TEXTS.__contains__, "texts and their characters")
+    found = _of_types(case, limit, _TEXTS.__contains__, "texts and their characters")
+    # Where none is put together or taken apart, texts are what the program makes; where some are, others were inlined.
+    rows = case.rows("alloc", "type_stacks")
+    stacks, types, bytes_ = (rows.column(name).tolist() for name in ("stack", "type", "bytes"))
+    made = sum(
+        size or 0
+        for stack, name, size in zip(stacks, types, bytes_, strict=True)
+        if name in _TEXTS and any(_TEXT_CODE.search(frame) for frame in (stack or ())[:6])
+    )
+    if isinstance(found, Ailment) and made < 0.05 * found.evidence[1].value:
+        return Clear(f"{found.title}, but hardly any are put together or taken apart", found.evidence)
+    return found
 
 
 def _one_site(case: Case, limit: float) -> Verdict:
@@ -117,7 +130,11 @@ RULES: Final = (
         "alloc.strings",
         "Are texts put together or taken apart all the time?",
         ("alloc.bytes_total",),
-        Threshold(0.25, "25 % of all bytes, 20 MB, and 10 MB per second", "our judgement"),
+        Threshold(
+            0.25,
+            "25 % of all bytes, 20 MB, and 10 MB per second; 5 % where they are put together or taken apart",
+            "our judgement",
+        ),
         _COST,
         "Use StringBuilder, spans, and formatting into a buffer that is used again.",
         "texts are what the program produces.",

@@ -22,16 +22,18 @@ def _clients(case: Case) -> list[int]:
 def _queue(case: Case, limit: float) -> Verdict:
     rows = case.rows("requests", "requests")
     queued, took = rows.numbers("queue_ns"), rows.numbers("duration_ns")
-    known = rows.column("queue_ns").known & rows.column("duration_ns").known
-    own = [row for row in _clients(case) if known[row] and took[row] > 0]
-    total = case.cells("requests", "requests", "queue_ns", own)
+    own = [row for row in _clients(case) if took[row] > 0]
+    waited = [row for row in own if queued[row] > 0]
+    total = case.cells("requests", "requests", "queue_ns", waited)
     whole = case.cells("requests", "requests", "duration_ns", own)
     share = total.value / whole.value if whole.value else 0.0
-    title = f"{counted(len(own), 'request')} waited for a connection {share_text(share)} of their time"
+    title = (
+        f"{len(waited):,} of {counted(len(own), 'request')} waited for a connection, {share_text(share)} of all time"
+    )
     if len(own) < 20 or share < limit or total.value < 50_000_000:
         return Clear(title, (total, whole))
     hosts = rows.column("host").tolist()
-    worst = max(own, key=lambda row: queued[row])
+    worst = max(waited, key=lambda row: queued[row])
     start = rows.column("start_ns").tolist()[worst]
     span = None if start is None else (start, start + int(took[worst]))
     return Ailment(title, int(total.value), "ns", (total, whole), share, hosts[worst], span)
@@ -50,7 +52,7 @@ def _churn(case: Case, limit: float) -> Verdict:
     if len(told) < 50 or again / len(told) < limit:
         return Clear(title, (count,))
     names = [hosts[row] for row in fresh if hosts[row]]
-    culprit = max(set(names), key=names.count) if names else None
+    culprit = max(sorted(set(names)), key=names.count) if names else None
     return Ailment(title, len(fresh), "count", (count,), share, culprit)
 
 
