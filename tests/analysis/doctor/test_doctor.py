@@ -211,3 +211,15 @@ def test_lost_events_leave_nothing_clear_that_is_only_known_in_part() -> None:
     (one,) = concluded(lossy, numbers, rules_of(["lock.waited"]))
     assert one.state == "cannot tell"
     assert one.title.startswith("events are missing: threads waited for locks for 988 ms together")
+
+
+def test_a_lower_bound_stays_one() -> None:
+    with clrevents.open(FIXTURES / "net10-starvation.nettrace.gz") as trace:
+        answers = ask(trace, asked_of(rules_of(["pool.*"])), {})
+        numbers = trace_metrics(trace)
+    metrics = answers["pool"].metrics
+    bounded = {**metrics, "blocked_total": attrs.evolve(metrics["blocked_total"], low=metrics["blocked_total"].value)}
+    found = concluded({"pool": attrs.evolve(answers["pool"], metrics=bounded)}, numbers, rules_of(["pool.*"]))
+    (one,) = (one for one in found.found if one.rule == "pool.sync_over_async")
+    assert (one.at_least, str(one.impact)) == (True, "<Metric at least 25.1 s>")
+    assert [one.at_least for one in found.found if one.rule == "pool.starved"] == [False]

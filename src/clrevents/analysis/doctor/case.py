@@ -39,6 +39,11 @@ class Case:
         report, _, metric = name.partition(".")
         return self.trace[metric] if report == TRACE else self.answers[report].metrics[metric]
 
+    def bounded(self, name: str) -> bool:
+        """Whether a metric is only a lower bound."""
+        metric = self.metric(name)
+        return metric.low is not None and metric.high is None
+
     def cited(self, name: str) -> Cited:
         """A metric that has a value."""
         metric = self.metric(name)

@@ -112,7 +112,7 @@ def concluded(answers: Mapping[str, Answer[Any]], trace: Mapping[str, Metric], r
     case = case_of(answers, trace)
     verdicts = {rule: verdict(case, rule) for rule in rules}
     ranked = sorted(verdicts, key=lambda rule: _rank(rule, verdicts[rule]))
-    findings = [_finding(rule, verdicts[rule], question) for rule in ranked]
+    findings = [_finding(rule, verdicts[rule], question, any(map(case.bounded, rule.metrics))) for rule in ranked]
     states = [finding.state for finding in findings]
     numbers = {"found": "found", "unknown": "cannot tell", "clear": "clear"}
     about = (question.window, question.process_id, question.processes, question.trace, __version__)
@@ -149,8 +149,9 @@ def verdict(case: Case, rule: Rule) -> Verdict:
             return Unknown(_reason(case, report, metric), case.record([report]))
     found = rule.judge(case, rule.threshold.limit)
     if isinstance(found, Clear) and case.missing_events:
-        bound = next((m for m in map(case.metric, rule.metrics) if m.low is not None and m.high is None), None)
-        if bound is not None:
+        bounds = [case.metric(name) for name in rule.metrics if case.bounded(name)]
+        if bounds:
+            bound = bounds[0]
             least = amount_text(bound.value or 0, bound.unit)
             return Unknown(f"events are missing: {found.title}, but it is at least {least}")
     return found
@@ -170,7 +171,7 @@ def _rank(rule: Rule, verdict: Verdict) -> tuple[int, int, int]:
     return (1 + ("ns", "bytes", "count").index(verdict.unit), -verdict.impact, 0)
 
 
-def _finding(rule: Rule, verdict: Verdict, asked: Question) -> Finding:
+def _finding(rule: Rule, verdict: Verdict, asked: Question, bounded: bool) -> Finding:
     found = verdict if isinstance(verdict, Ailment) else None
     unknown = verdict if isinstance(verdict, Unknown) else None
     state = "found" if found else "cannot tell" if unknown else "clear"
@@ -182,6 +183,7 @@ def _finding(rule: Rule, verdict: Verdict, asked: Question) -> Finding:
         state=state,
         title=unknown.reason if unknown else verdict.title,  # type: ignore[union-attr]
         **impacts,
+        at_least=found is not None and bounded,
         share=None if found is None or found.share is None or found.share > 1 else found.share,
         culprit=found.culprit if found else None,
         confidence=rule.evidence,

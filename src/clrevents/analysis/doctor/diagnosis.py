@@ -15,6 +15,7 @@ from clrevents.analysis.framework.vocabulary.cells import (
     CodeText,
     Count,
     DurationNs,
+    Flag,
     Ns,
     Number,
     Ordinal,
@@ -40,6 +41,7 @@ class Finding(Row):
     impact_ns: DurationNs | None = column("What it costs, where that is time; sums over threads may exceed the window.")
     impact_bytes: Bytes | None = column("What it costs, where that is memory.")
     impact_count: Count | None = column("How often it occurred, where what it costs was not recorded.")
+    at_least: Flag = column("The impact is a lower bound, as the report's number is.", hidden=True)
     share: Ratio | None = column("The impact as a share of the window, or of all bytes or events; null if above 1.")
     culprit: CodeName | None = column("The method, type or module behind it; null if there is none, or unknown.")
     confidence: Word = column("`event`, `sample`, or `inferred`: what it is based on.")
@@ -58,7 +60,9 @@ class Finding(Row):
         """The impact with its unit; None unless found."""
         for name, unit in _IMPACTS.items():
             if getattr(self, name) is not None:
-                return Metric(getattr(self, name), unit, "less", evidence=self.confidence)  # type: ignore[arg-type]
+                value = getattr(self, name)
+                low = value if self.at_least else None
+                return Metric(value, unit, "less", low=low, evidence=self.confidence)  # type: ignore[arg-type]
         return None
 
 

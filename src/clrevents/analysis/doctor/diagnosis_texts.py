@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, Protocol
 
 from clrevents._util.fitting import shortened, wrapped
-from clrevents._util.units import amount_text, share_text
+from clrevents._util.units import share_text
 from clrevents._util.words import counted, markdown_text, safe
+from clrevents.analysis.framework.vocabulary.answer_values import metric_text
 
 LINES, COLUMNS = 25, 100
 """Of a repr."""
@@ -31,7 +32,7 @@ def impact_text(one: Any) -> str:
     impact = one.impact
     if impact is None:
         return ""
-    text = amount_text(impact.value, impact.unit)
+    text = metric_text(impact)
     return text if one.share is None else f"{text}, {share_text(one.share)}"
 
 

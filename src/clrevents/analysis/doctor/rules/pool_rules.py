@@ -10,7 +10,7 @@ from clrevents._util.units import duration_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Unknown, Verdict
 
 
 def _starved(case: Case, limit: float) -> Verdict:
@@ -38,7 +38,11 @@ def _queue(case: Case, limit: float) -> Verdict:
     )
     # Work that waits because all workers compute is a matter of processors.
     blocked = case.cited("pool.blocked_total")
-    if p95.value < limit or items.value < 20 or case.share(blocked.value) < 0.5:
+    if p95.value < limit or items.value < 20:
+        return Clear(title, (p95, items, blocked))
+    if case.share(blocked.value) < 0.5:
+        if case.bounded("pool.blocked_total"):
+            return Unknown(f"{title}; whether workers were blocked meanwhile is known in part")
         return Clear(title, (p95, items, blocked))
     queued = case.rows("pool", "queue")
     waited = [r for r, s in enumerate(queued.column("source").tolist()) if s == source]
