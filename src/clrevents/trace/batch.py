@@ -79,7 +79,7 @@ def hand_out(batch: Batch) -> Iterator[Event[Any]]:
     """Iterate over a batch's events once; afterwards it no longer keeps their payloads alive."""
     rows = batch._rows
     records, rows.records = rows.records, []
-    portions = iter([records]) if isinstance(records, list) else records.portions()
+    portions = iter([records]) if isinstance(records, list) else records.portions_in_turn()
     return chain.from_iterable(_events(rows, batch._names, portions))
 
 
@@ -94,16 +94,19 @@ def tables_of(batch: Batch) -> BatchTables:
 
 
 def _events(rows: DecodedRows, names: FrameSource | None, portions: Iterator[list[Any]]) -> Iterator[list[Event[Any]]]:
-    """The events of these rows with their payloads, portion by portion."""
+    """The events of these rows with their payloads, portion by portion.
+
+    Each ends the one before: an event that nobody has by then becomes another, in memory that is still in the cache.
+    """
     missing = rows.thread_places is not None
     times = rows.clock.ns_numbers(rows.ticks)
     maker = BatchEvents(_EVENTS, rows.kinds, rows.kind_indexes, times, rows.thread_ids, missing)
     first = 0
+    events: list[Event[Any]] = []
     for payloads in portions:
         count = len(payloads)
-        events = maker.events(EventRows(rows, names, first, count), first, payloads)
+        events = maker.events(EventRows(rows, names, first, count), first, payloads, events)
         first += count
-        # Freeing one portion before the next is made lets that reuse its memory, which is still in the cache.
         del payloads
         yield events
-        del events
+        maker.release(events)

@@ -10,9 +10,10 @@ import gc
 import struct
 import weakref
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from random import Random
 from sys import getrefcount
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import attrs
@@ -22,7 +23,7 @@ import kernel_cases as cases
 from kernel_cases import Pair, Plain, Record, Referred, Seven, Uncollected, WithDict, contents, slots
 from kernel_twins import Engine, Making, Objects, Reading, interpreted, twins
 
-CALLS = 1500
+CALLS = 300
 EMPTY = [0] * 8
 
 
@@ -351,16 +352,136 @@ def test_objects_go_when_nobody_has_them(engine: Engine) -> None:
         gc.enable()
 
 
+def numbered(cls: Any, rows: int = 40) -> Reading:
+    """Records of one number each: 1000, 1001, …"""
+    buf = b"".join((1000 + row).to_bytes(2, "little") for row in range(rows))
+    places = [*range(0, 2 * rows, 2)]
+    code = [cases.UNSIGNED, 0, 2, -1, *[0] * 4]
+    return Reading(Objects(cls, [slots(cls)["a"]]), code, [], 1, 2, buf, places, [place + 2 for place in places])
+
+
+class Six:
+    """As many slots as an event has."""
+
+    __slots__ = ("a", "b", "c", "d", "e", "f")
+
+
+class One:
+    """One slot, and what makes weak references possible."""
+
+    __slots__ = ("__weakref__", "a")
+
+
+class More(One):
+    """One slot more than is filled."""
+
+    __slots__ = ("b",)
+
+
+class Mourned:
+    """Says when one of its objects ends."""
+
+    __slots__ = ("a",)
+    ended: Final[list[int]] = []
+
+    def __del__(self) -> None:
+        self.ended.append(self.a)
+
+
+def test_records_that_nobody_has_become_others(engine: Engine) -> None:
+    """The compiled engine fills them again: where they were before are the next ones."""
+    places: list[set[int]] = []
+    engine.turns(numbered(One), lambda made: places.append({id(one) for one in made}))
+    assert len(places) == 10
+    if engine.name == "compiled":
+        assert all(one == places[0] for one in places)
+
+
+@pytest.mark.parametrize("cls", [One, More, Referred, WithDict])
+def test_what_somebody_has_stays_as_it_is(engine: Engine, cls: type[Any]) -> None:
+    """Held as such, by a weak reference only as long as it lives, or with something in a slot of its own."""
+    kept: list[Any] = []
+    gone: list[int] = []
+    seen: list[int] = []
+
+    def see(made: list[Any]) -> None:
+        seen.extend(one.a for one in made)
+        assert not any(hasattr(one, "b") and cls is More for one in made)
+        kept.append(made[1])
+        weakref.finalize(made[2], gone.append, made[2].a)
+        if cls is More:
+            made[3].b = "mine"
+
+    engine.turns(numbered(cls), see)
+    assert seen == [*range(1000, 1040)]
+    assert [one.a for one in kept] == [*range(1001, 1040, 4)]
+    assert gone == [*range(1002, 1040, 4)]
+
+
+def test_a_class_that_mourns_its_objects(engine: Engine) -> None:
+    Mourned.ended.clear()
+    engine.turns(numbered(Mourned), len)
+    assert sorted(Mourned.ended) == [*range(1000, 1040)]
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_references_of_records_that_become_others(engine: Engine, wrong: bool) -> None:
+    kept = Value()
+    left = iter(range(60))
+
+    def made_of(number: int) -> Value:
+        if wrong and next(left) == 50:
+            raise KeyError
+        return kept
+
+    code = [cases.CONVERTED, 0, 2, -1, 0, *[0] * 3, cases.UTF16, 0, 2, *[0] * 5]
+    text = "a text".encode("utf-16-le") + b"\0\0"
+    buf = b"".join(bytes([row, 0]) + text for row in range(60))
+    size = 2 + len(text)
+    starts = [*range(0, len(buf), size)]
+    given = Reading(filled(Pair, 2), code, [made_of], 2, -1, buf, starts, [start + size for start in starts])
+    counts: list[int] = []
+    before = getrefcount(kept)
+    with pytest.raises(KeyError) if wrong else nullcontext():
+        engine.turns(given, lambda made: counts.append(getrefcount(kept) - before))
+    assert set(counts) == {4}
+    assert getrefcount(kept) == before
+
+
+def test_events_that_nobody_has_become_others(engine: Engine) -> None:
+    """And lose their payload before, so that it can become another, too."""
+    every, payloads = [cases.Named("A")], [Value() for _ in range(8)]
+    given = Making(Objects(Six, [*slots(Six).values()]), every, [0] * 8, [*range(8)], None, [5] * 8, False, 0, payloads)
+    filler = engine.filler(given)
+    first = filler.events("rows", 0, payloads[:4], [])
+    kept, places = first[2], {id(one) for one in first}
+    count = filler.release(first)
+    assert count == (3 if engine.name == "compiled" else 0)
+    assert kept.f is payloads[2]
+    second = filler.events("others", 4, payloads[4:], first)
+    del first
+    assert [(one.a, one.b, one.c, one.f) for one in second] == [("others", i, 4 + i, payloads[4 + i]) for i in range(4)]
+    assert (kept.a, kept.b, kept.c, kept.f) == ("rows", 2, 2, payloads[2])
+    if engine.name == "compiled":
+        assert len(places & {id(one) for one in second}) == 3
+    del second, kept
+    assert len({getrefcount(one) for one in payloads}) == 1
+
+
 @pytest.mark.parametrize("cls", [Plain, Record, WithDict])
 def test_the_collector_sees_only_the_interpreted_ones(engine: Engine, cls: type[Any]) -> None:
     code = [cases.ARRAY, 0, 0, -3, 8, 1, 0, 0, cases.UNSIGNED, 0, 1, -1, *[0] * 4]
     given = attrs.evolve(one_field(data=b"\x07"), record=filled(cls, 1), code=code)
-    made = engine.read(given)[2]
     name = given.record.setters[0].__name__
-    found = {gc.is_tracked(made), gc.is_tracked(made[0]), gc.is_tracked(getattr(made[0], name))}
-    assert found == {engine.name == "interpreted"}
-    # Whatever the collector is told later, it finds them sound.
-    holder = {"made": made, "one": made[0]}
+    holder: dict[str, Any] = {}
+
+    def see(made: list[Any]) -> None:
+        found = {gc.is_tracked(made), gc.is_tracked(made[0]), gc.is_tracked(getattr(made[0], name))}
+        assert found == {engine.name == "interpreted"}
+        # Whatever the collector is told later, it finds them sound.
+        holder.update(made=made, one=made[0])
+
+    engine.turns(given, see)
     gc.collect()
     assert getattr(holder["one"], name) == (7,)
 

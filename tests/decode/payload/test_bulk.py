@@ -393,6 +393,35 @@ def test_a_kept_event_keeps_no_other_payload_alive() -> None:
     assert list(hand_out(batch)) == []
 
 
+def test_events_that_were_kept_stay_as_they_were() -> None:
+    """Those that nobody has become others while one iterates; kept events, payloads and weak references do not show."""
+    data = method_trace(700)
+    with clrevents.open(data) as trace:
+        every = list(trace.events())
+        events, payloads, alive = {}, {}, []
+        for number, event in enumerate(trace.events()):
+            assert event == every[number]
+            if number % 3 == 0:
+                events[number] = event
+            if number % 5 == 0:
+                payloads[number] = event.payload
+            if number % 7 == 0:
+                alive.append((number, weakref.ref(event.payload)))
+    assert len(events) > 400
+    for number, event in events.items():
+        assert event == every[number]
+        assert (event.name, event.thread_id, event.time_ns) == (
+            *(getattr(every[number], n) for n in ("name", "thread_id", "time_ns")),
+        )
+        assert event.stack == every[number].stack
+    assert all(payload == every[number].payload for number, payload in payloads.items())
+    for number, ref in alive:
+        held = number % 3 == 0 or number % 5 == 0
+        # The loop's variable has the last one.
+        assert held == (ref() is not None) or number == len(every) - 1
+        assert ref() is None or ref() == every[number].payload
+
+
 def test_batches_iterate_twice() -> None:
     decoder = clrevents.Decoder()
     batches = [*decoder.feed(method_trace()), *decoder.close()]

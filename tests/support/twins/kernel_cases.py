@@ -341,9 +341,9 @@ def _with_payloads(made: Reading, payloads: list[bytes], rng: Random) -> Reading
     engine = interpreted()
     buf, starts, ends = bytearray(), [], []
     for data in payloads:
-        place = engine.slots_module.ReadPlace(data, [0] * engine.slots_module.COUNTS)
+        place = engine.slots_module.ReadPlace(data, [0] * engine.slots_module.COUNTS, engine.shared())
         with suppress(Exception):
-            engine.program(made).record(place, None, 0, made.fields, len(data), False)
+            engine.program(made).record(place, None, None, 0, made.fields, len(data), False)
             if place.pos >= 0 and rng.random() < 0.8:
                 data = data[: place.pos]
         buf += rng.randbytes(rng.randrange(3))

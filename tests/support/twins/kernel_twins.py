@@ -6,6 +6,7 @@ Knows how each engine wants its numbers. What is fed to them is `kernel_cases`' 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final, Literal
 
@@ -84,6 +85,7 @@ class Engine:
     scan_module: ModuleType
     walk_module: ModuleType
     slots_module: ModuleType
+    step: int = 3
 
     def _room(self, count: int, signed: bool = False) -> Any:
         if self.name == "interpreted":
@@ -167,7 +169,14 @@ class Engine:
 
     def program(self, given: Reading) -> Any:
         parts = [self.slotted(part) if isinstance(part, Objects) else part for part in given.parts]
-        return self.slots_module.FieldProgram(self._given(given.code), parts, given.fields, given.size)
+        return self.slots_module.FieldProgram(
+            self._given(given.code), parts, given.fields, given.size, self._given([0] * (len(given.code) // 8 + 1))
+        )
+
+    def shared(self) -> Any:
+        """Nothing is known yet."""
+        places = [self._room(256, signed=True) for _ in range(2)]
+        return self.slots_module.Shared(self._room(256), [None] * 256, *places, [None] * 256)
 
     def read(self, given: Reading, entry: int = 0, rows: int | None = None, fit: bool | None = None) -> Outcome:
         """Which payloads fit, and the records of those that do; or what was raised.
@@ -181,33 +190,55 @@ class Engine:
             kinds = self._given([0] * len(given.starts))
             places = kinds, self._given(given.starts), self._given(given.ends)
             lists = [self.program(given)], [self.slotted(given.record)], self._given([entry])
-            payloads = self.slots_module.FittingPayloads(given.buf, *lists, *places, fits, {0: "single"})
+            payloads = self.slots_module.FittingPayloads(given.buf, *lists, *places, fits, {0: "single"}, self.shared())
             stopped = payloads.check(0, count, counts)
             if fit is not None:
                 fits[:] = [int(fit)] * len(fits) if self.name == "interpreted" else int(fit)
-            made = payloads.read(0, stopped, counts)
+            # In steps, so that later ones find what earlier ones left: what nobody else has may be filled again.
+            made: list[Any] = []
+            old: list[Any] = []
+            for first in range(0, stopped, self.step):
+                heads, chain = self._given([0]), self._given([0] * len(old))
+                old = payloads.read(first, min(first + self.step, stopped), counts, old, heads, chain)
+                made += old
         except Exception as error:
             return (type(error),)
         return stopped, [int(one) for one in fits], made
 
+    def turns(self, given: Reading, see: Callable[[list[Any]], object], step: int = 4) -> None:
+        """Read payloads that fit a few at a time, and show each portion before it may become the next."""
+        count = len(given.starts)
+        counts = self._given([0] * self.slots_module.COUNTS)
+        kinds, places = self._given([0] * count), (self._given(given.starts), self._given(given.ends))
+        fits: Any = [1] * count if self.name == "interpreted" else np.ones(count, np.uint8)
+        lists = [self.program(given)], [self.slotted(given.record)], self._given([0])
+        payloads = self.slots_module.FittingPayloads(given.buf, *lists, kinds, *places, fits, {}, self.shared())
+        old: list[Any] = []
+        for first in range(0, count, step):
+            heads, chain = self._given([0]), self._given([0] * len(old))
+            old = payloads.read(first, min(first + step, count), counts, old, heads, chain)
+            see(old)
+
+    def filler(self, given: Making) -> Any:
+        known = self.slots_module.KNOWN
+        return self.slots_module.EventFiller(
+            self.slotted(given.event),
+            given.every,
+            self._given(given.kinds),
+            self._given(given.times),
+            given.exact,
+            self._given(given.threads, signed=False),
+            given.missing,
+            self._room(known),
+            self._room(known),
+            [None] * known,
+            [None] * known,
+        )
+
     def events(self, given: Making, rows: object) -> list[Any] | type[Exception]:
         """The events, or what was raised."""
-        known = self.slots_module.KNOWN
         try:
-            filler = self.slots_module.EventFiller(
-                self.slotted(given.event),
-                given.every,
-                self._given(given.kinds),
-                self._given(given.times),
-                given.exact,
-                self._given(given.threads, signed=False),
-                given.missing,
-                self._room(known),
-                self._room(known),
-                [None] * known,
-                [None] * known,
-            )
-            made: list[Any] = filler.events(rows, given.first, given.payloads)
+            made: list[Any] = self.filler(given).events(rows, given.first, given.payloads, [])
         except Exception as error:
             return type(error)
         return made

@@ -14,11 +14,13 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.kernels.engine import COMPILED, SLOTS, given, numbers_room, scratch
+from clrevents.decode.kernels.engine import COMPILED, SLOTS, given, numbers_room, scratch, zeros
 
 T = TypeVar("T")
 Ints = NDArray[np.int64]
 _KNOWN: Final[int] = SLOTS.KNOWN
+_SHARED: Final[int] = SLOTS.SHARED
+_NO_NUMBERS: Final = zeros(0)
 COUNTS: Final[int] = SLOTS.COUNTS
 UNKNOWN_ENTRY: Final[int] = SLOTS.UNKNOWN_ENTRY
 
@@ -47,7 +49,8 @@ class Slots(Generic[T]):
 
 def program(code: list[int], parts: list[Any], fields: int, size: int | None) -> Any:
     """A layout for the kernel that reads payloads: see `slots`."""
-    return SLOTS.FieldProgram(given(np.array(code, dtype=np.int64)), parts, fields, -1 if size is None else size)
+    numbers = given(np.array(code, dtype=np.int64))
+    return SLOTS.FieldProgram(numbers, parts, fields, -1 if size is None else size, zeros(len(code) // SLOTS.WIDTH))
 
 
 class BatchPayloads:
@@ -65,18 +68,25 @@ class BatchPayloads:
         singles: dict[int, Any],
     ) -> None:
         self._rows = len(kinds)
+        self._shapes = shapes
         self.fit = np.zeros(self._rows, dtype=np.uint8) if COMPILED else [0] * self._rows
         columns = map(given, (kinds, starts, ends))
-        self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, singles)
+        places = numbers_room(_SHARED), numbers_room(_SHARED)
+        shared = SLOTS.Shared(scratch(_SHARED), [None] * _SHARED, *places, [None] * _SHARED)
+        self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, singles, shared)
 
     def check(self, row: int) -> int:
         """Find out which payloads fit, from a row on; ends at the first whose kind is unknown, and returns it."""
         stopped: int = self._kernel.check(row, self._rows, numbers_room(COUNTS))
         return stopped
 
-    def read(self, first: int, last: int) -> list[Any]:
-        """The records of some rows, made anew."""
-        made: list[Any] = self._kernel.read(first, last, numbers_room(COUNTS))
+    def read(self, first: int, last: int, old: list[Any]) -> list[Any]:
+        """The records of some rows, made anew, if need be of `old`: the records of the rows before.
+
+        What nobody has of these but this list is filled again.
+        """
+        heads = zeros(len(self._shapes)) if old else _NO_NUMBERS
+        made: list[Any] = self._kernel.read(first, last, numbers_room(COUNTS), old, heads, numbers_room(len(old)))
         return made
 
 
@@ -107,10 +117,18 @@ class BatchEvents(Generic[T]):
             room = scratch(_KNOWN), scratch(_KNOWN), [None] * _KNOWN, [None] * _KNOWN
             self._kernel = SLOTS.EventFiller(slots.shape, every, *numbers, *room)
 
-    def events(self, rows: object, first: int, payloads: list[Any]) -> list[T]:
-        """The events of the rows from `first` on, which are the rows 0, 1, … of `rows`."""
+    def release(self, events: list[T]) -> None:
+        """Let those events go of their payloads that nobody has but this list."""
         if COMPILED:
-            made: list[T] = self._kernel.events(rows, first, payloads)
+            self._kernel.release(events)
+
+    def events(self, rows: object, first: int, payloads: list[Any], old: list[T]) -> list[T]:
+        """The events of the rows from `first` on, which are the rows 0, 1, … of `rows`.
+
+        Those of `old` that nobody has but this list are filled again.
+        """
+        if COMPILED:
+            made: list[T] = self._kernel.events(rows, first, payloads, old)
             return made
         count = len(payloads)
         part = slice(first, first + count)

@@ -58,6 +58,38 @@ cdef extern from *:
         }
         return found;
     }
+    /* Whether objects of a class are these different slots and nothing else that had to be there or to be called. */
+    static int clrevents_closed(PyObject *cls, PyObject *slots) {
+        PyTypeObject *type = (PyTypeObject *)cls;
+        Py_ssize_t count = PyBytes_GET_SIZE(slots) / (Py_ssize_t)sizeof(Py_ssize_t), k, l;
+        const Py_ssize_t *places = (const Py_ssize_t *)PyBytes_AS_STRING(slots);
+        Py_ssize_t size = (Py_ssize_t)sizeof(PyObject) + count * (Py_ssize_t)sizeof(PyObject *);
+        if (type->tp_weaklistoffset > 0)
+            size += sizeof(PyObject *);
+        if (count > 64 || type->tp_new != PyBaseObject_Type.tp_new || !PyType_IS_GC(type) || type->tp_basicsize != size
+            || type->tp_alloc != PyType_GenericAlloc || type->tp_itemsize != 0 || type->tp_dictoffset != 0
+            || type->tp_flags & Py_TPFLAGS_MANAGED_DICT || type->tp_finalize != NULL || type->tp_del != NULL)
+            return 0;
+        for (k = 0; k < count; k++)
+            for (l = 0; l < k; l++)
+                if (places[k] == places[l])
+                    return 0;
+        return 1;
+    }
+    /* Whether an object of this class is in this list and nowhere else, not even known to a weak reference. */
+    static CYTHON_INLINE int clrevents_idle(PyObject *list, Py_ssize_t at, PyObject *cls) {
+    #ifdef Py_GIL_DISABLED
+        return 0;
+    #else
+        PyObject *item;
+        PyTypeObject *type = (PyTypeObject *)cls;
+        if ((size_t)at >= (size_t)PyList_GET_SIZE(list))
+            return 0;
+        item = PyList_GET_ITEM(list, at);
+        return Py_REFCNT(item) == 1 && Py_TYPE(item) == type
+            && (!type->tp_weaklistoffset || *(PyObject **)((char *)item + type->tp_weaklistoffset) == NULL);
+    #endif
+    }
     static CYTHON_INLINE int clrevents_put(PyObject *slots, Py_ssize_t k, PyObject *item, PyObject *value) {
         PyObject **place, *old;
         if ((size_t)k >= (size_t)PyBytes_GET_SIZE(slots) / sizeof(Py_ssize_t)) {
@@ -177,6 +209,9 @@ cdef extern from *:
             big[k] = at[from[k]];
         return _PyLong_FromByteArray(big, 16, 0, 0);
     }
+    static CYTHON_INLINE int clrevents_same(PyObject *buf, Py_ssize_t one, Py_ssize_t other, Py_ssize_t size) {
+        return memcmp(clrevents_at(buf, one), clrevents_at(buf, other), (size_t)size) == 0;
+    }
     static PyObject *clrevents_sealed(PyObject *made) {
         PyObject *all = PyList_AsTuple(made);
         if (all != NULL)
@@ -187,6 +222,8 @@ cdef extern from *:
     object create "clrevents_create"(object cls)
     void forget "clrevents_forget"(object made)
     bytes located "clrevents_located"(object cls, list setters)
+    bint closed "clrevents_closed"(object cls, bytes slots)
+    bint idle "clrevents_idle"(list items, Py_ssize_t at, object cls)
     int put "clrevents_put"(bytes slots, Py_ssize_t k, object item, object value) except -1
     u64 natural_at "clrevents_number"(bytes buf, Py_ssize_t pos, Py_ssize_t size)
     long long signed_at "clrevents_signed"(bytes buf, Py_ssize_t pos, Py_ssize_t size)
@@ -200,18 +237,30 @@ cdef extern from *:
     object replaced "clrevents_replaced"(bytes buf, Py_ssize_t pos, Py_ssize_t size)
     object octets "clrevents_octets"(bytes buf, Py_ssize_t pos, Py_ssize_t size)
     object guid "clrevents_guid"(bytes buf, Py_ssize_t pos)
+    bint same "clrevents_same"(bytes buf, Py_ssize_t one, Py_ssize_t other, Py_ssize_t size)
     object sealed "clrevents_sealed"(list made)
 
 
 @cython.final
 cdef class SlottedClass:
     cdef object cls
+    cdef bint closed
     cdef bytes slots
+
+
+@cython.final
+cdef class Shared:
+    cdef u64[::1] keys
+    cdef list numbers
+    cdef long long[::1] starts
+    cdef long long[::1] sizes
+    cdef list texts
 
 
 @cython.final
 cdef class ReadPlace:
     cdef bytes buf
+    cdef Shared shared
     cdef long long[::1] counts
     cdef Py_ssize_t pos
 
@@ -219,12 +268,22 @@ cdef class ReadPlace:
 @cython.final
 cdef class FieldProgram:
     cdef const long long[::1] code
+    cdef long long[::1] luck
     cdef list parts
     cdef Py_ssize_t fields
     cdef Py_ssize_t size
 
-    @cython.locals(slot=cython.Py_ssize_t)
-    cdef object record(self, ReadPlace cursor, SlottedClass shape, Py_ssize_t at, Py_ssize_t fields, Py_ssize_t end, bint make)
+    @cython.locals(slot=cython.Py_ssize_t, pos=cython.Py_ssize_t, size=cython.Py_ssize_t, natural=u64)
+    cdef object record(
+        self,
+        ReadPlace cursor,
+        SlottedClass shape,
+        object item,
+        Py_ssize_t at,
+        Py_ssize_t fields,
+        Py_ssize_t end,
+        bint make,
+    )
 
     @cython.locals(
         op=cython.longlong,
@@ -237,6 +296,15 @@ cdef class FieldProgram:
         shape=SlottedClass,
     )
     cdef object value(self, ReadPlace cursor, Py_ssize_t at, Py_ssize_t end, bint make)
+
+    @cython.locals(luck=cython.longlong)
+    cdef bint lucky(self, Py_ssize_t field) except -1
+
+    @cython.locals(place=cython.size_t)
+    cdef object number(self, Shared shared, Py_ssize_t field, u64 natural)
+
+    @cython.locals(mixed=u64, place=cython.size_t)
+    cdef object text(self, Shared shared, Py_ssize_t field, bytes buf, Py_ssize_t pos, Py_ssize_t size)
 
     @cython.locals(top=u64, natural=u64, byte=u64, more=u64, shift=cython.uint)
     cdef object varint(self, ReadPlace cursor, Py_ssize_t pos, Py_ssize_t end, bint zigzag, bint make)
@@ -258,6 +326,7 @@ cdef class FittingPayloads:
     cdef const long long[::1] ends
     cdef unsigned char[::1] fit
     cdef dict singles
+    cdef Shared shared
 
     @cython.locals(
         cursor=ReadPlace,
@@ -271,6 +340,17 @@ cdef class FittingPayloads:
     cpdef Py_ssize_t check(self, Py_ssize_t row, Py_ssize_t last, object counts) except -1
 
     @cython.locals(
+        at=cython.Py_ssize_t,
+        found=cython.Py_ssize_t,
+        count=cython.Py_ssize_t,
+        entry=cython.longlong,
+        shape=SlottedClass,
+    )
+    cdef Py_ssize_t spare(self, Py_ssize_t row, list old, long long[::1] heads, long long[::1] chain) except -1
+
+    @cython.locals(
+        spares=cython.Py_ssize_t,
+        at=cython.Py_ssize_t,
         cursor=ReadPlace,
         program=FieldProgram,
         size=cython.Py_ssize_t,
@@ -279,7 +359,9 @@ cdef class FittingPayloads:
         end=cython.Py_ssize_t,
         made=list,
     )
-    cpdef list read(self, Py_ssize_t row, Py_ssize_t last, object counts)
+    cpdef list read(
+        self, Py_ssize_t row, Py_ssize_t last, object counts, list old, long long[::1] heads, long long[::1] chain
+    )
 
 
 @cython.final
@@ -296,7 +378,11 @@ cdef class EventFiller:
     cdef list thread_ids
     cdef list names
 
+    @cython.locals(at=cython.Py_ssize_t, found=cython.Py_ssize_t, count=cython.Py_ssize_t)
+    cpdef Py_ssize_t release(self, list events) except -1
+
     @cython.locals(
+        spares=cython.Py_ssize_t,
         made=list,
         top=u64,
         row=cython.Py_ssize_t,
@@ -306,4 +392,4 @@ cdef class EventFiller:
         kind=u64,
         place=cython.size_t,
     )
-    cpdef list events(self, object rows, Py_ssize_t first, list payloads)
+    cpdef list events(self, object rows, Py_ssize_t first, list payloads, list old)

@@ -29,48 +29,92 @@ STRUCT = 12  # an object of the shape that is part a; its c fields begin at b
 WIDTH = 8
 # How many numbers a layout can keep as counts.
 COUNTS = 16
-# Distinct threads and kinds that are recognized at once; a power of two.
+# Distinct threads and kinds that are recognized at once, and numbers and texts; powers of two.
 KNOWN = 64
+SHARED = 256
 UNKNOWN_ENTRY = -2
 TOP = 0xFFFFFFFFFFFFFFFF
 
 
 class SlottedClass:
-    """A slotted class and its slots, in the order in which they are filled. No `__new__` and no `__init__` runs."""
+    """A slotted class and its slots, in the order in which they are filled. No `__new__` and no `__init__` runs.
+
+    `closed` if its objects are nothing but these slots, so that one that nobody has any more can be filled again.
+    """
 
     def __init__(self, cls: type, setters: list) -> None:
         self.slots = located(cls, setters)
         self.cls = cls
+        self.closed = closed(cls, self.slots)
+
+
+class Shared:
+    """The numbers and texts that were made last, for fields with the same again; room for `SHARED` of each.
+
+    A text is known by where it was in its bytes.
+    """
+
+    def __init__(self, keys: list[int], numbers: list, starts: list[int], sizes: list[int], texts: list) -> None:
+        self.keys = keys
+        self.numbers = numbers
+        self.starts = starts
+        self.sizes = sizes
+        self.texts = texts
 
 
 class ReadPlace:
     """Where the reading of a payload is, negative if it did not fit, and the counts of its fields so far."""
 
-    def __init__(self, buf: bytes, counts: list[int]) -> None:
+    def __init__(self, buf: bytes, counts: list[int], shared: Shared) -> None:
         self.buf = buf
         self.counts = counts
+        self.shared = shared
         self.pos = 0
 
 
 class FieldProgram:
-    """A layout: its fields, which are the first `fields` of the program, and the size of a payload, -1 if it varies."""
+    """A layout: its fields, which are the first `fields` of the program, and the size of a payload, -1 if it varies.
 
-    def __init__(self, code: list[int], parts: list, fields: int, size: int) -> None:
+    `luck` has room for a number a field: above -32 if values are worth looking up among those that were made before.
+    """
+
+    def __init__(self, code: list[int], parts: list, fields: int, size: int, luck: list[int]) -> None:
         self.code = code
+        self.luck = luck
         self.parts = parts
         self.fields = fields
         self.size = size
 
-    def record(self, cursor: ReadPlace, shape: SlottedClass, at: int, fields: int, end: int, make: bool) -> object:
-        """An object whose fields are described from `at` on; None if nothing is to be made, or if it does not fit."""
-        item = create(shape.cls) if make else None
+    def record(
+        self, cursor: ReadPlace, shape: SlottedClass, item: object, at: int, fields: int, end: int, make: bool
+    ) -> object:
+        """An object whose fields are described from `at` on; None if nothing is to be made, or if it does not fit.
+
+        The object is `item` unless that is None.
+        """
+        if make and item is None:
+            item = create(shape.cls)
         slot = 0
         while slot < fields:
-            value = self.value(cursor, at, end, make)
-            if cursor.pos < 0:
-                return None
-            if make:
-                put(shape.slots, slot, item, value)
+            if make and self.code[at] == 0 and self.code[at + 3] < 0:
+                # A number that counts nothing, as most are: without a call.
+                pos = cursor.pos + self.code[at + 1]
+                size = self.code[at + 2]
+                if size > end - pos:
+                    cursor.pos = -1
+                    return None
+                natural = natural_at(cursor.buf, pos, size)
+                cursor.pos = pos + size
+                if natural > 256 and self.lucky(at >> 3):
+                    put(shape.slots, slot, item, self.number(cursor.shared, at >> 3, natural))
+                else:
+                    put(shape.slots, slot, item, natural)
+            else:
+                value = self.value(cursor, at, end, make)
+                if cursor.pos < 0:
+                    return None
+                if make:
+                    put(shape.slots, slot, item, value)
             slot += 1
             at += 8
         return item
@@ -98,13 +142,19 @@ class FieldProgram:
                     cursor.counts[a] = counted(natural)
                 if make:
                     if op == 0:
+                        if natural > 256 and self.lucky(at >> 3):
+                            return self.number(cursor.shared, at >> 3, natural)
                         return natural
                     return natural != 0 if op == 3 else self.parts[self.code[at + 4]](natural)
             return None
         if op == 5:
             stop = zero_unit(cursor.buf, pos, end)
             cursor.pos = stop + 2 if stop >= 0 else -1
-            return text16(cursor.buf, pos, stop - pos) if make and stop >= 0 else None
+            if not make or stop < 0:
+                return None
+            if stop - pos > 7 and self.lucky(at >> 3):
+                return self.text(cursor.shared, at >> 3, cursor.buf, pos, stop - pos)
+            return text16(cursor.buf, pos, stop - pos)
         if op == 6:
             stop = zero_byte(cursor.buf, pos, end)
             cursor.pos = stop + 1 if stop >= 0 else -1
@@ -115,7 +165,7 @@ class FieldProgram:
             return self.many(cursor, at, pos, end, make)
         if op == 12:
             cursor.pos = pos
-            return self.record(cursor, self.parts[a], self.code[at + 4], self.code[at + 5], end, make)
+            return self.record(cursor, self.parts[a], None, self.code[at + 4], self.code[at + 5], end, make)
         cursor.pos = pos + size
         if not make:
             return None
@@ -128,6 +178,44 @@ class FieldProgram:
             put(shape.slots, 1, item, self.parts[self.code[at + 5]])
             return item
         return self.parts[self.code[at + 4]](octets(cursor.buf, pos, size))
+
+    def lucky(self, field: int) -> bool:
+        """Whether values of a field may be known. Where they mostly are not, one in thousands is tried again."""
+        luck = self.luck[field]
+        if luck > -32:
+            return True
+        self.luck[field] = 0 if luck < -4096 else luck - 1
+        return False
+
+    def number(self, shared: Shared, field: int, natural: int) -> object:
+        """A number as an object, the one that was made last if it is the same."""
+        place = (natural ^ natural >> 7 ^ natural >> 17) & 255
+        found = shared.numbers[place]
+        if found is not None and shared.keys[place] == natural:
+            if self.luck[field] < 32:
+                self.luck[field] += 1
+            return found
+        self.luck[field] -= 1
+        found = natural
+        shared.keys[place] = natural
+        shared.numbers[place] = found
+        return found
+
+    def text(self, shared: Shared, field: int, buf: bytes, pos: int, size: int) -> object:
+        """UTF-16 of at least eight bytes, the text that was made last if it is the same."""
+        mixed = natural_at(buf, pos, 8) ^ natural_at(buf, pos + size - 8, 8) ^ size
+        place = (mixed ^ mixed >> 13 ^ mixed >> 30 ^ mixed >> 47) & 255
+        found = shared.texts[place]
+        if found is not None and shared.sizes[place] == size and same(buf, shared.starts[place], pos, size):
+            if self.luck[field] < 32:
+                self.luck[field] += 1
+            return found
+        self.luck[field] -= 1
+        found = text16(buf, pos, size)
+        shared.starts[place] = pos
+        shared.sizes[place] = size
+        shared.texts[place] = found
+        return found
 
     def varint(self, cursor: ReadPlace, pos: int, end: int, zigzag: int, make: bool) -> object:
         """A number of one to ten bytes, modulo 2 ** 64."""
@@ -203,6 +291,7 @@ class FittingPayloads:
         ends: list[int],
         fit: list[int],
         singles: dict,
+        shared: Shared,
     ) -> None:
         self.buf = buf
         self.programs = programs
@@ -213,10 +302,11 @@ class FittingPayloads:
         self.ends = ends
         self.fit = fit
         self.singles = singles
+        self.shared = shared
 
     def check(self, row: int, last: int, counts: list[int]) -> int:
         """Set `fit` for the rows up to `last`, or to one whose entry is still to be found out: returns where."""
-        cursor = ReadPlace(self.buf, counts)
+        cursor = ReadPlace(self.buf, counts, self.shared)
         size = len(self.buf)
         while row < last:
             entry = self.entries[self.kinds[row]]
@@ -231,7 +321,7 @@ class FittingPayloads:
                     fits = end - start == program.size
                 else:
                     cursor.pos = start
-                    program.record(cursor, self.shapes[entry], 0, program.fields, end, False)
+                    program.record(cursor, self.shapes[entry], None, 0, program.fields, end, False)
                     fits = cursor.pos == end
             elif entry == -2:
                 break
@@ -239,9 +329,34 @@ class FittingPayloads:
             row += 1
         return row
 
-    def read(self, row: int, last: int, counts: list[int]) -> list:
-        """The records of the rows up to `last`, made anew."""
-        cursor = ReadPlace(self.buf, counts)
+    def spare(self, row: int, old: list, heads: list[int], chain: list[int]) -> int:
+        """Chain those of `old`, the records of the rows from `row` on, that nobody else has; how many there are.
+
+        The last of those of an entry is at `heads[entry] - 1`, and the one before it at `chain[that] - 1`.
+        """
+        at = 0
+        found = 0
+        count = len(old)
+        while at < count:
+            if self.fit[row]:
+                entry = self.entries[self.kinds[row]]
+                shape = self.shapes[entry]
+                if shape.closed and idle(old, at, shape.cls):
+                    chain[at] = heads[entry]
+                    heads[entry] = at + 1
+                    found += 1
+            at += 1
+            row += 1
+        return found
+
+    def read(self, row: int, last: int, counts: list[int], old: list, heads: list[int], chain: list[int]) -> list:
+        """The records of the rows up to `last`, made anew.
+
+        `old` are the records of the rows before: what nobody else has of them is filled again, which is faster than to
+        free and to allocate it. `heads` has a 0 for each entry, `chain` room for a number for each of `old`.
+        """
+        spares = self.spare(row - len(old), old, heads, chain) if old else 0
+        cursor = ReadPlace(self.buf, counts, self.shared)
         size = len(self.buf)
         made = []
         while row < last:
@@ -253,7 +368,12 @@ class FittingPayloads:
                 if start < 0 or end < start or end > size:
                     raise IndexError("a payload outside its bytes")
                 cursor.pos = start
-                record = program.record(cursor, self.shapes[entry], 0, program.fields, end, True)
+                item = None
+                if spares and heads[entry]:
+                    at = heads[entry] - 1
+                    heads[entry] = chain[at]
+                    item = old[at]
+                record = program.record(cursor, self.shapes[entry], item, 0, program.fields, end, True)
                 if cursor.pos != end:
                     raise ValueError("a payload that does not fit")
                 made.append(record)
@@ -298,11 +418,24 @@ class EventFiller:
         self.thread_ids = thread_ids
         self.names = names
 
-    def events(self, rows: object, first: int, payloads: list) -> list:
+    def release(self, events: list) -> int:
+        """Let go of the payloads of those events that nobody else has; how many there are."""
+        at = 0
+        found = 0
+        count = len(events) if self.shape.closed else 0
+        while at < count:
+            if idle(events, at, self.shape.cls):
+                put(self.shape.slots, 5, events[at], None)
+                found += 1
+            at += 1
+        return found
+
+    def events(self, rows: object, first: int, payloads: list, old: list) -> list:
         """The events of the rows from `first` on, which are the rows 0, 1, … of `rows`.
 
-        Slots are (rows, row, time, thread, name, payload).
+        Slots are (rows, row, time, thread, name, payload). Those of `old` that nobody else has are filled again.
         """
+        spares = len(old) if self.shape.closed else 0
         made = []
         top = TOP
         row = 0
@@ -310,7 +443,7 @@ class EventFiller:
         slots = self.shape.slots
         cls = self.shape.cls
         while row < count:
-            item = create(cls)
+            item = old[row] if row < spares and idle(old, row, cls) else create(cls)
             put(slots, 0, item, rows)
             put(slots, 1, item, row)
             if self.exact is None:

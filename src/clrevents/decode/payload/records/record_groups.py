@@ -34,6 +34,9 @@ class LazyRecords(Protocol):
     def portions(self) -> Iterator[Objects]:
         """All payloads, in portions large enough to be efficient. Made anew each time."""
 
+    def portions_in_turn(self) -> Iterator[Objects]:
+        """The same, but each ends the one before: records that nobody else has by then become others."""
+
 
 def all_of(records: LazyRecords) -> Objects:
     """All payloads at once."""
@@ -41,7 +44,7 @@ def all_of(records: LazyRecords) -> Objects:
 
 
 class DirectRecords:
-    """BatchPayloads that the kernel reads row by row: those that do not fit are `singles`."""
+    """Payloads that the kernel reads row by row: those that do not fit are `singles`."""
 
     def __init__(
         self, payloads: BatchPayloads, singles: dict[int, Any], kinds: Ints, layouts: dict[int, BoundLayout]
@@ -66,7 +69,14 @@ class DirectRecords:
     def portions(self) -> Iterator[Objects]:
         count = len(self._kinds)
         for first in range(0, count, PORTION):
-            yield self._payloads.read(first, min(first + PORTION, count))
+            yield self._payloads.read(first, min(first + PORTION, count), [])
+
+    def portions_in_turn(self) -> Iterator[Objects]:
+        count = len(self._kinds)
+        made: Objects = []
+        for first in range(0, count, PORTION):
+            made = self._payloads.read(first, min(first + PORTION, count), made)
+            yield made
 
 
 @frozen(eq=False)
@@ -82,7 +92,7 @@ class RecordGroup:
 
 
 class GroupedRecords:
-    """BatchPayloads that become records a kind at a time."""
+    """Payloads that become records a kind at a time."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -101,6 +111,9 @@ class GroupedRecords:
 
     def singles(self) -> Iterator[tuple[int, Any]]:
         yield from self._single.items()
+
+    def portions_in_turn(self) -> Iterator[Objects]:
+        return self.portions()
 
     def portions(self) -> Iterator[Objects]:
         done = [0] * len(self._groups)
