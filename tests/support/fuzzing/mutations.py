@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from clrevents.encode.values import NO_GUID, EventRecord
-from clrevents.schema.codes import TypeCode
+from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.dynamic import FieldDescription
 from plain_trace import GENERATIONS, PlainTrace, changed
 
@@ -438,6 +438,28 @@ def _large_description(trace: PlainTrace, rng: random.Random) -> None:
     trace.kinds[number] = replace(trace.kinds[number], fields=fields, **names)
 
 
+def _other_types(trace: PlainTrace, rng: random.Random) -> None:
+    """A kind that only its description tells of has fields of any types; its payloads may fit them or not."""
+    number = rng.choice(trace.events).metadata_id
+    if number not in trace.kinds:
+        return
+    plain = [code for code in TypeCode if code not in (*ARRAYS, TypeCode.OBJECT)]
+
+    def field(name: str) -> FieldDescription:
+        code = rng.choice((*plain, *ARRAYS, *ARRAYS))
+        if code not in ARRAYS:
+            return FieldDescription(name, code)
+        return FieldDescription(name, code, element=FieldDescription("", rng.choice(plain)), count=rng.randrange(4))
+
+    fields = tuple(field(f"f{place}") for place in range(rng.choice((1, 2, 2, 5))))
+    trace.kinds[number] = replace(trace.kinds[number], provider="Some-Provider", name="Any", fields=fields)
+    small = rng.choice((4, 40, 40, 300))
+    for place, event in enumerate(trace.events):
+        if event.metadata_id == number:
+            data = bytes(rng.choice((0, 0, 0, 1, 4, 8, 65, rng.randrange(256))) for _ in range(rng.randrange(small)))
+            trace.events[place] = changed(event, payload=data)
+
+
 def _long_payload(trace: PlainTrace, rng: random.Random) -> None:
     """A payload larger than most blocks, of itself or of one byte."""
     size = rng.choice((1000, 20_000, 65_600))
@@ -500,5 +522,7 @@ MEANINGS: Final[tuple[Callable[[PlainTrace, random.Random], None], ...]] = (
     _many_threads,
     _many_values,
     _large_description,
+    _other_types,
+    _other_types,
     _long_payload,
 )

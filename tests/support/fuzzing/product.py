@@ -597,6 +597,7 @@ def _limits_hold(data: bytes, limits: Limits, classes: set[type]) -> None:
     assert len(learned) <= max(limits.learned, 1), "more classes than Limits.learned"
     severities = Counter(problem.severity for problem in stream.problems)
     assert all(count <= limits.problems for count in severities.values()), "more problems than Limits.problems"
+    assert len(stream.threads.all) <= limits.threads, "more threads than Limits.threads"
     kept = {field: getattr(limits, field) for field in ("region_events", "region_bytes", "block_bytes")}
     needed = {
         "region_events": max(map(len, whole), default=0),
@@ -637,8 +638,11 @@ def _written(data: bytes) -> None:
         return
     back = PlainTrace.of(made)
     old = generation.startswith("NetPerf")
+    if not old:
+        # A stack that is not there says nothing.
+        trace.events = [changed(event, stack=b"") if event.stack_id else event for event in trace.events]
     if generation == "NetTrace 6":
-        # A label that is not there says nothing.
+        # Nor does a label.
         bare = {"activity_id": NO_GUID, "related_activity_id": NO_GUID}
         trace.events = [changed(event, **bare) if event.label_id else event for event in trace.events]
     expected, found = (Counter(map(functools.partial(_said, old=old), each.events)) for each in (trace, back))
@@ -652,7 +656,8 @@ def _written(data: bytes) -> None:
 def _said(event: Any, old: bool) -> tuple[Any, ...]:
     """What every generation says of an event, whatever its numbers are."""
     thread = event.thread_id & 0x7FFFFFFF if old else event.thread_id
-    return event.time, thread, event.payload, *(() if old else (event.activity_id, event.related_activity_id))
+    more = (event.stack,) if old else (event.stack, event.activity_id, event.related_activity_id)
+    return event.time, thread, event.payload, *more
 
 
 def _as_declared(data: bytes) -> None:
