@@ -154,7 +154,7 @@ def main() -> None:
         if options.what == "list":
             print(f"{number:>3} {check}")
         elif not options.only or number in options.only:
-            copy = options.copy.resolve() / str(number)
+            copy = options.copy.resolve() / f"{options.seed}-{number}"
             make_copy(copy)
             keep = options.copy.resolve() / f"found-{options.seed}-{number}-{int(time.time())}"
             one = found_without(copy, check, options.seconds, arguments, keep)

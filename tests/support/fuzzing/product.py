@@ -17,6 +17,7 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,7 @@ from clrevents.mcp.reply import MOST
 from clrevents.mcp.roots import Roots
 from clrevents.reference import Codec, codec
 from clrevents.rewrite import cut, redact, redaction_rules
+from clrevents.schema.dynamic import Learned
 from clrevents.trace.decoder import Decoder
 from exercise import exercise
 from firefox_rules import check_profile
@@ -668,11 +670,19 @@ def _as_declared(data: bytes) -> None:
         for event in trace.events():
             layout, payload = getattr(type(event.payload), "__layout__", None), event.payload
             seen[event.key] += 1
-            if layout is None or seen[event.key] > 40:
+            if (
+                layout is None
+                or seen[event.key] > 40
+                or (isinstance(payload, Learned) and _DEVIATES.search(repr(layout)))
+            ):
                 continue
             there = event.payload_bytes.removesuffix(event.payload_tail)
             wrong = _misread(payload, codec(layout, size, type(payload)), there)
             assert not wrong, f"{event.key}: {payload!r}, {wrong}: {there!r}"
+
+
+_DEVIATES: Final = re.compile("bool|decimal|utf-?8", re.IGNORECASE)
+"""Types of which writers write other bytes than they describe, which records follow."""
 
 
 def _misread(payload: Any, declared: Codec, data: bytes) -> str:
