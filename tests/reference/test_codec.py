@@ -12,6 +12,8 @@ from uuid import UUID
 import attrs
 import pytest
 
+from clrevents.decode.payload.records.record_decoder import record_decoder
+from clrevents.decode.payload.records.record_text import TextCache
 from clrevents.errors import PayloadError
 from clrevents.events import DiagnosticArgument, Event_V0, MethodExtent, MethodILToNativeMap_V0, MethodLoadVerbose_V1
 from clrevents.events import MethodFlags as Flags
@@ -130,6 +132,20 @@ def test_located_values_that_are_out_of_reach() -> None:
     assert codec(third).build(third("a" * 0x7FF0, "b", "c"))
     with pytest.raises(ValueError, match=r"^Learned\.B: 2 bytes at 65538 do not fit in 16 bits"):
         codec(third).build(third("a" * 0x7FFF, "b", "c"))
+
+
+def test_located_values_behind_a_number_of_any_length() -> None:
+    """They are counted from where their own place ends, in these bytes; none is built."""
+    record = learned(
+        FieldDescription("Number", TypeCode.VARUINT), FieldDescription("Data", TypeCode.RELLOC, FieldDescription("", 7))
+    )
+    for number in (b"\x05", b"\x85\x01"):
+        data = number + b"\x00\x00\x04\x00" + b"\xff\xff\x02\x00"
+        found = codec(record).parse(data)
+        assert found.Data == (-1, 2)
+        assert record_decoder(codec(record)._layout, record, TextCache())(data, 0, len(data))[0] == found
+    with pytest.raises(ValueError, match=r"^Learned\.Data lies behind fields whose size depends on their values"):
+        codec(record).build(found)
 
 
 @pytest.mark.parametrize("size", [4, 8])

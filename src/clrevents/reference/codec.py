@@ -51,6 +51,7 @@ _NUMBERS = {
     "d": c.Float64l,
 }
 _REST = "rest_"
+_END = "end_"
 
 
 class Codec:
@@ -88,10 +89,12 @@ class Codec:
         values = {f.name: getattr(record, name) for f, name in zip(self._layout.fields, names, strict=True)}
         self._check_counts(values)
         tail = b""
-        start = self._layout.fixed_size or 0
+        start = self._layout.fixed_size
         for field in self._layout.fields:
             if isinstance(field.type, LocatedType):
                 what = f"{self._record.__name__}.{field.name}"
+                if start is None:
+                    raise ValueError(f"{what} lies behind fields whose size depends on their values")
                 data = _place(field.type, values[field.name], self._layout.pointer_size, what)
                 at = start + len(tail) - (self._end_of(field) if field.type.relative else 0)
                 if at > 0xFFFF or len(data) > 0xFFFF:
@@ -105,11 +108,11 @@ class Codec:
             raise ValueError(f"{self._record.__name__}{_reason(error)}") from error
 
     def _fetch(self, field: BoundField, locator: int, data: bytes) -> Any:
-        """The value that a locator points to. Only layouts of fixed fields have locators."""
+        """The value that a locator points to."""
         assert isinstance(field.type, LocatedType)
         start, size = locator & 0xFFFF, locator >> 16
         if field.type.relative:
-            start += self._end_of(field)
+            start += self._end_in(data, field)
         width = 2 if field.type.text == "utf-16" else field.type.element.fixed_size or 1
         if start + size > len(data) or size % width:
             raise PayloadError(f"{self._record.__name__}.{field.name}: {size} bytes at {start} are missing")
@@ -129,6 +132,14 @@ class Codec:
                     raise ValueError(
                         f"{self._record.__name__}.{field.name} has {there} elements; {field.type.count} is {claimed}"
                     )
+
+    def _end_in(self, data: bytes, wanted: BoundField) -> int:
+        """Where a field ends in these bytes."""
+        fields = self._layout.fields[: self._layout.fields.index(wanted) + 1]
+        head = BoundLayout(self._layout.pointer_size, fields, (), None, 0)
+        end = c.Struct(*_fields(head), _END / c.Tell).parse(data)[_END]
+        assert isinstance(end, int)
+        return end
 
     def _end_of(self, wanted: BoundField) -> int:
         """Where a field of a fixed layout ends."""
