@@ -361,6 +361,7 @@ def _header(trace: PlainTrace, rng: random.Random) -> None:
             {"frequency": rng.choice((1, 2, 1000, 10**9, (1 << 62) + 1))},
             {"sync_qpc": rng.choice((0, -(1 << 63), (1 << 63) - 1, rng.choice(trace.events).time))},
             {"pointer_size": 12 - trace.header.pointer_size},
+            {rng.choice(("frequency", "process_id", "processors")): rng.choice((*NUMBERS, -1))},
         )
     )
     trace.header = replace(trace.header, **change)  # type: ignore[arg-type]
