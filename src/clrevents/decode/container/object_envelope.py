@@ -253,11 +253,13 @@ class ObjectContainer(ABC):
             return
         begin = match.end()
         (size,) = struct.unpack_from("<i", window.data, begin)
-        if not window.final and 0 <= size <= self._limits.block_bytes:
+        if not 0 <= size <= self._limits.block_bytes:
+            return
+        if not window.final:
             window.require(begin + 7 + size + _LOOKAHEAD - window.pos)
         for shift in dict.fromkeys((self._shift, 0, 1, 2, 3)):
             end = begin + 4 + self._padding(window.base + begin + 4, shift) + size
-            if size >= 0 and begin < end < window.end and self._ends_soundly(window, end):
+            if begin < end < window.end and self._ends_soundly(window, end):
                 self._shift = shift
                 return
 

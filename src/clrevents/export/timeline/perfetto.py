@@ -126,6 +126,9 @@ class PerfettoFile:
         if said is None:
             if len(known) >= _MOST_TEXTS or len(value) > _LONGEST:
                 return text(plain, value)
+            if (written := value.encode("utf-8", "replace").decode()) != value:
+                # Halves of surrogate pairs are written alike.
+                return self._said(kind, written, iid, plain)
             place = len(known) + 1
             self._interned += message(kind, number(_IID, place) + text(_TEXT, value))
             said = known[value] = number(iid, place)
