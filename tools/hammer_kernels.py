@@ -85,7 +85,7 @@ def hammer_objects(count: int, rng: Random) -> None:
             (making, [engine.events(making, making) for engine in (one, other)]),
         ):
             if not cases.alike(*map(cases.contents, ends)):
-                sys.exit(f"the engines differ: {given!r}")
+                sys.exit(f"the engines differ: {given!r}: {ends!r}")
             calls += 1
             refused += isinstance(ends[0], type) or len(ends[0]) == 1
         done += len(reading.starts) + len(making.payloads)
@@ -108,7 +108,7 @@ def main() -> None:
     options = parser.parse_args()
     # The installed package comes first: its kernels are the compiled ones.
     support = ROOT / "tests" / "support"
-    sys.path += [str(ROOT / "src"), str(support), str(support / "twins")]
+    sys.path += [str(ROOT / "src"), str(support), str(support / "twins"), str(support / "fuzzing")]
     from kernel_twins import compiled
 
     if compiled() is None:

@@ -323,7 +323,7 @@ def reading(rng: Random) -> Reading:
             case 1:
                 del code[rng.randrange(len(code) + 1) :]
             case 2 if fields:
-                code[8 * rng.randrange(fields) + rng.randrange(3, 7)] = rng.choice((-1, 1)) * rng.choice((40, 1 << 40))
+                code[8 * rng.randrange(fields) + rng.randrange(3, 7)] = rng.choice((40, 1 << 40))
             case _:
                 fields += rng.choice((1, 1 << 40))
     made = Reading(record, code, [*PARTS], fields, size, b"", [], [])

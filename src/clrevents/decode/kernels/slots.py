@@ -160,7 +160,7 @@ class FieldProgram:
             cursor.pos = stop + 1 if stop >= 0 else -1
             return text8(cursor.buf, pos, stop - pos) if make and stop >= 0 else None
         if op == 9:
-            return self.varint(cursor, pos, end, a, make)
+            return self.varint(cursor, pos, end, a != 0, make)
         if op >= 10 and op < 12:
             return self.many(cursor, at, pos, end, make)
         if op == 12:
@@ -217,7 +217,7 @@ class FieldProgram:
         shared.texts[place] = found
         return found
 
-    def varint(self, cursor: ReadPlace, pos: int, end: int, zigzag: int, make: bool) -> object:
+    def varint(self, cursor: ReadPlace, pos: int, end: int, zigzag: bool, make: bool) -> object:
         """A number of one to ten bytes, modulo 2 ** 64."""
         top = TOP
         natural = 0
