@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
 _KNOWN: Final[int] = SLOTS.KNOWN
 _SHARED: Final[int] = SLOTS.SHARED
 _NO_NUMBERS: Final = zeros(0)
+_NO_THREAD: Final = (1 << 64) - 1
 COUNTS: Final[int] = SLOTS.COUNTS
 UNKNOWN_ENTRY: Final[int] = SLOTS.UNKNOWN_ENTRY
 
@@ -110,7 +111,7 @@ class BatchEvents(Generic[T]):
         self._every = every
         self._kinds = kinds
         self._times = times
-        self._threads: NDArray[Any] = threads.view(np.int64) if missing and not COMPILED else threads
+        self._threads, self._missing = threads, missing
         if COMPILED:
             exact = times if isinstance(times, list) else None
             numbers = given(kinds), given(kinds if isinstance(times, list) else times), exact, given(threads), missing
@@ -134,8 +135,11 @@ class BatchEvents(Generic[T]):
         part = slice(first, first + count)
         times, every = self._times[part], self._every
         names = [every[kind].key.name for kind in self._kinds[part].tolist()]
+        threads = self._threads[part].tolist()
+        if self._missing:
+            threads = [-1 if thread == _NO_THREAD else thread for thread in threads]
         columns = (
             *(repeat(rows, count), range(count), times if isinstance(times, list) else times.tolist()),
-            *(self._threads[part].tolist(), names, payloads),
+            *(threads, names, payloads),
         )
         return self._slots.of(count, columns)

@@ -32,6 +32,8 @@ _WALKED: Final[Mapping[str, tuple[str, ...]]] = {
     PER_HEAP: ("HeapIndex",),
     TRIGGERED: ("Reason",),
 }
+_TELLING: Final = {START: 0, END: 0, GLOBAL: 1, PER_HEAP: 0}
+"""Which of these says what an event is about: the collection, the kind of collection, the heap."""
 
 
 @define(eq=False)
@@ -114,8 +116,8 @@ class CollectionWalk:
         if selector == TRIGGERED:
             self._asked.append((row, values[0], at.thread_id))
             return
-        if selector in (START, END) and values[0] is None:
-            # As the trace describes the event, it has no number.
+        if selector in _TELLING and values[_TELLING[selector]] is None:
+            # As the trace describes the event, it does not say which collection, or which heap, it is about.
             self.orphans += 1
             about: Collected | None = None
         elif selector == START:
