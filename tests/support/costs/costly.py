@@ -14,6 +14,7 @@ from typing import Final
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, Label, MetadataRecord, ThreadRow
+from clrevents.errors import Limits
 from clrevents.schema.codes import BlockKind, LabelKind, TypeCode
 from clrevents.testing.builder import TraceBuilder
 
@@ -141,6 +142,14 @@ def absent_fields(events: int, fields: int) -> bytes:
     """`events` events that end before the first of `fields` fields."""
     described = _kind(1, *(FieldDescription(f"x{i}", TypeCode.UINT8) for i in range(fields)))
     return _six(lambda w: w.metadata([described]), _events(events))
+
+
+def nested(events: int) -> bytes:
+    """`events` events without a byte, whose description has records in records, as deep as one may be."""
+    field = FieldDescription("x", TypeCode.UINT32)
+    for depth in range(Limits().nesting - 1):
+        field = FieldDescription(f"r{depth}", TypeCode.OBJECT, members=(field, FieldDescription("y", TypeCode.UINT32)))
+    return _six(lambda w: w.metadata([_kind(1, field)]), _events(events))
 
 
 def long_names(events: int) -> bytes:

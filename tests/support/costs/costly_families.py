@@ -54,6 +54,7 @@ FAMILIES: Final = (
     Family("equal-names", costly.equal_names, 1_000, 4_096),
     Family("empty-fields", costly.empty_fields, 2_000, 100_000),
     Family("absent-fields", lambda n: costly.absent_fields(n, 4096), 1_000, 100_000),
+    Family("nested", costly.nested, 1_000, 100_000),
     Family("long-names", costly.long_names, 1_000, 100_000),
     Family("small-blocks", costly.small_blocks, 10_000, 1_000_000),
     Family("small-blocks-of-4", costly.small_blocks_of_four, 10_000, 500_000),

@@ -24,6 +24,11 @@ class ShortValue(Exception):
         self.why = why
         self.field = field
 
+    def inside(self, names: Sequence[str], read: int) -> None:
+        """Say that it is in a record inside another one, after this many of its fields were read."""
+        self.whole = False
+        self.field = f".{_named(names, read)}{self.field}"
+
 
 class Misfit(Exception):
     """A payload that does not fit its layout: the field, where and why, and the values of the fields before it."""
@@ -40,6 +45,11 @@ class Misfit(Exception):
     @classmethod
     def of(cls, short: ShortValue, end: int, names: Sequence[str], values: Sequence[Any]) -> Misfit:
         """Of a payload that ends at `end`, after `values` of the fields `names` were read."""
-        field = names[len(values)] if len(values) < len(names) else names[-1]
+        field = _named(names, len(values))
         partial = dict(zip(names, values, strict=False))
         return cls(field + short.field, short.offset, short.needed, max(end - short.offset, 0), short.why, partial)
+
+
+def _named(names: Sequence[str], read: int) -> str:
+    """The field that follows those that were read."""
+    return names[read] if read < len(names) else names[-1]

@@ -40,13 +40,16 @@ def _record_decoder(
     located: LocatedBudget,
     outer: bool,
 ) -> Decode:
-    """One record of a payload: the `outer` one, which is all of it, or one inside, which shares the budget."""
+    """One record of a payload: the `outer` one, which is all of it, or one inside, which shares the budget.
+
+    What is short inside goes to the outer one as it is, since records may nest deeply and payloads be tiny.
+    """
     pointer_size = layout.pointer_size
     scope = Scope(texts, pointer_size, lambda wire: _struct(wire, texts, pointer_size, located), located)
     steps = [_fixed(step) if isinstance(step, FixedStep) else _variable(step, scope) for step in layout.steps]
     names = [field.name for field in layout.fields]
     if len(steps) == 1 and isinstance(layout.steps[0], FixedStep):
-        return _fixed_only(layout.steps[0], record, names, steps[0], most_absent)
+        return _fixed_only(layout.steps[0], record, names, steps[0], most_absent, outer)
 
     scattered = any(field.type.located for field in layout.fields)
     budgeted = outer and located.needed
@@ -61,6 +64,9 @@ def _record_decoder(
                 start = pos
                 pos = step(data, pos, end, values)
         except ShortValue as short:
+            if not outer:
+                short.inside(names, len(values))
+                raise
             absent = len(names) - len(values)
             if not (0 < absent <= most_absent and short.offset == end and (short.whole or start == end)):
                 raise Misfit.of(short, end, names, values) from None
@@ -71,7 +77,9 @@ def _record_decoder(
     return read
 
 
-def _fixed_only(step: FixedStep, record: Callable[..., Any], names: list[str], slow: _Step, most_absent: int) -> Decode:
+def _fixed_only(
+    step: FixedStep, record: Callable[..., Any], names: list[str], slow: _Step, most_absent: int, outer: bool
+) -> Decode:
     """One step is the whole payload, which needs no list of values if it fits."""
     size = step.size
     unpack = struct.Struct(step.format).unpack_from
@@ -83,6 +91,9 @@ def _fixed_only(step: FixedStep, record: Callable[..., Any], names: list[str], s
             try:
                 slow(data, pos, end, values)
             except ShortValue as short:
+                if not outer:
+                    short.inside(names, len(values))
+                    raise
                 absent = len(names) - len(values)
                 if not (0 < absent <= most_absent and short.offset == end):
                     raise Misfit.of(short, end, names, values) from None
@@ -149,13 +160,5 @@ def _variable(step: VariableStep, scope: Scope) -> _Step:
 
 
 def _struct(wire: StructType, texts: TextCache, pointer_size: int, located: LocatedBudget) -> One:
-    """A record inside a record: a misfit names its fields as parts of the outer one."""
-    read = _record_decoder(wire.layout.bind(pointer_size), wire.record, texts, 0, located, outer=False)
-
-    def inner(data: bytes, pos: int, end: int) -> tuple[Any, int]:
-        try:
-            return read(data, pos, end)
-        except Misfit as misfit:
-            raise ShortValue(misfit.offset, misfit.needed, misfit.why, f".{misfit.field}") from None
-
-    return inner
+    """A record inside a record."""
+    return _record_decoder(wire.layout.bind(pointer_size), wire.record, texts, 0, located, outer=False)
