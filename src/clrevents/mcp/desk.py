@@ -14,10 +14,9 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from clrevents import Trace
 from clrevents._util.units import duration_text
 from clrevents._util.words import counted, unknown
-from clrevents.analysis.compare.compare import compare
+from clrevents.analysis.compare.compare import compare, measure
 from clrevents.analysis.compare.comparison_texts import headline as compared_headline
 from clrevents.analysis.compare.comparison_texts import ordered
 from clrevents.analysis.doctor.diagnosing import doctor
@@ -265,7 +264,6 @@ class Desk:
                 found.coverage,
                 _WALL,
                 total,
-                "only the heaviest rows; smaller ones are not sent" if len(rows) < total else "",
                 facts={"metrics": {metric: _metric(value) for metric, value in found.metrics.items()}},
                 rows=rows,
                 notes=[note_text(note) for note in found.notes],
@@ -321,9 +319,9 @@ class Desk:
         if per not in ("", "second", "request", "none"):
             raise ValueError(unknown("denominator", per, ("second", "request", "none")))
         with self.shelf.book(base, progress) as before:
-            one = before.answer("measured", _measured)
+            one = before.answer("measured", measure)
         with self.shelf.book(new, progress) as after:
-            other = after.answer("measured", _measured)
+            other = after.answer("measured", measure)
         found = compare(one, other, per=per or None)  # type: ignore[arg-type]
         changes = [*ordered(found), *(row for row in found.rows if row.alarm)]
         alarms = {change.key for change in found.alarms}
@@ -416,12 +414,6 @@ def _reply(reply: Reply, of: str, start: int = 0, *, paged: bool = False, more: 
 
 def _window(start: str, end: str) -> WindowOptions:
     return {"start": start or None, "end": end or None}
-
-
-def _measured(trace: Trace) -> Any:
-    from clrevents.analysis.compare.compare import measure
-
-    return measure(trace)
 
 
 def _metric(metric: Any) -> Any:
