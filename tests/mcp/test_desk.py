@@ -80,12 +80,12 @@ def test_a_handle_leads_to_the_events_of_its_row(desk: Desk) -> None:
 
 def test_everything_fits_and_says_what_was_cut(desk: Desk) -> None:
     replies = [
-        *(desk.overview(path) for path in ("", CONVOY, STARVATION)),
+        *(desk.overview(path) for path in ("", CONVOY)),
         *(desk.findings(path) for path in (CONVOY, GARBAGE)),
         desk.report(GARBAGE, "alloc", "stacks", limit=200, columns="stack,method,bytes"),
-        desk.report(STARVATION, "pool", "queue", limit=200),
-        desk.frames(STARVATION, limit=200),
-        desk.frames(STARVATION, focus="SyncOverAsync"),
+        desk.report(GARBAGE, "gc", "suspensions", limit=200),
+        desk.frames(CONVOY, limit=200),
+        desk.frames(CONVOY, focus="Convoy"),
         desk.events(CONVOY, limit=200),
         desk.record(),
         desk.record("gc,locks"),

@@ -41,6 +41,10 @@ class Batch(Summary):
         self._names = names
         self._tables = tables
 
+    def __reduce__(self) -> tuple[type[Batch], tuple[DecodedRows, None, BatchTables]]:
+        # Names are those of an open trace.
+        return Batch, (self._rows, None, self._tables)
+
     def __len__(self) -> int:
         return len(self._rows)
 

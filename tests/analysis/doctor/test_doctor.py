@@ -159,7 +159,7 @@ _OF_PARTS = {"gc.growth", "exceptions.rate", "exceptions.control_flow", "trace.c
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["net10-starvation", "net10-convoy", "net10-garbage"])
+@pytest.mark.parametrize("name", ["net10-convoy", "net10-garbage"])
 def test_what_is_removed_is_never_clear(name: str) -> None:
     """Without a provider, or a keyword of the runtime, what was found is found or cannot be told: never clear."""
     data = fixture(name)
