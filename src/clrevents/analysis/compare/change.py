@@ -7,9 +7,9 @@ from typing import Any, Final, Literal, TypeAlias
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence
+from clrevents.analysis.framework.vocabulary.answer_values import Per as Per
 from clrevents.table.build import plain
 
-Per: TypeAlias = Literal["request", "second", "none"]
 Verdict: TypeAlias = Literal[
     "improved", "regressed", "changed", "differs", "same", "stated", "cannot tell", "not comparable"
 ]

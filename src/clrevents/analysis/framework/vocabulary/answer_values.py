@@ -19,6 +19,8 @@ from clrevents._util.value_classes import frozen
 
 Ints: TypeAlias = NDArray[np.int64]
 Merge: TypeAlias = Literal["sum", "max", "min", "none"]
+Per: TypeAlias = Literal["request", "second", "none"]
+"""What amounts of different recordings are divided by before they are compared."""
 Better: TypeAlias = Literal["less", "more", "neither"]
 Evidence: TypeAlias = Literal["event", "sample", "inferred"]
 Coverage: TypeAlias = Literal["full", "partial", "none"]
