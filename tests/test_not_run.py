@@ -65,7 +65,7 @@ def outcome(folder: Path, *arguments: str, files: dict[str, str], require: bool 
     return done.returncode, said[:-1]
 
 
-@pytest.mark.parametrize("processes", [(), ("-n", "2")], ids=["one", "two"])
+@pytest.mark.parametrize("processes", [(), pytest.param(("-n", "2"), marks=pytest.mark.full)], ids=["one", "two"])
 def test_one_line_says_what_needs_the_shared_material(tmp_path: Path, processes: tuple[str, ...]) -> None:
     """It is right that these are not run where it is missing, also where everything is required."""
     files = {"decode/test_a.py": TESTS}
@@ -84,7 +84,7 @@ def test_one_line_says_what_needs_the_shared_material(tmp_path: Path, processes:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("processes", [(), ("-n", "2")], ids=["one", "two"])
+@pytest.mark.parametrize("processes", [(), pytest.param(("-n", "2"), marks=pytest.mark.full)], ids=["one", "two"])
 def test_any_other_skip_is_said_and_may_be_refused(tmp_path: Path, processes: tuple[str, ...]) -> None:
     files = {"decode/test_a.py": TESTS, "test_b.py": BROWSER}
     assert outcome(tmp_path / "alone", *processes, files=files) == (0, [WITHOUT_SHARED, ONE_BROWSER])

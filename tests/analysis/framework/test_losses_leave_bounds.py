@@ -12,7 +12,7 @@ from losing import with_losses
 from project_files import SHARED, fixture, fixtures, unpacked
 from tiers import drawn
 
-_FAST = (("net10-exceptions", 1, 0.03), ("net10-starvation", 1, 0.2))
+_FAST = (("net10-exceptions", 1, 0.03), ("net10-convoy", 1, 0.2))
 
 
 def bounded(data: bytes, seed: int, share: float) -> None:
