@@ -15,7 +15,7 @@ from clrevents.analysis.compare.compare import compare, is_saved, measure, save_
 from clrevents.analysis.compare.measured import Measured
 from clrevents.cli.comparison_screen import show_comparison
 from clrevents.cli.output import Output, say, write_file
-from clrevents.cli.reading import Reading, errors_option, refuse_overwriting
+from clrevents.cli.reading import Reading, errors_option, format_option, refuse_overwriting
 from clrevents.errors import DamageError, PayloadError
 from clrevents.export.page.comparison_page import comparison_page
 from clrevents.export.page.page_flames import PageStacks
@@ -66,14 +66,7 @@ class _Sides(click.Command):
     help="Show at most N lines of each table.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write everything as one JSON object.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "md")),
-    default="text",
-    show_default=True,
-    help="md: Markdown, as a comment on a pull request.",
-)
+@format_option
 @click.option(
     "-o",
     "--output",

@@ -26,6 +26,7 @@ from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import (
     Reading,
     errors_option,
+    format_option,
     means_many,
     process_option,
     refuse_many_with,
@@ -97,14 +98,7 @@ def _fitting_rules(ctx: click.Context, param: click.Parameter, value: tuple[str,
     help="Show at most N findings.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write everything as one JSON object; one per line for many.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "md")),
-    default="text",
-    show_default=True,
-    help="md: Markdown, as a comment on a pull request.",
-)
+@format_option
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
 @errors_option
 def command(

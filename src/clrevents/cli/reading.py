@@ -99,6 +99,18 @@ def process_option(command: F) -> F:
     return click.option("--process", metavar="NAME|NUMBER", help="Only this process.")(command)
 
 
+def format_option(command: F) -> F:
+    """Text, or Markdown: `form`."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(("text", "md")),
+        default="text",
+        show_default=True,
+        help="md: Markdown, as a comment on a pull request.",
+    )(command)
+
+
 def spreadsheet_option(command: F) -> F:
     """Whether to escape texts in CSV that look like formulas."""
     return click.option(

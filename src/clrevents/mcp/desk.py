@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.units import duration_text
 from clrevents._util.words import counted, unknown
@@ -23,7 +23,7 @@ from clrevents.analysis.doctor.diagnosing import doctor
 from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.analysis.doctor.diagnosis_texts import headline
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.model.declaration import WindowOptions, parameters_of
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.render.show import note_text
 from clrevents.analysis.framework.run.answerable import answerable
@@ -40,6 +40,7 @@ Progress = Callable[[int, int], None]
 
 _ROWS: Final = 20
 _MOST_ROWS: Final = 200
+_WEIGHTS: Final = ("time", "alloc", "exceptions")
 _WALL: Final = "Sampled time is wall-clock time of threads, not processor time: a thread that waits is sampled, too."
 _SUMS: Final = "Times of several threads add up, so they may exceed the duration; what is null is unknown, not 0."
 _FACTS: Final = (
@@ -188,7 +189,7 @@ class Desk:
     ) -> Reply:
         """One report: its metrics, facts and a page of one of its tables."""
         declared = find_report(name)
-        if any(parameter.metadata.get("argument") for parameter in attrs.fields(declared.parameters)):
+        if any(parameter.argument for parameter in parameters_of(declared.parameters)):
             raise ValueError(f"{name} is about one method: ask frames(path, focus) instead")
         with self.shelf.book(path, progress) as book:
             found = book.answer(
@@ -204,14 +205,14 @@ class Desk:
         order = _order(rows, sort or (declared.sort if not table else None))
         names = _columns(rows.row_class, columns)
         first = place_of(cursor, of)
-        shown = order[first : first + max(min(limit, _MOST_ROWS), 1)]
+        shown = order[first : first + _most(limit)]
         timed = shape_of(rows.row_class).span is not None or shape_of(rows.row_class).at is not None
         listed = [
             {
                 **({"handle": _handle(f"{name}/{chosen}", place, identity, start, end)} if timed else {}),
                 **{column: row[column] for column in names},
             }
-            for place, row in zip(shown, rows.take(np.array(shown, dtype=np.int64)).rows(), strict=True)
+            for place, row in zip(shown.tolist(), rows.take(shown).rows(), strict=True)
         ]
         return _reply(
             Reply(
@@ -237,11 +238,10 @@ class Desk:
         self, path: str, by: str = "time", focus: str = "", limit: int = _ROWS, progress: Progress = _nothing
     ) -> Reply:
         """The methods with the most time or bytes; with a focus, who calls one and what it calls."""
-        weights = {"time": None, "alloc": "alloc", "exceptions": "exceptions"}
-        if by not in weights:
-            raise ValueError(unknown("weight", by, weights))
-        parameters: dict[str, Any] = {} if weights[by] is None else {"weight": weights[by]}
-        most = max(min(limit, _MOST_ROWS), 1)
+        if by not in _WEIGHTS:
+            raise ValueError(unknown("weight", by, _WEIGHTS))
+        parameters: dict[str, Any] = {} if by == _WEIGHTS[0] else {"weight": by}
+        most = _most(limit)
         with self.shelf.book(path, progress) as book:
             if focus:
                 parameters["method"] = focus
@@ -285,15 +285,11 @@ class Desk:
     ) -> Reply:
         """The events of a row, by its handle, or those of a name and a time, in order of time."""
         with self.shelf.book(path, progress) as book:
-            filters: dict[str, Any] = {
-                k: v for k, v in (("start", start or None), ("end", end or None)) if v is not None
-            }
-            if handle:
-                filters = dict(_of_handle(book, handle))
+            filters: Any = _of_handle(book, handle) if handle else _window(start, end)
             of = f"events {book.identity} {handle} {selector} {start} {end}"
             first = place_of(cursor, of)
             selectors = (selector,) if selector else ()
-            most = max(min(limit, _MOST_ROWS), 1)
+            most = _most(limit)
             lines = EventJson()
             found = list(itertools.islice(book.trace.events(*selectors, **filters), first, first + most + 1))
             rows = [lines.object(event) for event in found[:most]]
@@ -338,7 +334,7 @@ class Desk:
                 "high": None if change.high is None else change.relative(change.high),
                 "smallest_shown": None if change.smallest is None else change.relative(change.smallest),
             }
-            for change in changes[: max(min(limit, _MOST_ROWS), 1)]
+            for change in changes[: _most(limit)]
         ]
         reply = Reply(
             compared_headline(found),
@@ -379,7 +375,7 @@ class Desk:
 
     def query(self, path: str, sql: str, limit: int = _ROWS, progress: Progress = _nothing) -> Reply:
         """SQL over a trace: a table per event, `headers`, `threads`, `methods`, `stacks`, `frames`; read only."""
-        most = max(min(limit, _MOST_ROWS), 1)
+        most = _most(limit)
         with self.shelf.book(path, progress) as book:
             relation = book.trace.query(sql)
             columns = [] if relation is None else list(relation.columns)
@@ -412,6 +408,10 @@ def _reply(reply: Reply, of: str, start: int = 0, *, paged: bool = False, more: 
     return fitted(plain, of, start, paged=paged, more=more)
 
 
+def _most(limit: int) -> int:
+    return max(min(limit, _MOST_ROWS), 1)
+
+
 def _window(start: str, end: str) -> WindowOptions:
     return {"start": start or None, "end": end or None}
 
@@ -428,18 +428,15 @@ def _sampled(found: Answer[Any]) -> bool:
     return any(metric.evidence == "sample" for metric in found.metrics.values())
 
 
-def _order(rows: ReportTable[Any], sort: str | None) -> list[int]:
+def _order(rows: ReportTable[Any], sort: str | None) -> NDArray[np.int64]:
     """The rows' own numbers, as they are sorted: largest first unless `:asc` follows, unknown last."""
-    every = list(range(len(rows)))
     if not sort:
-        return every
+        return np.arange(len(rows))
     name, _, direction = sort.partition(":")
     known = [column.name for column in columns_of(rows.row_class)]
     if name not in known:
         raise ValueError(unknown("column", name, known))
-    values = rows.column(name).tolist()
-    told = sorted((row for row in every if values[row] is not None), key=values.__getitem__, reverse=direction != "asc")
-    return [*told, *(row for row in every if values[row] is None)]
+    return rows.order(name, direction != "asc")
 
 
 def _columns(row_class: type[Any], columns: str) -> list[str]:

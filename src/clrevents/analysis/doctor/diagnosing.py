@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, Unpack
+from typing import Any, Final, Unpack, get_args
 
 import attrs
 
@@ -19,7 +19,7 @@ from clrevents.analysis.doctor.case import TRACE, Case
 from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding
 from clrevents.analysis.doctor.rule import Rule
 from clrevents.analysis.doctor.rulebook import RULES
-from clrevents.analysis.doctor.verdicts import Ailment, Clear, Unknown, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Impact, Unknown, Verdict
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.asking import ask
@@ -33,6 +33,7 @@ from clrevents.trace import Decoder, Trace, occurred_in, passes_of, stream_of
 QUESTION: Final = "What is wrong with this program?"
 _PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {"gc": {"callers": True, "hints": True}}
 """What rules want to know beyond what a report says by itself."""
+_UNITS: Final = get_args(Impact)
 _LISTED: Final = 5
 """Rows of evidence of one number."""
 
@@ -162,13 +163,13 @@ def _reason(case: Case, report: str, metric: Metric) -> str:
     return f"not recorded: {missing[0]}" if missing and case.answers[report].coverage == "none" else metric.reason or ""
 
 
-def _rank(rule: Rule, verdict: Verdict) -> tuple[int, int, int]:
+def _rank(rule: Rule, verdict: Verdict) -> tuple[int, int]:
     """What doubts the trace first, then time, memory and numbers, most first; then what is unknown, then the rest."""
     if not isinstance(verdict, Ailment):
-        return (5 if isinstance(verdict, Unknown) else 6, 0, 0)
+        return (5 if isinstance(verdict, Unknown) else 6, 0)
     if rule.id.startswith(f"{TRACE}."):
-        return (0, 0, 0)
-    return (1 + ("ns", "bytes", "count").index(verdict.unit), -verdict.impact, 0)
+        return (0, 0)
+    return (1 + _UNITS.index(verdict.unit), -verdict.impact)
 
 
 def _finding(rule: Rule, verdict: Verdict, asked: Question, bounded: bool) -> Finding:
@@ -198,9 +199,6 @@ def _finding(rule: Rule, verdict: Verdict, asked: Question, bounded: bool) -> Fi
         record=(unknown.record or None) if unknown else None,
         lossy=False,
     )
-
-
-_UNITS: Final = ("ns", "bytes", "count")
 
 
 def _only(processes: Sequence[int | None]) -> int | None:

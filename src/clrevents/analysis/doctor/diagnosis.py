@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from clrevents._util.words import unknown
 from clrevents.analysis.doctor.diagnosis_texts import diagnosis_markdown, short_lines
 from clrevents.analysis.framework.model.answer import Answer, answer, table
-from clrevents.analysis.framework.render.show import answer_html
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.cells import (
     Bytes,
@@ -77,6 +77,11 @@ class EvidenceRow(Row):
     unit: Word = column("Its unit.")
     of_rows: Count | None = column("Over how many rows; only the first ones are listed. Null for a metric.")
 
+    @property
+    def report(self) -> str:
+        """The name of the report."""
+        return self.place.replace("/", ".").partition(".")[0]
+
 
 @row
 class DoctorFacts:
@@ -114,23 +119,18 @@ class Diagnosis(Answer[DoctorFacts]):
         reasons = []
         for rule, limit in limits.items():
             if rule not in known:
-                raise ValueError(f"no rule {rule!r}; there are {', '.join(sorted(known))}")
+                raise ValueError(unknown("rule", rule, sorted(known)))
             one = known[rule]
             impact = one.impact
             if one.state != "found" or impact is None or impact.value is None:
                 continue
-            if limit is not None and limit.value is not None:
-                beyond = _beyond(one, impact, limit)
-                if not beyond:
-                    continue
+            if limit is not None and not _beyond(one, impact, limit):
+                continue
             reasons.append(f"{rule}: {one.title}")
         return reasons
 
     def __repr__(self) -> str:
         return "\n".join(short_lines(self))
-
-    def _repr_html_(self) -> str:
-        return answer_html(self)
 
 
 def _beyond(one: Finding, impact: Metric, limit: Metric) -> bool:

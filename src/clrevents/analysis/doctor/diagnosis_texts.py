@@ -21,10 +21,6 @@ class Concluded(Protocol):
 
     @property
     def findings(self) -> Iterable[Any]: ...
-    @property
-    def question(self) -> Any: ...
-    @property
-    def notes(self) -> tuple[Any, ...]: ...
 
 
 def impact_text(one: Any) -> str:

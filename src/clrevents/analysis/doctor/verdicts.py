@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 
-State: TypeAlias = Literal["found", "cannot tell", "clear"]
 Impact: TypeAlias = Literal["ns", "bytes", "count"]
 
 
@@ -25,11 +24,6 @@ class Cited(Value):
     value: int | float
     unit: str
     rows: tuple[int, ...] = ()
-
-    @property
-    def report(self) -> str:
-        """The name of the report."""
-        return self.place.replace("/", ".").partition(".")[0]
 
 
 @frozen

@@ -122,9 +122,7 @@ def page_findings(found: Diagnosis) -> dict[str, Any]:
     rows = [
         {
             "rule": one.rule,
-            "report": next(
-                (e.place.replace("/", ".").partition(".")[0] for e in found.evidence if e.rule == one.rule), ""
-            ),
+            "report": next((e.report for e in found.evidence if e.rule == one.rule), ""),
             "impact": impact_text(one),
             "title": shown_text(one.title),
             "culprit": shown_text(one.culprit or ""),

@@ -141,11 +141,15 @@ class ReportTable(Generic[R]):
 
         Raises KeyError if there is no such column.
         """
+        return self.take(self.order(name, descending))
+
+    def order(self, name: str, descending: bool = False) -> NDArray[np.int64]:
+        """The places of the rows, as `sorted_by` has them."""
         values = self.table.column(name).tolist()
         known = [place for place, value in enumerate(values) if value is not None]
         known.sort(key=lambda place: values[place], reverse=descending)
         null = [place for place, value in enumerate(values) if value is None]
-        return self.take(np.array([*known, *null], dtype=np.int64))
+        return np.array([*known, *null], dtype=np.int64)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ReportTable):
