@@ -240,7 +240,7 @@ class Limits(Value):
     fields: int = 4096
     """Fields per event description, including nested ones; four times as many different ones are allowed per event
     name."""
-    nesting: int = 16
+    nesting: int = 8
     """Nesting depth of objects and arrays in one event description."""
     string_bytes: int = 64 * 1024
     """Length of one name in the structures of the container, in bytes."""
