@@ -105,11 +105,13 @@ def in_range(answer: Answer[Any]) -> None:
 
 
 def _in_cell_range(column: Any, values: list[Any], table: str) -> None:
+    low, high = column.cell.low, column.cell.high
+    if set(map(type, values)) <= {str, bool, type(None)}:
+        return
     for value in values:
         for one in value if isinstance(value, list | tuple) else (value,):
             if one is None or isinstance(one, str | bool):
                 continue
-            low, high = column.cell.low, column.cell.high
             fits = math.isfinite(one) and (low is None or one >= low) and (high is None or one <= high)
             assert fits, f"{table}.{column.name} is out of range"
 
@@ -118,7 +120,6 @@ def _judged(answer: Answer[Any]) -> None:
     in_range(answer)
     reads_back_equal(answer)
     shows_safely(answer)
-    json.loads(json.dumps(answer.to_dict(), allow_nan=False))
 
 
 def _reports(data: bytes) -> None:

@@ -47,7 +47,7 @@ Law: TypeAlias = Callable[[Declaration, Any, bytes], None]
 
 ALL: Final = TimeWindow()
 LINES, COLUMNS, PAGE_BYTES = 25, 100, 50_000
-_PLAIN: Final = (dict, list, str, int, float, bool, type(None))
+_SCALARS: Final = {str, int, float, bool, type(None)}
 _MANY_ROWS: Final = 3000
 KEYWORDS: Final = (1 << 44) - 1
 """Those bits of a keyword that a provider gives a meaning."""
@@ -808,17 +808,16 @@ def _same_rows(wanted: Counter[str], found: Counter[str], what: str) -> None:
 
 
 def _plain(value: Any, where: str) -> None:
-    """Only what JSON has, and of exactly that class."""
-    assert type(value) in _PLAIN, f"{where} is a {type(value).__name__}"
+    """Only what JSON has, and of exactly that class: numpy's numbers would be written too. (Finite is seen there.)"""
+    assert type(value) in (*_SCALARS, dict, list), f"{where} is a {type(value).__name__}"
     if isinstance(value, dict):
-        for key, item in value.items():
-            assert type(key) is str, f"{where} has the key {key!r}"
-            _plain(item, f"{where}.{key}")
-    elif isinstance(value, list):
+        assert set(map(type, value)) <= {str}, f"{where} has a key that is no text"
+        if not set(map(type, value.values())) <= _SCALARS:
+            for key, item in value.items():
+                _plain(item, f"{where}.{key}")
+    elif isinstance(value, list) and not set(map(type, value)) <= _SCALARS:
         for item in value:
             _plain(item, f"{where}[]")
-    elif isinstance(value, float):
-        assert math.isfinite(value), f"{where} is {value}"
 
 
 def _obeyed(char: str) -> bool:
