@@ -49,6 +49,7 @@ from clrevents.mcp.reply import MOST
 from clrevents.mcp.roots import Roots
 from clrevents.reference import Codec, codec
 from clrevents.rewrite import cut, redact, redaction_rules
+from clrevents.schema.codes import BlockKind
 from clrevents.schema.dynamic import Learned
 from clrevents.trace.decoder import Decoder
 from exercise import exercise
@@ -680,6 +681,25 @@ def _as_declared(data: bytes) -> None:
             there = event.payload_bytes.removesuffix(event.payload_tail)
             wrong = _misread(payload, codec(layout, size, type(payload)), there)
             assert not wrong, f"{event.key}: {payload!r}, {wrong}: {there!r}"
+        told = trace.check().problems
+    # Where anything is damaged, some blocks may have been skipped.
+    assert told or not any(map(_lacks_stacks, _stack_blocks(data))), "a block lacks stacks, and no problem"
+
+
+def _stack_blocks(data: bytes) -> Iterator[bytes]:
+    for size_at, start, end, wide in find_blocks(bytearray(data)):
+        if data[size_at - 11 : size_at] == b"StackBlock\x06" if wide else data[size_at + 3] == BlockKind.STACKS:
+            yield data[start:end]
+
+
+def _lacks_stacks(block: bytes) -> bool:
+    """Whether there is less than it declares: a first id and a count, then of each the size and its bytes."""
+    pos = 8
+    for _ in range(int.from_bytes(block[4:8], "little")):
+        pos += 4 + int.from_bytes(block[pos : pos + 4], "little")
+        if pos > len(block):
+            return True
+    return False
 
 
 _DEVIATES: Final = re.compile("bool|decimal|utf-?8", re.IGNORECASE)

@@ -108,10 +108,6 @@ class WaitSpans:
         """A column of the begins; 0 where there is none."""
         return picked(field_numbers(self.begins, name), self.begin)
 
-    def known_at_begin(self, name: str) -> Mask:
-        """Where a column of the begins is not null."""
-        return picked(field_known(self.begins, name), self.begin)
-
     def at_end(self, name: str) -> NDArray[Any]:
         """A column of the ends; 0 where there is none."""
         return picked(field_numbers(self.ends, name), self.end)
