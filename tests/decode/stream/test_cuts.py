@@ -48,7 +48,7 @@ class Found:
     columns: tuple[np.ndarray[Any, Any], ...]
     captures: np.ndarray[Any, Any]
     kinds: list[Any]
-    stacks: dict[int, bytes]
+    stacks: dict[int, bytes | None]
     payloads: list[bytes]
     error: TraceError | None
 
@@ -72,12 +72,7 @@ def rows(data: bytes, errors: ErrorMode) -> Found:
         (r.kind_indexes, r.ticks, r.thread_ids, r.stack_ids, r.offsets, r.sizes, r.capture_threads) for r in released
     ]
     *columns, captures = (np.concatenate(c) for c in zip(*parts, strict=True)) if parts else [np.empty(0)] * 7
-    stacks = {
-        number: window[start : start + size]
-        for r in released
-        for found, window, starts, sizes in r.release.stacks.pieces(np.unique(r.stack_ids))
-        for number, start, size in zip(found.tolist(), starts.tolist(), sizes.tolist(), strict=True)
-    }
+    stacks = {n: r.release.stacks.data(n) for r in released for n in np.unique(r.stack_ids).tolist()}
     payloads = [p for r in released for p in r.payloads()]
     return Found(tuple(columns), captures, [k.row for k in stream.kinds.all], stacks, payloads, error)
 
