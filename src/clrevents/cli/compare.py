@@ -5,7 +5,7 @@ Shows what `clrevents.compare` finds, and exits by conditions on it. Judges noth
 
 from __future__ import annotations
 
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 import click
 
@@ -14,9 +14,11 @@ from clrevents.analysis.compare.change import Per
 from clrevents.analysis.compare.compare import compare, is_saved, measure, save_measured
 from clrevents.analysis.compare.measured import Measured
 from clrevents.cli.comparison_screen import show_comparison
+from clrevents.cli.measured_files import measured_file
 from clrevents.cli.output import Output, say, write_file
 from clrevents.cli.reading import Reading, errors_option, format_option, refuse_overwriting
-from clrevents.errors import DamageError, PayloadError
+from clrevents.cli.report_rows import usage_error
+from clrevents.errors import ErrorMode
 from clrevents.export.page.comparison_page import comparison_page
 from clrevents.export.page.page_flames import PageStacks
 
@@ -102,7 +104,7 @@ def command(
     conditions: tuple[str, ...],
     confirm: tuple[str, str] | None,
     strict: bool,
-    errors: Any,
+    errors: ErrorMode,
 ) -> int:
     """Compare recordings before and after a change.
 
@@ -161,7 +163,7 @@ def command(
         found = compare(before, after, per=per, confirm=second)
         failed, unknown = found.failing(*conditions)
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        raise usage_error(error) from None
     if page is not None:
         data = comparison_page(found, *stacks)
         write_file(page, data, f"{counted(len(data), 'byte')}; open it in a browser")
@@ -177,20 +179,13 @@ def command(
     return _UNMET if failed else _UNKNOWN if unknown and strict else 0
 
 
-def _measured(file: str, errors: Any, stacks: list[PageStacks] | None = None) -> Measured:
+def _measured(file: str, errors: ErrorMode, stacks: list[PageStacks] | None = None) -> Measured:
     """What is compared of a recording; and its stacks, where there is a list for them."""
-    if is_saved(file):
-        try:
-            return measure(file)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
-    with Reading(file, errors) as reading:
-        try:
-            found = measure(reading.trace)
-        except (DamageError, PayloadError):
-            say(f"{reading.name}: damaged, so it cannot be compared; --errors salvage compares what is left")
-            raise
+
+    def asked(reading: Reading) -> Measured:
+        found = measure(reading.trace)
         if stacks is not None:
             stacks.append(PageStacks.of(reading.trace))
-        reading.finish(frozenset())
         return found
+
+    return measured_file(file, errors, frozenset(), asked)[0]

@@ -22,6 +22,7 @@ from clrevents.analysis.compare.comparison_texts import (
     ordered,
     reasons,
     row_counts,
+    sides,
     told_rows,
 )
 from clrevents.cli.output import Output, safe
@@ -35,11 +36,7 @@ _COLUMNS: Final[tuple[tuple[Kind, int], ...]] = (
 
 def show_comparison(out: Output, found: Comparison, limit: int, every: bool = False) -> None:
     """At most `limit` lines of each table: of rows those that differ, or with `every` all, with their intervals."""
-    names = [side[0].label if len(side) == 1 else f"{len(side)} recordings" for side in (found.base, found.new)]
-    per = "not divided" if found.per == "none" else f"per {found.per}"
-    second = found.confirmed_by
-    confirmed = [] if second is None else [("confirmed by", f"{second.base[0].label} -> {second.new[0].label}")]
-    out.facts([("base", names[0]), ("new", names[1]), ("amounts", per), *confirmed])
+    out.facts(list(sides(found)))
     out.text(out.bold(headline(found)))
     for warning in found.warnings:
         out.text(f"! {warning}", 2)

@@ -11,14 +11,15 @@ from typing import Any, Final
 import click
 
 from clrevents.analysis.compare.change import Per
-from clrevents.analysis.compare.compare import compare, is_saved, measure
+from clrevents.analysis.compare.compare import compare, measure
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.cli.comparison_screen import show_comparison
-from clrevents.cli.output import Output, say
+from clrevents.cli.measured_files import measured_file
+from clrevents.cli.output import Output
 from clrevents.cli.reading import FailOn, Reading, means_many, refuse_same_input
 from clrevents.cli.report_rows import LIMIT, usage_error
-from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.errors import ErrorMode
 from clrevents.export.files.answers import csv_line
 
 _ALONE: Final[Mapping[str, str]] = {
@@ -59,27 +60,14 @@ def write_against(
     if means_many(file):
         raise click.UsageError("--against compares one trace with one")
     refuse_same_input(file, against)
-    worst = 0
 
-    def measured(file: str) -> Measured:
-        nonlocal worst
-        try:
-            if is_saved(file):
-                return measure(file)
-            with Reading(file, errors) as reading:
-                window: dict[str, Any] = {"start": start, "end": end, "process_id": reading.process_id(process)}
-                window = {name: value for name, value in window.items() if value is not None}
-                try:
-                    found = measure(reading.trace, report=declared.name, **parameters, **window)
-                except (DamageError, PayloadError):
-                    say(f"{reading.name}: damaged, so it cannot be compared; --errors salvage compares what is left")
-                    raise
-                worst = max(worst, reading.finish(fail_on))
-                return found
-        except (KeyError, TypeError, ValueError) as error:
-            raise usage_error(error) from None
+    def asked(reading: Reading) -> Measured:
+        window: dict[str, Any] = {"start": start, "end": end, "process_id": reading.process_id(process)}
+        window = {name: value for name, value in window.items() if value is not None}
+        return measure(reading.trace, report=declared.name, **parameters, **window)
 
-    base, new = measured(against), measured(file)
+    base, old = measured_file(against, errors, fail_on, asked)
+    new, worst = measured_file(file, errors, fail_on, asked)
     try:
         found = compare(base, new, per=per)
     except ValueError as error:
@@ -94,4 +82,4 @@ def write_against(
                 out.line(csv_line([values[name] for name in _COLUMNS], spreadsheet))
         else:
             show_comparison(out, found, LIMIT if limit is None else limit, every=True)
-    return worst
+    return max(old, worst)

@@ -6,7 +6,7 @@ Made by `judging`; judges nothing itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -112,17 +112,13 @@ class Comparison:
 
     def markdown(self) -> str:
         """The comparison as a comment on a pull request."""
-        return "\n".join(markdown_lines(_names(self.base), _names(self.new), self.per, self))
+        return "\n".join(markdown_lines(self))
 
     def __repr__(self) -> str:
-        return "\n".join(comparison_lines(_names(self.base), _names(self.new), self.per, self))
+        return "\n".join(comparison_lines(self))
 
     def _repr_html_(self) -> str:
         return html_text(repr(self))
-
-
-def _names(side: Sequence[Measured]) -> str:
-    return side[0].label if len(side) == 1 else f"{len(side)} recordings"
 
 
 def _relative(change: Change) -> Metric:

@@ -13,6 +13,7 @@ from clrevents._util.units import amount_text, duration_text, share_text
 from clrevents._util.words import counted, markdown_text, safe
 from clrevents.analysis.compare.change import RELATIVE_FLOOR, Change, Per
 from clrevents.analysis.compare.families import CALLEES, CALLERS, FAMILIES
+from clrevents.analysis.compare.measured import Measured
 
 PER: Final[Mapping[Per, str]] = {"second": "/s", "request": "/request", "none": ""}
 HEAD: Final = ("metric", "base", "new", "change", "verdict", "could show")
@@ -24,6 +25,12 @@ class Judged(Protocol):
     """What texts need of a comparison."""
 
     @property
+    def base(self) -> Sequence[Measured]: ...
+    @property
+    def new(self) -> Sequence[Measured]: ...
+    @property
+    def per(self) -> Per: ...
+    @property
     def groups(self) -> bool: ...
     @property
     def warnings(self) -> tuple[str, ...]: ...
@@ -34,7 +41,7 @@ class Judged(Protocol):
     @property
     def alarms(self) -> tuple[Change, ...]: ...
     @property
-    def confirmed_by(self) -> object | None: ...
+    def confirmed_by(self) -> Judged | None: ...
     @property
     def proposals(self) -> Sequence[object]: ...
 
@@ -91,6 +98,20 @@ def could_show(change: Change, per: Per) -> str:
         return "-"
     share = change.relative(change.smallest)
     return amount(change, change.smallest, per) if share is None else share_text(share)
+
+
+def sides(found: Judged) -> Iterator[tuple[str, str]]:
+    """What was compared with what, as facts with their names."""
+    yield "base", named(found.base)
+    yield "new", named(found.new)
+    yield "amounts", "not divided" if found.per == "none" else f"per {found.per}"
+    if (second := found.confirmed_by) is not None:
+        yield "confirmed by", f"{named(second.base)} -> {named(second.new)}"
+
+
+def named(side: Sequence[Measured]) -> str:
+    """The recording of a side, or how many there are."""
+    return side[0].label if len(side) == 1 else counted(len(side), "recording")
 
 
 def headline(found: Judged) -> str:
@@ -237,9 +258,11 @@ def reasons(found: Judged) -> Iterator[str]:
         yield f"{', '.join(change.key for change in changes)}: {reason}{more}"
 
 
-def comparison_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str]:
+def comparison_lines(found: Judged) -> Iterator[str]:
     """A short text."""
-    yield f"{safe(base)} -> {safe(new)}, {'in all' if per == 'none' else 'per ' + per}: {headline(found)}"
+    per = found.per
+    amounts = "in all" if per == "none" else f"per {per}"
+    yield f"{safe(named(found.base))} -> {safe(named(found.new))}, {amounts}: {headline(found)}"
     yield from (f"! {warning}" for warning in found.warnings)
     changes = [*ordered(found), *told_rows(found)]
     for change in changes[:_MOST]:
@@ -253,11 +276,13 @@ def comparison_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[s
 _MOST: Final = 20
 
 
-def markdown_lines(base: str, new: str, per: Per, found: Judged) -> Iterator[str]:
+def markdown_lines(found: Judged) -> Iterator[str]:
     """A comment on a pull request: what changed openly, everything else folded."""
+    per = found.per
+    base, new = markdown_text(named(found.base)), markdown_text(named(found.new))
     yield f"**{markdown_text(headline(found))}**"
     yield ""
-    yield f"{markdown_text(base)} → {markdown_text(new)}, {'in all' if per == 'none' else 'per ' + per}"
+    yield f"{base} → {new}, {'in all' if per == 'none' else 'per ' + per}"
     yield ""
     for warning in found.warnings:
         yield f"- ⚠ {markdown_text(warning)}"

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from clrevents._util.outputs import refuse_replacing, whole_file
 from clrevents._util.version import __version__
-from clrevents._util.words import counted
 from clrevents.analysis.compare.change import Change
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.comparison_texts import (
@@ -24,9 +23,11 @@ from clrevents.analysis.compare.comparison_texts import (
     incomparable,
     indented,
     interval_text,
+    named,
     ordered,
     reasons,
     row_counts,
+    sides,
 )
 from clrevents.analysis.compare.measured import Measured
 from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
@@ -61,10 +62,10 @@ def write_comparison(
     file at `path` appears whole or not at all. Raises OSError where it cannot be written, ValueError if it is one of
     the traces, and SourceError where a trace cannot be read again.
     """
-    sides = [[side] if isinstance(side, Trace) else list(side) for side in (base, new)]
+    traces = [[side] if isinstance(side, Trace) else list(side) for side in (base, new)]
     inputs = [one.trace.path for one in (*found.base, *found.new)]
     refuse_replacing(path, *inputs)
-    stacks = [[PageStacks.of(trace) for trace in side] for side in sides]
+    stacks = [[PageStacks.of(trace) for trace in side] for side in traces]
     with whole_file(path, *inputs) as file:
         file.write(comparison_page(found, *stacks))
 
@@ -87,19 +88,12 @@ def comparison_page(found: Comparison, base: Sequence[PageStacks] = (), new: Seq
         f"not comparable: {text}" + (f"; record with --providers {record}" if record else "")
         for text, record in incomparable(found)
     ]
-    second = found.confirmed_by
-    facts = [
-        ("base", _names(found.base)),
-        ("new", _names(found.new)),
-        ("amounts", "not divided" if found.per == "none" else f"per {found.per}"),
-        *([] if second is None else [("confirmed by", f"{_names(second.base)} → {_names(second.new)}")]),
-    ]
     data = {
-        "title": shown_text(f"{_names(found.base)} → {_names(found.new)}"),
+        "title": shown_text(f"{named(found.base)} → {named(found.new)}"),
         "producer": f"clrevents {__version__}",
         "headline": shown_text(headline(found)),
         "alarms": len(found.alarms),
-        "facts": [(name, shown_text(value)) for name, value in facts],
+        "facts": [(name, shown_text(value)) for name, value in sides(found)],
         "warnings": [shown_text(text) for text in found.warnings],
         "sentences": [shown_text(text) for text in (*map(str, found.proposals), *reasons(found), *row_counts(found))],
         "lacking": [shown_text(text) for text in lacking],
@@ -109,10 +103,6 @@ def comparison_page(found: Comparison, base: Sequence[PageStacks] = (), new: Seq
     }
     styles = [FLAME_STYLE, *page_texts_of(("page.css",))]
     return assembled_page("comparison.html", styles, [FLAME_SCRIPT, *page_texts_of(_SCRIPTS)], data, flames=True)
-
-
-def _names(side: Sequence[Measured]) -> str:
-    return side[0].label if len(side) == 1 else counted(len(side), "recording")
 
 
 def _scale(found: Comparison, side: Sequence[Measured]) -> float:
