@@ -19,7 +19,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -63,16 +63,49 @@ def opened(data: bytes) -> Iterator[clrevents.Trace]:
 
 
 def answered(declaration: Declaration, parameters: Any, trace: clrevents.Trace, **more: Any) -> Answer[Any]:
-    """The report's answer; `more` are the window's options and `cut`."""
-    cut = more.pop("cut", iter)
-    return ask(trace, [Asked(declaration, parameters)], more, cut)[declaration.name]
+    """The report's answer; `more` are the window's options."""
+    return ask(trace, [Asked(declaration, parameters)], more)[declaration.name]
+
+
+_COMPANY: Final[list[Declaration]] = []
+
+
+@contextmanager
+def in_company(declarations: Sequence[Declaration]) -> Iterator[None]:
+    """Each of these reports, asked as by default, is asked together with the others: what one reading says is kept, so
+    that a law costs all of them little more than one."""
+    _COMPANY[:] = declarations
+    try:
+        yield
+    finally:
+        _COMPANY.clear()
+
+
+def _asked(declaration: Declaration, parameters: Any) -> tuple[Asked, ...]:
+    own, company = Asked(declaration, parameters), tuple(Asked(one, one.parameters()) for one in _COMPANY)
+    return company if own in company else (own,)
+
+
+@lru_cache(maxsize=24)
+def _answers(
+    asked: tuple[Asked, ...], data: bytes, start: int | None = None, end: int | None = None, seed: int | None = None
+) -> dict[str, Answer[Any]]:
+    """What reports say of a window of the trace; with a seed, its chunks are cut by chance."""
+    cut = iter if seed is None else partial(recut, rng=random.Random(seed))
+    with opened(data) as trace:
+        return ask(trace, asked, {"start": start, "end": end}, cut)
+
+
+def whole_answer(declaration: Declaration, parameters: Any, data: bytes) -> Answer[Any]:
+    """What the report says of all of the trace."""
+    return _answers(_asked(declaration, parameters), data)[declaration.name]
 
 
 @lru_cache(maxsize=6)
-def whole_answer(declaration: Declaration, parameters: Any, data: bytes) -> Answer[Any]:
-    """What the report says of all of the trace; made once."""
+def _end(data: bytes) -> int:
+    """How long the trace lasts."""
     with opened(data) as trace:
-        return answered(declaration, parameters, trace)
+        return passes_of(trace).scan(raising=False).duration_ns
 
 
 @lru_cache(maxsize=6)
@@ -86,48 +119,23 @@ def redacted_copy(data: bytes, pseudonyms: bool = False, ids: bool = False) -> b
 
 def any_cut_gives_the_same(declaration: Declaration, parameters: Any, data: bytes, seed: int = 1) -> None:
     """Events one by one, many at once, and no events at all between them."""
-    whole = whole_answer(declaration, parameters, data)
-    with opened(data) as trace:
-        for one_by_one in (0, 60):
-            rng = random.Random(seed)
-            cut = answered(declaration, parameters, trace, cut=lambda c: recut(c, rng, one_by_one))  # noqa: B023
-            _same(whole, cut, "the chunks were cut elsewhere")
+    cut = _answers(_asked(declaration, parameters), data, seed=seed)[declaration.name]
+    _same(whole_answer(declaration, parameters, data), cut, "the chunks were cut elsewhere")
 
 
 def the_whole_window_changes_nothing(declaration: Declaration, parameters: Any, data: bytes) -> None:
     """Asking from the beginning to after the last event is asking for all."""
-    whole = whole_answer(declaration, parameters, data)
-    with opened(data) as trace:
-        end = passes_of(trace).scan(raising=False).duration_ns + 1
-        # A runtime may tell of moments before the session.
-        start = min([0, *_times(whole)])
-        window = answered(declaration, parameters, trace, start=start, end=end)
+    asked = _asked(declaration, parameters)
+    start, end = _begin(asked, data), _end(data) + 1
+    window = _answers(asked, data, start, end)[declaration.name]
     assert window.question.window == TimeWindow(start, end)
-    _same(whole, window, "the window is the whole trace")
+    _same(whole_answer(declaration, parameters, data), window, "the window is the whole trace")
 
 
-def obey_together(declarations: Sequence[Declaration], data: bytes) -> None:
-    """The laws that need no reading of a report's own, of many reports that are asked in one: the whole window changes
-    nothing, JSON reads back equal, numbers are possible, answers show themselves safely and mark what holes touch."""
-    asked = [Asked(declaration, declaration.parameters()) for declaration in declarations]
-    with opened(data) as trace:
-        whole = ask(trace, asked, {}, iter)
-        start = min([0, *(time for answer in whole.values() for time in _times(answer))])
-        end = passes_of(trace).scan(raising=False).duration_ns + 1
-        window = ask(trace, asked, {"start": start, "end": end}, iter)
-        by_name = {declaration.name: declaration for declaration in declarations}
-        assert whole.keys() == window.keys() == by_name.keys()
-        for name, answer in whole.items():
-            try:
-                _same(answer, window[name], "the window is the whole trace")
-                reads_back_equal(answer)
-                shows_safely(answer)
-                marks_holes(answer, trace)
-                tells_what_is_missing(by_name[name], answer, trace)
-                are_possible(answer)
-            except BaseException as error:
-                error.add_note(f"this is about the report {name}")
-                raise
+@lru_cache(maxsize=6)
+def _begin(asked: tuple[Asked, ...], data: bytes) -> int:
+    """The first moment that any of them names: a runtime may tell of moments before the session."""
+    return min([0, *(time for answer in _answers(asked, data).values() for time in _times(answer))])
 
 
 def adjacent_windows_add_up(declaration: Declaration, parameters: Any, data: bytes, seed: int = 1) -> None:
@@ -187,17 +195,8 @@ def processes_do_not_disturb(
 
 def a_decoder_gives_the_same(declaration: Declaration, parameters: Any, data: bytes, seed: int = 1) -> None:
     """Bytes that come in pieces give the answer of the whole file, but for names of code that come too late."""
-    rng = random.Random(seed)
     whole = whole_answer(declaration, parameters, data)
-    feed = ReportFeed([Asked(declaration, parameters)])
-    decoder = clrevents.Decoder(*feed.selectors, errors="salvage", symbols=True)
-    at = 0
-    while at < len(data):
-        size = rng.choice((1, 100, 5000, 50_000))
-        feed.take(decoder, decoder.feed(data[at : at + size]))
-        at += size
-    feed.take(decoder, decoder.close())
-    streamed = feed.finish(decoder)[declaration.name]
+    streamed = _streamed(_asked(declaration, parameters), data, seed)[declaration.name]
     assert streamed.question == whole.question
     assert (streamed.coverage, streamed.notes) == (whole.coverage, whole.notes)
     assert (streamed.facts, streamed.metrics) == (whole.facts, whole.metrics)
@@ -208,6 +207,21 @@ def a_decoder_gives_the_same(declaration: Declaration, parameters: Any, data: by
             if column.cell.privacy == "code":
                 there = [a if b is None else b for a, b in zip(here, there, strict=True)]
             assert here == there, f"{table.name}.{column.name}"
+
+
+@lru_cache(maxsize=6)
+def _streamed(asked: tuple[Asked, ...], data: bytes, seed: int) -> dict[str, Answer[Any]]:
+    """What reports say of bytes that come in pieces."""
+    rng = random.Random(seed)
+    feed = ReportFeed(asked)
+    decoder = clrevents.Decoder(*feed.selectors, errors="salvage", symbols=True)
+    at = 0
+    while at < len(data):
+        size = rng.choice((1, 100, 5000, 50_000))
+        feed.take(decoder, decoder.feed(data[at : at + size]))
+        at += size
+    feed.take(decoder, decoder.close())
+    return feed.finish(decoder)
 
 
 def json_reads_back_equal(declaration: Declaration, parameters: Any, data: bytes) -> None:
@@ -308,28 +322,28 @@ def shows_safely(report: Answer[Any]) -> None:
 
 def is_a_plain_value(declaration: Declaration, parameters: Any, data: bytes) -> None:
     """An answer can be pickled, and keeps no trace alive."""
+    report = _outliving(_asked(declaration, parameters), data)[declaration.name]
+    assert pickle.loads(pickle.dumps(report)) == report
+
+
+@lru_cache(maxsize=6)
+def _outliving(asked: tuple[Asked, ...], data: bytes) -> dict[str, Answer[Any]]:
+    """Answers of a trace that is no more."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         trace = clrevents.open(data, errors="salvage")
-        report = answered(declaration, parameters, trace)
+        answers = ask(trace, asked, {})
         alive = weakref.ref(trace), weakref.ref(passes_of(trace))
         trace.close()
         del trace
     gc.collect()
-    assert [ref() for ref in alive] == [None, None], "the answer keeps the trace alive"
-    assert pickle.loads(pickle.dumps(report)) == report
+    assert [ref() for ref in alive] == [None, None], f"an answer keeps the trace alive: {', '.join(answers)}"
+    return answers
 
 
 def marks_what_holes_touch(declaration: Declaration, parameters: Any, data: bytes) -> None:
     """A row is lossy if and only if a hole of one of its threads touches it."""
-    report = whole_answer(declaration, parameters, data)
-    with opened(data) as trace:
-        marks_holes(report, trace)
-
-
-def marks_holes(report: Answer[Any], trace: clrevents.Trace) -> None:
-    """The same of an answer that is there already."""
-    holes = _holes(trace)
+    report, holes = whole_answer(declaration, parameters, data), _holes(data)
     for table in report.tables():
         shape = shape_of(table.row_class)
         rows = report.table(table.name)
@@ -344,13 +358,7 @@ def marks_holes(report: Answer[Any], trace: clrevents.Trace) -> None:
 def what_is_missing_is_told(declaration: Declaration, parameters: Any, data: bytes) -> None:
     """Where events are missing nothing is fully covered, and no sum is exact but of what the trace leaves open."""
     report = whole_answer(declaration, parameters, data)
-    with opened(data) as trace:
-        tells_what_is_missing(declaration, report, trace)
-
-
-def tells_what_is_missing(declaration: Declaration, report: Answer[Any], trace: clrevents.Trace) -> None:
-    """The same of an answer that is there already."""
-    if not _holes(trace):
+    if not _holes(data):
         return
     assert report.coverage != "full"
     for declared in declaration.metrics:
@@ -408,10 +416,8 @@ def a_part_says_what_its_window_says(
 ) -> None:
     """A cut at two moments answers as the whole does about that window, or with null, or with bounds, also in rows."""
     rng = random.Random(seed)
-    with opened(data) as trace:
-        duration = passes_of(trace).scan(raising=False).duration_ns
-        start, end = sorted(rng.randrange(duration + 1) for _ in "ab")
-        window = answered(declaration, parameters, trace, start=start, end=end)
+    start, end = sorted(rng.randrange(_end(data) + 1) for _ in "ab")
+    window = _answers(_asked(declaration, parameters), data, start, end)[declaration.name]
     part = whole_answer(declaration, parameters, part_of(data, start, end))
     of_a_part(window, part, rows)
 
@@ -421,6 +427,7 @@ def a_part_of_chance_says_what_its_window_says(declaration: Declaration, paramet
     a_part_says_what_its_window_says(declaration, parameters, data, rows=False)
 
 
+@lru_cache(maxsize=6)
 def part_of(data: bytes, start: int | None, end: int | None) -> bytes:
     """A part of a trace, as `cut` makes it."""
     with tempfile.TemporaryDirectory() as folder, opened(data) as trace:
@@ -634,6 +641,15 @@ def without(data: bytes, kinds: frozenset[EventKey]) -> bytes:
         return path.read_bytes()
 
 
+TWO_READINGS: Final[tuple[Law, ...]] = (
+    the_whole_window_changes_nothing,
+    json_reads_back_equal,
+    shows_itself_safely,
+    marks_what_holes_touch,
+    what_is_missing_is_told,
+    numbers_are_possible,
+)
+"""Those that need two readings of a trace."""
 LAWS: Final[tuple[Law, ...]] = (
     any_cut_gives_the_same,
     the_whole_window_changes_nothing,
@@ -663,11 +679,19 @@ def obeys(declaration: Declaration, parameters: Any, data: bytes, laws: Sequence
             raise
 
 
-def recut(chunks: Iterable[TableChunk], rng: random.Random, one_by_one: int) -> Iterator[TableChunk]:
+def obey_together(declarations: Sequence[Declaration], data: bytes, laws: Sequence[Law]) -> None:
+    """Many reports, asked as by default, obey these laws."""
+    with in_company(declarations):
+        for law in laws:
+            for declaration in declarations:
+                obeys(declaration, declaration.parameters(), data, [law])
+
+
+def recut(chunks: Iterable[TableChunk], rng: random.Random) -> Iterator[TableChunk]:
     """The same events in other chunks, empty ones too: the first ones one by one, then as chance will have it."""
     for chunk in chunks:
         count = len(chunk.headers)
-        edges = {0, count, *range(min(one_by_one, count + 1))}
+        edges = {0, count, *range(min(60, count + 1))}
         edges |= {rng.randrange(count + 1) for _ in range(5)}
         ordered = sorted(edges)
         stacks = chunk.stacks
@@ -727,11 +751,14 @@ def _inside(row: dict[str, Any], shape: Any, window: TimeWindow, duration: int) 
     return {"clipped": began_before or goes_on}
 
 
-def _holes(trace: clrevents.Trace) -> list[tuple[int | None, float, float]]:
+@lru_cache(maxsize=6)
+def _holes(data: bytes) -> list[tuple[int | None, float, float]]:
     """Thread, begin and end of everything that is missing; lists that were cut go on to the end."""
-    scan = passes_of(trace).scan(raising=False)
     found: list[tuple[int | None, float, float]] = []
-    for listed, total in ((trace.losses, trace.lost), (scan.destroyed, scan.missing)):
+    with opened(data) as trace:
+        scan = passes_of(trace).scan(raising=False)
+        lists = (trace.losses, trace.lost), (scan.destroyed, scan.missing)
+    for listed, total in lists:
         found += [(loss.thread_id, loss.start_ns, loss.end_ns) for loss in listed]
         if listed and total > sum(loss.count for loss in listed):
             found.append((None, listed[-1].start_ns, math.inf))

@@ -72,7 +72,7 @@ class ActivityParameters:
     rows: bool = parameter(True, "Give each activity.")
 
 
-@answer(name="activities")
+@answer(name="sample-activities")
 class ActivityReport(Answer[ActivityFacts]):
     """Which activities ran, and in which others."""
 
