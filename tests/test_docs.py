@@ -25,6 +25,7 @@ from clrevents import asdict, errors
 from clrevents.decode.payload.records.record_decoder import record_decoder
 from clrevents.decode.payload.records.record_text import TextCache
 from clrevents.decode.stream.stream import Stream
+from house import tree
 from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool, without_shared
 from tiers import few
 
@@ -169,10 +170,10 @@ def _problem_kinds() -> dict[str, set[str]]:
 
     A kind is the first argument of `Problem(…)`, or of a function that hands its own first parameter on as one.
     """
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
-    functions = [n for tree in trees.values() for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.args.args]
     makers = {"Problem"}
     while True:
+        trees = _trees_that_call(makers)
+        functions = [n for t in trees.values() for n in ast.walk(t) if isinstance(n, ast.FunctionDef) and n.args.args]
         found = {
             f.name
             for f in functions
@@ -183,14 +184,22 @@ def _problem_kinds() -> dict[str, set[str]]:
             break
         makers |= found
     kinds: dict[str, set[str]] = {}
-    for path, tree in trees.items():
-        for call in _calls(tree, makers):
+    for path, module in trees.items():
+        for call in _calls(module, makers):
             kind = call.args[0]
             if isinstance(kind, ast.Constant):
                 kinds.setdefault(kind.value, set()).add(str(path.relative_to(SOURCE)))
             else:
                 assert isinstance(kind, ast.Name), f"{path.name}:{call.lineno}: a problem's kind is written as a text"
     return kinds
+
+
+def _trees_that_call(names: set[str]) -> dict[Path, ast.Module]:
+    """The modules in whose text one of these names is called."""
+    called = re.compile(rf"\b(?:{'|'.join(names)})\(")
+    return {
+        path: tree(path) for path in sorted(SOURCE.rglob("*.py")) if called.search(path.read_text(encoding="utf-8"))
+    }
 
 
 def _calls(tree: ast.AST, names: set[str]) -> Iterator[ast.Call]:
@@ -223,8 +232,8 @@ def test_listed_severities_are_those_of_the_source() -> None:
     """Where a kind is made by `Problem(kind, severity, …)` or `damage(kind, …)` in so many words."""
     listed = {row[0].strip("`"): row[1] for row in _table("errors.md", "Kinds of problem")}
     compared = 0
-    for path in sorted(SOURCE.rglob("*.py")):
-        for call in _calls(ast.parse(path.read_text(encoding="utf-8")), {"Problem", "damage"}):
+    for path, module in _trees_that_call({"Problem", "damage"}).items():
+        for call in _calls(module, {"Problem", "damage"}):
             kind = call.args[0]
             if not isinstance(kind, ast.Constant):
                 continue

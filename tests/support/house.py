@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -54,13 +55,14 @@ def house_of(**modules: str) -> House:
 
 
 def imports(module: ast.Module) -> Iterator[Import]:
-    """Every import of a module, wherever it stands."""
+    """Every import of a module, wherever it stands: a statement, so that no expression is looked into."""
     yield from _imports(module, waits=False, checking=False)
 
 
 def _imports(node: ast.AST, waits: bool, checking: bool) -> Iterator[Import]:
-    for child in ast.iter_child_nodes(node):
-        inside = waits or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    blocks = (getattr(node, block, ()) for block in ("body", "handlers", "cases", "orelse", "finalbody"))
+    for child in chain.from_iterable(blocks):
+        inside = waits or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
         guarded = checking or (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING")
         if isinstance(child, ast.Import):
             for alias in child.names:

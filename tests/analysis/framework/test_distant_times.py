@@ -42,8 +42,14 @@ def notes(answer: Answer[Any]) -> list[Any]:
     return [note for note in answer.notes if note.id == "distant-times"]
 
 
-@pytest.mark.parametrize("where", ZEROS)
-@pytest.mark.parametrize("name", ["net10-exceptions", "net10-starvation", "net8-meters"])
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        *(("net10-exceptions", where) for where in ZEROS),
+        ("net8-meters", "both"),
+        pytest.param("net10-starvation", "both", marks=pytest.mark.full),
+    ],
+)
 def test_reports_of_centuries(name: str, where: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
