@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import gc
 import json
+import shutil
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -150,6 +153,23 @@ def test_pieces_of_any_size_are_the_same_table(tmp_path: Path, monkeypatch: pyte
     sizes = [found.row_group(i).num_rows for i in range(found.num_row_groups)]
     assert all(size > 9 for size in sizes[:-1])
     assert len(sizes) <= 12
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_file_that_was_given_up_is_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], workers: int
+) -> None:
+    """pyarrow ends its files when its objects go, which is after their folder has gone; it says what fails then."""
+    monkeypatch.setattr(formats, "GROUP_ROWS", 2)
+    with suppress(RuntimeError), TableFiles("parquet", 0, workers=workers) as files:
+        file = files.add(tmp_path / "sub" / "x.parquet", Table(FIELDS), {})
+        files.write(file, made(ROWS))
+        raise RuntimeError
+    shutil.rmtree(tmp_path / "sub", ignore_errors=True)
+    file.writer = None
+    gc.collect()
+    assert capfd.readouterr().err == ""
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_csv(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
-"""Settings of a whole process that mostly reads: memory and garbage collector. Never called by the library itself."""
+"""A process that mostly reads: how many processors it may use, and settings of its memory and garbage collector, which
+the library itself never touches."""
 
 from __future__ import annotations
 
 import gc
+import os
 from typing import Final
 
 # Larger than what is allocated for a few windows before it is freed, smaller than glibc's largest threshold.
@@ -29,3 +31,10 @@ def tune_process() -> None:
     first, *rest = gc.get_threshold()
     if first:
         gc.set_threshold(*map(max, (first, *rest), _THRESHOLDS))
+
+
+def usable_processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -17,6 +17,7 @@ import click
 
 import clrevents
 from clrevents._util.meter import Meter
+from clrevents._util.process import usable_processors
 from clrevents._util.words import counted, lost_events
 from clrevents.cli.output import event_label, say
 from clrevents.cli.reading import (
@@ -57,7 +58,12 @@ _TRACES: Final = (".nettrace", ".netperf")
     type=click.Choice(["parquet", "arrow", "csv", "jsonl"]),
     help="File format. [default: by OUT's suffix, or parquet]",
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Export N traces in parallel.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Use N cores: N traces in parallel, or reading one and writing in parallel. [default: one trace, all cores]",
+)
 @click.option("--skip-existing", is_flag=True, help="Skip traces already exported to OUT with these options.")
 @click.option("--names", is_flag=True, help="Write enums and flags as text instead of numbers.")
 @click.option("--activity-ids", is_flag=True, help="Add columns for activity and related activity ids.")
@@ -77,7 +83,7 @@ def command(
     things: tuple[str, ...],
     out: str,
     format: Any,
-    jobs: int,
+    jobs: int | None,
     skip_existing: bool,
     names: bool,
     activity_ids: bool,
@@ -148,7 +154,7 @@ def command(
             wanted = "one FILE" if single == "jsonl" else "one FILE and one NAME"
             raise click.UsageError(f"{out} is a file, which takes {wanted}; give a folder for more")
         refuse_overwriting(out, files[0])
-        return _file(reading, selectors, Path(out), options, fail_on)
+        return _file(reading, selectors, Path(out), options, _cores(jobs), fail_on)
     except OSError as error:
         # Reading raises its own exceptions, so this is about writing.
         where = f" {error.filename}" if error.filename else f" to {out}"
@@ -207,7 +213,12 @@ def _single(out: str) -> str | None:
     return _SUFFIXES.get(os.path.splitext(out)[1].lower())
 
 
-def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any, fail_on: FailOn) -> int:
+def _cores(jobs: int | None) -> int:
+    """How many cores one trace may use."""
+    return usable_processors() if jobs is None else jobs
+
+
+def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any, workers: int, fail_on: FailOn) -> int:
     from clrevents.export.files.onefile import export_lines, export_table
 
     left_out: Mapping[tuple[str, str], int] = {}
@@ -216,7 +227,7 @@ def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any,
             if options.format == "jsonl":
                 count = export_lines(reading.trace, selectors, out, names=options.names, process_id=options.process_id)
             else:
-                written = export_table(reading.trace, selectors[0], out, options)
+                written = export_table(reading.trace, selectors[0], out, options, workers)
                 count, left_out = written.rows, written.left_out
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
@@ -285,20 +296,20 @@ def _folder(
     beside: str | None,
     out: Path,
     options: Any,
-    processes: int,
+    jobs: int | None,
     skip: bool,
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
-    from clrevents.export.files.lake import Outcome, jobs
+    from clrevents.export.files import lake
 
     if out.exists() and not out.is_dir():
         raise NotADirectoryError(None, "is a file, not a folder", str(out))
-    todo = jobs(files, out, options, errors, beside)
+    todo = lake.jobs(files, out, options, errors, beside)
     there = [job for job in todo if skip and job.there]
     todo = [job for job in todo if job not in there]
     code, failed, unknown = 0, 0, []
-    outcomes: Iterator[Outcome] = _outcomes(todo, processes)
+    outcomes: Iterator[lake.Outcome] = _outcomes(todo, jobs)
     for outcome in outcomes:
         mine = _told(outcome, fail_on)
         code = max(code, mine)
@@ -314,7 +325,7 @@ def _folder(
     return code
 
 
-def _outcomes(todo: Sequence[Any], processes: int) -> Iterator[Any]:
+def _outcomes(todo: Sequence[Any], jobs: int | None) -> Iterator[Any]:
     """The result for each trace; a bar shows the progress of reading."""
     from clrevents.export.files.lake import export_side_by_side, export_trace
 
@@ -322,17 +333,20 @@ def _outcomes(todo: Sequence[Any], processes: int) -> Iterator[Any]:
     total, done = sum(sizes.values()), 0
     meter = Meter(sys.stderr, what="exporting")
     piped = [job for job in todo if job.file == "-"]
+    # Unless told otherwise: several traces at once also take several times the memory.
+    processes = jobs or 1
     alone = todo if processes == 1 or len(todo) == 1 else piped
+    workers = _cores(jobs)
     try:
         for job in alone:
             progress = meter.part(done, sizes[job], total)
             if job.beside is not None:
                 with Reading(job.file, job.errors, beside=job.beside) as reading:
                     reading.joined.seek(0)
-                    outcome = export_trace(job, reading.joined, progress)
+                    outcome = export_trace(job, reading.joined, progress, workers)
                     outcome = replace(outcome, damage=(*reading.damage, *outcome.damage))
             else:
-                outcome = export_trace(job, trace_source("-") if job.file == "-" else None, progress)
+                outcome = export_trace(job, trace_source("-") if job.file == "-" else None, progress, workers)
             done += sizes[job]
             meter.close()
             yield outcome

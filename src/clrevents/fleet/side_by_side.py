@@ -40,13 +40,6 @@ _NO_START: Final = (
 )
 
 
-def usable_processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 @frozen(eq=False)
 class _Waiting(Generic[T]):
     """Traces that were given to a process."""

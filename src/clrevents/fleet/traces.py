@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar, Unpack
 
 from clrevents._util.html import framed_html, html_table
+from clrevents._util.process import usable_processors
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.diagnosing import rules_of
@@ -35,7 +36,7 @@ from clrevents.fleet.questions import (
     KeptAnswer,
     TraceFacts,
 )
-from clrevents.fleet.side_by_side import SideBySide, usable_processors
+from clrevents.fleet.side_by_side import SideBySide
 from clrevents.fleet.sql_files import SqlFiles
 from clrevents.fleet.trace_paths import Places, trace_paths
 from clrevents.schema.registry import DEFAULT, Registry

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from clrevents._util.outputs import PARTIAL
+from clrevents._util.second_thread import SecondThread
 from clrevents.export.files.formats import (
     GROUP_BYTES,
     GROUP_ROWS,
     WRITERS,
     Format,
-    MakeWriter,
     SpreadsheetWriter,
     Writer,
 )
@@ -45,41 +45,54 @@ class TableFile:
     def partial(self) -> Path:
         return self.path.with_name(self.path.name + PARTIAL)
 
-    def flush(self, make: MakeWriter) -> None:
-        """Write the waiting rows, after the file's header the first time."""
-        writer, rest = self._open(make), self._taken()
+    def taken(self) -> Table:
+        """The waiting rows, which wait no longer."""
+        parts = tuple(part for table in self.waiting for part in table.parts)
+        self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
+        return Table(self.like.fields, parts)
+
+    def append(self, make: type[Writer], rest: Table) -> None:
+        """Write these rows, after the file's header the first time."""
+        writer = self._open(make)
         if len(rest):
             writer.write(rest)
             writer.sink.flush()
 
-    def finish(self, make: MakeWriter) -> None:
-        """Write the waiting rows and the end of the file."""
-        self._open(make).close(self._taken())
+    def finish(self, make: type[Writer], rest: Table) -> None:
+        """Write these rows and the end of the file."""
+        self._open(make).close(rest)
         self.writer = None
 
-    def _open(self, make: MakeWriter) -> Writer:
+    def _open(self, make: type[Writer]) -> Writer:
         if self.writer is None:
             self.partial.parent.mkdir(parents=True, exist_ok=True)
             self.writer = make(FileSink(self.partial), self.like, self.metadata)
         return self.writer
 
-    def _taken(self) -> Table:
-        parts = tuple(part for table in self.waiting for part in table.parts)
-        self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
-        return Table(self.like.fields, parts)
-
 
 class TableFiles:
-    """All the files of one export. `close` completes them; without it they keep their temporary names.
+    """All the files of one export, in a `with` block. `close` completes them; without it they keep their temporary
+    names.
 
-    With `spreadsheet`, no text in CSV is a formula.
+    With `spreadsheet`, no text in CSV is a formula. With more `workers` than one, a second thread writes Parquet,
+    the same bytes.
     """
 
-    def __init__(self, format: Format, budget: int = _BUDGET, *, spreadsheet: bool = False) -> None:
+    def __init__(self, format: Format, budget: int = _BUDGET, *, spreadsheet: bool = False, workers: int = 1) -> None:
         self._make = SpreadsheetWriter if spreadsheet and format == "csv" else WRITERS[format]
         self._budget = budget
         self._held = 0
         self._files: list[TableFile] = []
+        self._thread = SecondThread(workers if self._make.beside_us else 1)
+
+    def __enter__(self) -> TableFiles:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._thread.__exit__(*exception)
+        for file in self._files:
+            if file.writer is not None:
+                file.writer.sink.give_up()
 
     def add(self, path: Path, like: Table, metadata: Mapping[str, str]) -> TableFile:
         """Add a file for tables with the columns of `like`."""
@@ -109,13 +122,14 @@ class TableFiles:
         """Write the rest of every file, and give all of them their final names."""
         for file in self._files:
             self._held -= file.waiting_bytes
-            file.finish(self._make)
+            self._thread.call(file.finish, self._make, file.taken())
+        self._thread.finish()
         for file in self._files:
             file.partial.replace(file.path)
 
     def _flush(self, file: TableFile) -> None:
         self._held -= file.waiting_bytes
-        file.flush(self._make)
+        self._thread.call(file.append, self._make, file.taken())
 
 
 def table_bytes(table: Table) -> int:

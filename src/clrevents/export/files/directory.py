@@ -87,15 +87,22 @@ class Written:
 
 
 def export_directory(
-    trace: Trace, folder: Path, options: Options, about: dict[str, Any], begun: Callable[[], Any] = lambda: None
+    trace: Trace,
+    folder: Path,
+    options: Options,
+    about: dict[str, Any],
+    begun: Callable[[], Any] = lambda: None,
+    workers: int = 1,
 ) -> Written:
     """Export one trace into `folder`, which is replaced if it exists.
 
     `about` describes the trace's origin and becomes part of the facts; `begun` is called when the facts are known and
-    the long pass starts. Raises what reading raises, and OSError if something cannot be written.
+    the long pass starts. With more `workers` than one, a second thread writes. Raises what reading raises, and OSError
+    if something cannot be written.
     """
-    with whole_folder(folder) as place:
-        export = _Export(trace, place, options)
+    files = TableFiles(options.format, spreadsheet=options.spreadsheet, workers=workers)
+    with whole_folder(folder) as place, files:
+        export = _Export(trace, place, options, files)
         begun()
         return export.run(about)
 
@@ -103,11 +110,11 @@ def export_directory(
 class _Export:
     """The pass over one trace, and where its tables go."""
 
-    def __init__(self, trace: Trace, folder: Path, options: Options) -> None:
+    def __init__(self, trace: Trace, folder: Path, options: Options, files: TableFiles) -> None:
         self._trace = trace
         self._folder = folder
         self._options = options
-        self._files = TableFiles(options.format, spreadsheet=options.spreadsheet)
+        self._files = files
         self._providers = Names()
         self._names: dict[str, Names] = {}
         self._tables: dict[Event, TableFile] = {}

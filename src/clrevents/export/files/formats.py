@@ -10,7 +10,8 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Literal, TypeAlias
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -32,10 +33,14 @@ _COMPRESSIBLE: Final = 64
 """Average bytes per column. Below this, compression gains nothing and takes longer than everything else."""
 _PAGE: Final = 1 << 17
 """Bytes. An open file keeps a page of its last column in memory; smaller pages have no measurable cost."""
+_BUFFER: Final = 1 << 16
+"""Bytes that pyarrow gathers before it writes them: writing takes the interpreter's lock, which a thread waits for."""
 
 
 class Writer(ABC):
-    """A table being written to a file."""
+    """A table being written to a file. `beside_us`: mostly outside the interpreter, so a second thread saves time."""
+
+    beside_us: ClassVar[bool] = False
 
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         self.sink = sink
@@ -59,17 +64,20 @@ class ParquetWriter(Writer):
     a temporary file until there are more. Structs without fields are left out.
     """
 
+    beside_us = True
+
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
+        self._pa = needed("pyarrow", "arrow", "a Parquet file")
         self._ipc = needed("pyarrow.ipc", "arrow", "a Parquet file")
         self._parquet = needed("pyarrow.parquet", "arrow", "a Parquet file")
         fields = childful_fields(table.fields)
         self._schema = arrow_schema(fields, metadata)
         self._texts = [path for f in fields for path in _texts(f.type, f.name)]
         self._times = [f.name for f in table.fields if f.name in ("time_ns", "time") and f.wire is None]
+        self._out: Any = None
         self._writer: Any = None
-        self._aside: Any = None
-        self._stream: Any = None
+        self._aside: Path | None = None
         self._rows = self._bytes = 0
 
     def write(self, table: Table) -> None:
@@ -86,24 +94,25 @@ class ParquetWriter(Writer):
         self._bytes += last.nbytes
         self._group(last)
         self._writer.close()
+        self._out.flush()
         self.sink.close()
 
     def _arrow(self, table: Table) -> Any:
         return without_childless(table).to_arrow().replace_schema_metadata(self._schema.metadata)
 
     def _put_aside(self, table: Any) -> None:
-        if self._stream is None:
-            self._aside = FileSink(self.sink.path.with_name(f"{self.sink.path.name}.rows"))
-            self._stream = self._ipc.new_stream(self._aside, self._schema)
-        self._stream.write_table(table)
-        self._aside.flush()
+        self._aside = self.sink.path.with_name(f"{self.sink.path.name}.rows")
+        with self._aside.open("ab") as file:
+            # Whole messages: writing them piece by piece would take the interpreter's lock for each.
+            file.writelines(batch.serialize() for batch in table.to_batches())
 
     def _group(self, table: Any) -> None:
         """Write the rows set aside and these as one row group."""
         if self._writer is None:
             small = self._bytes < _COMPRESSIBLE * len(self._schema)
+            self._out = self._pa.BufferedOutputStream(self._pa.PythonFile(self.sink, mode="w"), _BUFFER)
             self._writer = self._parquet.ParquetWriter(
-                self.sink,
+                self._out,
                 self._schema,
                 compression="none" if small else "zstd",
                 compression_level=None if small else 1,
@@ -111,18 +120,19 @@ class ParquetWriter(Writer):
                 use_dictionary=self._texts,
                 column_encoding=dict.fromkeys(self._times, "DELTA_BINARY_PACKED"),
             )
-        if self._stream is not None:
-            self._stream.close()
-            self._aside.close()
-            with self._aside.path.open("rb") as file:
-                before = self._ipc.open_stream(file).read_all()
-            self._aside.path.unlink()
-            table = needed("pyarrow", "arrow", "a Parquet file").concat_tables([before, table])
-            self._stream = self._aside = None
+        if self._aside is not None:
+            with self._pa.OSFile(str(self._aside)) as file:
+                before = iter(lambda: _message(self._ipc, file, self._schema), None)
+                table = self._pa.Table.from_batches([*before, *table.to_batches()], self._schema)
+            self._aside.unlink()
+            self._aside = None
         self._rows = self._bytes = 0
         if table.num_rows:
             self._writer.write_table(table, GROUP_ROWS)
+            self._out.flush()
             self.sink.flush()
+        # Otherwise pyarrow keeps 30 MB of what it no longer uses.
+        self._pa.default_memory_pool().release_unused()
 
 
 class ArrowWriter(Writer):
@@ -183,8 +193,7 @@ class JsonWriter(Writer):
                 self.sink.write("\n".join([*lines, ""]).encode("ascii"))
 
 
-MakeWriter: TypeAlias = Callable[[FileSink, Table, Mapping[str, str]], Writer]
-WRITERS: Final[Mapping[str, MakeWriter]] = {
+WRITERS: Final[Mapping[str, type[Writer]]] = {
     "parquet": ParquetWriter,
     "arrow": ArrowWriter,
     "csv": CsvWriter,
@@ -192,6 +201,14 @@ WRITERS: Final[Mapping[str, MakeWriter]] = {
 }
 
 _encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False).encode
+
+
+def _message(ipc: Any, file: Any, schema: Any) -> Any:
+    """The next rows of those set aside; None at the end."""
+    try:
+        return ipc.read_record_batch(file, schema)
+    except EOFError:
+        return None
 
 
 def _texts(type: Any, path: str) -> Iterable[str]:

@@ -156,10 +156,13 @@ class _Passes:
         self._tell(self._before + self._share * done / max(total, 1))
 
 
-def export_trace(job: Job, opened: BinaryIO | None = None, progress: Callable[[float], Any] | None = None) -> Outcome:
+def export_trace(
+    job: Job, opened: BinaryIO | None = None, progress: Callable[[float], Any] | None = None, workers: int = 1
+) -> Outcome:
     """Export one trace; `progress` is called with the fraction done, from 0 to 1.
 
-    `opened` is what to read if that is not the file: standard input, or the joined trace.
+    `opened` is what to read if that is not the file: standard input, or the joined trace. With more `workers` than one,
+    a second thread writes.
 
     Raises OSError if it cannot be written; any fault of the trace is in the outcome.
     """
@@ -170,7 +173,7 @@ def export_trace(job: Job, opened: BinaryIO | None = None, progress: Callable[[f
         try:
             about = job.about
             with Trace(job.file if opened is None else opened, errors=job.errors, progress=tell) as trace:
-                written = export_directory(trace, job.folder, job.options, about, passes.begun)
+                written = export_directory(trace, job.folder, job.options, about, passes.begun, workers)
                 problems = trace.problems
                 return Outcome(
                     job,

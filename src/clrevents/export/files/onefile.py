@@ -20,13 +20,16 @@ from clrevents.table.read import Wanted
 from clrevents.trace import Filters, Trace, passes_of
 
 
-def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> Written:
-    """Write the table of one event, whatever `options` select. Raises what `Trace.table_parts` raises, and OSError."""
+def export_table(trace: Trace, selector: Any, path: Path, options: Options, workers: int = 1) -> Written:
+    """Write the table of one event, whatever `options` select; with more `workers` than one, in a second thread.
+
+    Raises what `Trace.table_parts` raises, and OSError.
+    """
     passes = passes_of(trace)
     event = passes.one_event(selector)
     wanted = Wanted(enum_names=options.names, default=options.columns)
-    with _whole(path, trace) as partial:
-        files = TableFiles(options.format, spreadsheet=options.spreadsheet)
+    files = TableFiles(options.format, spreadsheet=options.spreadsheet, workers=workers)
+    with _whole(path, trace) as partial, files:
         file = None
         for table in passes.tables(selector, wanted, Filters.of(options.filters), rows=1 << 18):
             if file is None:

@@ -20,10 +20,13 @@ class FileSink:
         self._waiting: list[bytes] = []
         self._held = 0
         self._size = 0
+        self._given_up = False
         path.open("xb").close()
 
     def write(self, data: Any) -> int:
         """Write bytes, or any object with a buffer."""
+        if self._given_up:
+            return memoryview(data).nbytes
         piece = bytes(data)
         self._waiting.append(piece)
         self._held += len(piece)
@@ -41,6 +44,11 @@ class FileSink:
                 file.writelines(self._waiting)
             self._waiting.clear()
             self._held = 0
+
+    def give_up(self) -> None:
+        """Write nothing more: pyarrow does when its objects go, though the file may be gone by then."""
+        self._given_up = True
+        self._waiting.clear()
 
     def close(self) -> None:
         if not self.closed:
