@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import clrevents
+import plain_headers
 from clrevents import LimitError, Limits, PayloadError, RawPayload, Trace, TraceError, TraceWarning, UnreadableError
 from clrevents._util.words import safe
 from clrevents.analysis.compare.measured import Measured
@@ -49,7 +50,6 @@ from clrevents.mcp.reply import MOST
 from clrevents.mcp.roots import Roots
 from clrevents.reference import Codec, codec
 from clrevents.rewrite import cut, redact, redaction_rules
-from clrevents.schema.codes import BlockKind
 from clrevents.schema.dynamic import Learned
 from clrevents.trace.decoder import Decoder
 from exercise import exercise
@@ -681,25 +681,16 @@ def _as_declared(data: bytes) -> None:
             there = event.payload_bytes.removesuffix(event.payload_tail)
             wrong = _misread(payload, codec(layout, size, type(payload)), there)
             assert not wrong, f"{event.key}: {payload!r}, {wrong}: {there!r}"
-        told = trace.check().problems
-    # Where anything is damaged, some blocks may have been skipped.
-    assert told or not any(map(_lacks_stacks, _stack_blocks(data))), "a block lacks stacks, and no problem"
 
 
-def _stack_blocks(data: bytes) -> Iterator[bytes]:
-    for size_at, start, end, wide in find_blocks(bytearray(data)):
-        if data[size_at - 11 : size_at] == b"StackBlock\x06" if wide else data[size_at + 3] == BlockKind.STACKS:
-            yield data[start:end]
-
-
-def _lacks_stacks(block: bytes) -> bool:
-    """Whether there is less than it declares: a first id and a count, then of each the size and its bytes."""
-    pos = 8
-    for _ in range(int.from_bytes(block[4:8], "little")):
-        pos += 4 + int.from_bytes(block[pos : pos + 4], "little")
-        if pos > len(block):
-            return True
-    return False
+def _plainly(data: bytes) -> None:
+    """Where no problem is told, a plain reading of the headers has the same payloads."""
+    with _opened(data) as trace:
+        found, told = Counter(event.payload_bytes for event in trace.events()), trace.check().problems
+    if not told:
+        with contextlib.suppress(plain_headers.Unknown):
+            expected = Counter(plain_headers.payloads(data))
+            assert found == expected, f"other payloads: {list((found - expected).items())[:1]}"
 
 
 _DEVIATES: Final = re.compile("bool|decimal|utf-?8", re.IGNORECASE)
@@ -754,6 +745,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "written": _written,
     "cut whole": _cut_whole,
     "as declared": _as_declared,
+    "headers read plainly": _plainly,
 }
 
 
