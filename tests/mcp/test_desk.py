@@ -199,6 +199,20 @@ def test_what_cannot_be_answered_says_what_to_ask_instead(desk: Desk) -> None:
             ask()
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select sum(a.range * b.range) from range(10000000) a, range(10000000) b",
+        "create table t as select a.range * b.range as n from range(10000000) a, range(10000000) b",
+    ],
+)
+def test_sql_that_runs_for_ever_is_interrupted(sql: str) -> None:
+    hasty = Desk(Roots.of([FIXTURES]), sql_seconds=0.3)
+    with pytest.raises(TimeoutError, match=r"^the query was interrupted: it ran for more than 0\.3 s$"):
+        hasty.query(CONVOY, sql)
+    assert hasty.query(CONVOY, "select count(*) as n from ContentionStart").rows == [{"n": 8}]
+
+
 def test_recording_lines_are_those_of_the_command(desk: Desk) -> None:
     facts = desk.record("gc,locks").facts
     assert facts["clrevents"] == "clrevents collect -p PID --for gc,locks --duration 30s -o app.nettrace"

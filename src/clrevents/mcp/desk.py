@@ -35,11 +35,15 @@ from clrevents.export.files.jsonl import EventJson
 from clrevents.mcp.reply import Reply, digest, fitted, place_of, plain_value
 from clrevents.mcp.roots import Roots
 from clrevents.mcp.shelf import Book, Shelf
+from clrevents.table.query import ask, time_limit
+from clrevents.trace import tables_in_sql
 
 Progress = Callable[[int, int], None]
 
 _ROWS: Final = 20
 _MOST_ROWS: Final = 200
+_SQL_SECONDS: Final = 30.0
+"""Clients give up on a call after two minutes."""
 _WEIGHTS: Final = ("time", "alloc", "exceptions")
 _WALL: Final = "Sampled time is wall-clock time of threads, not processor time: a thread that waits is sampled, too."
 _SUMS: Final = "Times of several threads add up, so they may exceed the duration; what is null is unknown, not 0."
@@ -61,10 +65,11 @@ def _nothing(done: int, total: int) -> None:
 
 
 class Desk:
-    """Answers about the traces below some folders."""
+    """Answers about the traces below some folders. SQL is interrupted after `sql_seconds`."""
 
-    def __init__(self, roots: Roots) -> None:
+    def __init__(self, roots: Roots, sql_seconds: float = _SQL_SECONDS) -> None:
         self.shelf = Shelf(roots)
+        self._sql_seconds = sql_seconds
 
     def overview(self, path: str = "", progress: Progress = _nothing) -> Reply:
         """What a trace is, whether it can be trusted, and which reports have data; without a path, which traces there
@@ -374,10 +379,15 @@ class Desk:
         return _reply(reply, f"record {question}")
 
     def query(self, path: str, sql: str, limit: int = _ROWS, progress: Progress = _nothing) -> Reply:
-        """SQL over a trace: a table per event, `headers`, `threads`, `methods`, `stacks`, `frames`; read only."""
+        """SQL over a trace: a table per event, `headers`, `threads`, `methods`, `stacks`, `frames`; read only.
+
+        Raises TimeoutError if it takes too long.
+        """
         most = _most(limit)
-        with self.shelf.book(path, progress) as book:
-            relation = book.trace.query(sql)
+        with self.shelf.book(path, progress) as book, time_limit(self._sql_seconds) as started:
+            tables = tables_in_sql(book.trace)
+            held: list[Any] = []
+            relation = ask(sql, tables.table, tables.unknown, False, held, started)
             columns = [] if relation is None else list(relation.columns)
             found = [] if relation is None else relation.limit(most + 1).fetchall()
             of = f"query {book.identity} {sql} {limit}"
