@@ -138,6 +138,24 @@ def test_parameters_and_windows(spark: Any, places: list[str]) -> None:
     assert read_here(spark, places, report="top", table="methods", **asked)[1] == rows_of(mine)
 
 
+def test_findings(spark: Any, places: list[str]) -> None:
+    with clrevents.open_many(places, jobs=1) as traces:
+        every, some = traces.doctor(), traces.doctor("pool.*", start="20%")
+    columns, rows = read_here(spark, places, table="findings")
+    assert columns == every.columns
+    assert rows == rows_of(every)
+    assert read_here(spark, places, table="findings", parameters='{"rules": ["pool.*"]}', start="20%")[1] == rows_of(
+        some
+    )
+    found = {row[columns.index("rule")] for row in rows if row[columns.index("state")] == "found"}
+    assert {"pool.starved", "pool.sync_over_async"} <= found
+
+
+def test_findings_by_rules_that_do_not_exist(spark: Any, places: list[str]) -> None:
+    with pytest.raises(ValueError, match=r"no rule 'pool\.starve'"):
+        read_here(spark, places, table="findings", parameters='{"rules": ["pool.starve"]}')
+
+
 # What is wrong with traces. ------------------------------------------------------------------------------------------
 
 

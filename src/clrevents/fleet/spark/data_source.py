@@ -12,13 +12,16 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from clrevents.analysis.doctor.diagnosing import rules_of
+from clrevents.analysis.doctor.diagnosis import Finding
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.decode.selection import FilterOptions, Filters
 from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
 from clrevents.fleet.joined import TRACE, Joined, with_trace
 from clrevents.fleet.outcome import UNREAD, Opening, TraceProblem, asked, problems_table
-from clrevents.fleet.questions import AskReport, empty_tables
+from clrevents.fleet.questions import AskDoctor, AskReport, empty_tables
 from clrevents.fleet.spark.bundles import BUNDLE_BYTES, bundles, known_sizes
 from clrevents.fleet.spark.filters import wanted_events, wanted_traces
 from clrevents.fleet.spark.types import arrow_target, in_words
@@ -27,6 +30,7 @@ from clrevents.fleet.spark.worker_rows import (
     AskFields,
     AskThrough,
     SparkEventRows,
+    SparkFindingRows,
     SparkProblemRows,
     SparkReportRows,
     SparkRows,
@@ -50,8 +54,8 @@ _OPTIONS: Final = (
 
 
 class NettraceDataSource(_SPARK.DataSource):  # type: ignore[misc]
-    """Many traces as one table of Spark: `.option("event", …)`, `.option("report", …).option("table", …)` or
-    `.option("table", "problems")`. Every table has a column `trace`, the path or URL.
+    """Many traces as one table of Spark: `.option("event", …)`, `.option("report", …).option("table", …)`,
+    `.option("table", "findings")` or `.option("table", "problems")`. Every table has a column `trace`, the path or URL.
     """
 
     @classmethod
@@ -85,8 +89,12 @@ class _Asked:
         own = {} if self.report is None else empty_tables(find_report(self.report).name)
         self.problems = self.table == "problems" and self.table not in own
         asked_for = (self.event is not None) + (self.report is not None)
-        if asked_for > 1 or not (asked_for or self.problems) or (self.event and self.table and not self.problems):
-            raise ValueError('give the option "event", or "report" and "table", or "table" with the value "problems"')
+        self.findings = self.table == "findings" and not asked_for
+        alone = self.problems or self.findings
+        if asked_for > 1 or not (asked_for or alone) or (self.event and self.table and not self.problems):
+            raise ValueError(
+                'give the option "event", or "report" and "table", or "table" with the value "findings" or "problems"'
+            )
         self.places = _places(given)
         self.push = _flag(given, "pushfilters")
         self.enum_names = _flag(given, "enumnames")
@@ -105,7 +113,10 @@ class _Asked:
         """The columns of what is asked for."""
         if self.problems:
             return problems_table(()).fields
-        found = self._report_fields() if self.report is not None else self._event_fields()
+        if self.findings:
+            found = with_trace("", ReportTable.empty(Finding).table).fields
+        else:
+            found = self._report_fields() if self.report is not None else self._event_fields()
         if self.columns is None:
             return found
         chosen = Table(found).select(*(name for name in self.columns if name != TRACE))
@@ -158,6 +169,10 @@ class _Asked:
         if self.problems:
             through = None if self.event is None else AskThrough(self.event, self.filters)
             return SparkProblemRows(tuple(q for q in (question, through) if q is not None), self.opening)
+        if self.findings:
+            rules = tuple(self.parameters.get("rules", ()))
+            rules_of(rules)
+            return SparkFindingRows(AskDoctor(rules, self._window()), self.opening)
         if question is not None:
             return SparkReportRows(question, str(self.table), self.opening)
         assert self.event is not None
@@ -172,13 +187,15 @@ class _Asked:
 
     def _report_question(self) -> AskReport:
         declared = find_report(str(self.report))
+        kept = () if self.problems or self.table in SUMMARIES else (str(self.table),)
+        return AskReport(declared.name, declared.parameters(**self.parameters), self._window(), kept)
+
+    def _window(self) -> WindowOptions:
         if odd := self.filters.keys() - WindowOptions.__annotations__.keys():
             raise ValueError(f"reports have no options {', '.join(sorted(odd))}")
-        window = WindowOptions(
+        return WindowOptions(
             start=self.filters.get("start"), end=self.filters.get("end"), process_id=self.filters.get("process_id")
         )
-        kept = () if self.problems or self.table in SUMMARIES else (str(self.table),)
-        return AskReport(declared.name, declared.parameters(**self.parameters), window, kept)
 
 
 def _places(given: Mapping[str, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a Spark worker does with one trace: rows of an event, of a report's table, or of its problems.
+"""What a Spark worker does with one trace: rows of an event, of a report's table, of findings, or of its problems.
 
 Each is a value that is sent to the workers. Knows Spark's types and nothing else of it, and no other traces.
 """
@@ -15,7 +15,7 @@ from clrevents.errors import UnknownEventError
 from clrevents.fleet.fleet_answer import fleet_answer
 from clrevents.fleet.joined import with_trace
 from clrevents.fleet.outcome import Opening, Question, TraceProblem, asked, error_row, problems_table
-from clrevents.fleet.questions import AskCounts, AskReport, KeptAnswer
+from clrevents.fleet.questions import AskCounts, AskDoctor, AskReport, KeptAnswer
 from clrevents.fleet.spark.types import cast_batch, fields_of, spark_batches
 from clrevents.fleet.trace_batches import TraceBatches
 from clrevents.table.table import Table
@@ -87,6 +87,22 @@ class SparkReportRows:
             else:
                 rows = with_trace(path, answer.tables[self.table])
             yield from spark_batches(rows, schema)
+
+
+@frozen
+class SparkFindingRows:
+    """What is wrong: a row for each conclusion of each rule."""
+
+    question: AskDoctor
+    opening: Opening
+
+    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
+        outcome = asked(self.question, path, self.opening)
+        found.extend(outcome.problems)
+        if outcome.refused is not None:
+            found.append(error_row(path, outcome.refused))
+        for findings in outcome.values:
+            yield from spark_batches(with_trace(path, findings), schema)
 
 
 @frozen
