@@ -31,7 +31,7 @@ from clrevents.errors import TraceError
 from clrevents.trace import Decoder, Trace, occurred_in, passes_of, stream_of
 
 QUESTION: Final = "What is wrong with this program?"
-_PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {"gc": {"callers": True, "hints": True}}
+_PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {"gc": {"callers": True, "hints": True, "kept": True}}
 """What rules want to know beyond what a report says by itself."""
 _UNITS: Final = get_args(Impact)
 _LISTED: Final = 5
@@ -147,7 +147,7 @@ def verdict(case: Case, rule: Rule) -> Verdict:
         metric = case.metric(name)
         if metric.value is None:
             report = name.partition(".")[0]
-            return Unknown(_reason(case, report, metric), case.record([report]))
+            return Unknown(_reason(case, name), case.record([report]))
     found = rule.judge(case, rule.threshold.limit)
     if isinstance(found, Clear) and case.missing_events:
         bounds = [case.metric(name) for name in rule.metrics if case.bounded(name)]
@@ -158,18 +158,30 @@ def verdict(case: Case, rule: Rule) -> Verdict:
     return found
 
 
-def _reason(case: Case, report: str, metric: Metric) -> str:
+def _reason(case: Case, name: str) -> str:
+    report, _, metric = name.partition(".")
     missing = case.missing(report)
-    return f"not recorded: {missing[0]}" if missing and case.answers[report].coverage == "none" else metric.reason or ""
+    if missing and case.answers[report].coverage == "none":
+        # No trace says what its session was asked for; only what is always there must have been left out.
+        always = any(need.what == missing[0] and need.proof == 0 for need in case.needs[report])
+        return f"not recorded: {missing[0]}" if always else f"not in the trace: {missing[0]} (none, or not recorded)"
+    reason = case.metric(name).reason or ""
+    if reason != "not recorded":
+        return reason
+    what = next(one.description for one in find_report(report).metrics if one.name == metric).partition(",")[0]
+    return f"not recorded: {what[0].lower()}{what[1:].rstrip('.')}"
 
 
-def _rank(rule: Rule, verdict: Verdict) -> tuple[int, int]:
-    """What doubts the trace first, then time, memory and numbers, most first; then what is unknown, then the rest."""
+def _rank(rule: Rule, verdict: Verdict) -> tuple[int, bool, int]:
+    """What doubts the trace first, then time, memory and numbers, most first; then what is unknown, then the rest.
+
+    What was allocated comes after what is held: it is a multiple of that in every program.
+    """
     if not isinstance(verdict, Ailment):
-        return (5 if isinstance(verdict, Unknown) else 6, 0)
+        return (5 if isinstance(verdict, Unknown) else 6, False, 0)
     if rule.id.startswith(f"{TRACE}."):
-        return (0, 0)
-    return (1 + _UNITS.index(verdict.unit), -verdict.impact)
+        return (0, False, 0)
+    return (1 + _UNITS.index(verdict.unit), rule.id.startswith("alloc."), -verdict.impact)
 
 
 def _finding(rule: Rule, verdict: Verdict, asked: Question, bounded: bool) -> Finding:
@@ -187,6 +199,7 @@ def _finding(rule: Rule, verdict: Verdict, asked: Question, bounded: bool) -> Fi
         at_least=found is not None and bounded,
         share=None if found is None or found.share is None or found.share > 1 else found.share,
         culprit=found.culprit if found else None,
+        nameless=found.nameless or None if found and not found.culprit else None,
         confidence=rule.evidence,
         threshold=rule.threshold.text,
         source=rule.threshold.source,

@@ -136,6 +136,22 @@ class SuspensionHint(SpanRow):
     end_ns: Ns = column("When all had stopped.", hidden=True)
 
 
+@row
+class KeptObjects(Row):
+    """Objects of one type that outlived collections because they were pinned, or had a finalizer."""
+
+    kind: Word = column("`pinned`, or `finalized`: those whose finalizer ran.")
+    type: CodeName | None = column("Their type; null if no event names it.")
+    objects: Count = column("How many there were; pinned ones count in each collection that found them.")
+    bytes: Bytes | None = column("Their size, likewise; null for finalized ones, for which it is not recorded.")
+    method: CodeName | None = column(
+        "The program's method that allocated most of those that `samples` counts; null if none is known."
+    )
+    samples: Count = column(
+        "How many allocation ticks are of such an object (`pinned`), or of this type (`finalized`)."
+    )
+
+
 @row(span=("start_ns", "end_ns"), threads=("start_thread_id", "end_thread_id"))
 class CollectedGeneration(SpanRow):
     """What one collection did to one generation, summed over all heaps."""

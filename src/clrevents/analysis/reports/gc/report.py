@@ -7,7 +7,9 @@ reports.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
@@ -18,6 +20,8 @@ from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.merged import is_own_name
 from clrevents.analysis.reports.gc.gc_answer import (
     LISTED,
     SETTINGS,
@@ -33,6 +37,7 @@ from clrevents.analysis.reports.gc.gc_build import Built, time_of
 from clrevents.analysis.reports.gc.gc_collections import END, GLOBAL, PER_HEAP, START, STATS, TRIGGERED
 from clrevents.analysis.reports.gc.gc_dynamic import DYNAMIC
 from clrevents.analysis.reports.gc.gc_hints import SAMPLE, hint_rows
+from clrevents.analysis.reports.gc.gc_kept import COLUMNS, FINALIZED, PINNED, TICK, kept_rows
 from clrevents.analysis.reports.gc.gc_rows import (
     AdaptationSample,
     AdaptationTuning,
@@ -43,6 +48,7 @@ from clrevents.analysis.reports.gc.gc_rows import (
     GcSuspension,
     GcTotal,
     HeapGeneration,
+    KeptObjects,
     MarkedRoots,
     SuspensionHint,
 )
@@ -154,6 +160,7 @@ class GcParameters:
 
     callers: bool = parameter(False, "Name the method that requested each collection.")
     hints: bool = parameter(False, "Find out from samples what threads did before the slowest suspensions.")
+    kept: bool = parameter(False, "Find out which objects were pinned or needed finalizers, and who allocated them.")
 
 
 _CHARTS: Final = (
@@ -211,6 +218,9 @@ class GcReport(Answer[GcFacts]):
     hints: ReportTable[SuspensionHint] = table(
         "With `hints`: where threads were last seen before the 20 suspensions that took longest to stop them all."
     )
+    kept: ReportTable[KeptObjects] = table(
+        "With `kept`: objects that collections found pinned, and those whose finalizers ran, by type."
+    )
     other_suspensions: ReportTable[GcSuspension] = table(
         "Each suspension of the threads for another reason, such as a sample.", bulk=True
     )
@@ -222,10 +232,11 @@ class GcCollector(Collector[GcReport]):
     headers = _HEADERS
 
     def __init__(self, asked: GcParameters) -> None:
-        self._callers, self._hints = asked.callers, asked.hints
-        self.stacks = asked.callers or asked.hints
-        self.selectors = (*_KEPT, *([SAMPLE] if asked.hints else []))
-        self._kept = Kept({**_KEPT, SAMPLE: (*_HEADERS, "Type")})
+        self._callers, self._hints, self._objects = asked.callers, asked.hints, asked.kept
+        self.stacks = asked.callers or asked.hints or asked.kept
+        self.selectors = (*_KEPT, *([SAMPLE] if asked.hints else []), *(COLUMNS if asked.kept else []))
+        more = {name: (*_HEADERS, *columns) for name, columns in COLUMNS.items()}
+        self._kept = Kept({**_KEPT, SAMPLE: (*_HEADERS, "Type"), **more})
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
@@ -234,7 +245,7 @@ class GcCollector(Collector[GcReport]):
     def finish(self, context: Context) -> GcReport:
         """Give the answer."""
         rows = self._kept.all(self.selectors, context.nothing)
-        named = _namer(context)
+        named = _namer(context, lambda frame: frame.namespace != "System.GC")
         runtimes, others_left_out = by_runtime(rows, _EVENTS)
         built = [Built(context, mine, named if self._callers else _nobody) for mine in runtimes]
         collections = context.table(GarbageCollection, joined([b.collection_columns() for b in built]))
@@ -263,6 +274,11 @@ class GcCollector(Collector[GcReport]):
         hints = [
             hint for b in built for hint in (hint_rows(b.held, _numbers(b), rows[SAMPLE], named) if self._hints else ())
         ]
+        kept: list[dict[str, Any]] = []
+        if self._objects:
+            pinned, finalized = (_inside(context, rows[name]) for name in (PINNED, FINALIZED))
+            own = _namer(context, lambda frame: is_own_name(frame.label))
+            kept = kept_rows(np.sort(rows[START].places), pinned, finalized, rows[TICK], own)
         report: GcReport = context.answer(
             GcReport,
             facts=facts(listed, built, rows, len(other)),
@@ -279,13 +295,18 @@ class GcCollector(Collector[GcReport]):
             samples=context.table(AdaptationSample, as_columns(AdaptationSample, samples)),
             tunings=context.table(AdaptationTuning, as_columns(AdaptationTuning, tunings)),
             hints=context.table(SuspensionHint, as_columns(SuspensionHint, hints)),
+            kept=context.table(KeptObjects, as_columns(KeptObjects, kept)),
             other_suspensions=other,
         )
         return report
 
 
-def _namer(context: Context) -> Callable[[int, int], str | None]:
-    """Names the innermost method of a stack that is neither of the runtime's `GC` class nor an artefact of sampling."""
+def _inside(context: Context, rows: Gathered) -> Gathered:
+    return rows.only(np.flatnonzero(context.window.holds(rows.numbers("time_ns"))))
+
+
+def _namer(context: Context, fits: Callable[[Any], bool]) -> Callable[[int, int], str | None]:
+    """Names the innermost method of a stack that fits and is no artefact of sampling."""
     known: dict[tuple[int, int], str | None] = {}
 
     def named(stack: int, time_ns: int) -> str | None:
@@ -293,7 +314,7 @@ def _namer(context: Context) -> Callable[[int, int], str | None]:
             return None
         if (stack, time_ns) not in known:
             frames = context.methods.frames(context.stacks.of_event(stack), time_ns, context.process_id)
-            mine = (f.label for f in frames if f.name and f.namespace != "System.GC" and not is_artefact(f.label))
+            mine = (f.label for f in frames if f.name and fits(f) and not is_artefact(f.label))
             known[stack, time_ns] = next(mine, None)
         return known[stack, time_ns]
 
@@ -331,6 +352,7 @@ REPORT: Final = ReportDeclaration(
         ("What did each generation and each reason cost?", "clrevents gc app.nettrace --table totals"),
         ("Who called GC.Collect?", "clrevents gc app.nettrace --callers --columns number,reason,requested_by"),
         ("What was still running when a collection had to wait?", "clrevents gc app.nettrace --hints --table hints"),
+        ("Who allocates what is pinned, or needs a finalizer?", "clrevents gc app.nettrace --kept --table kept"),
         ("How did generation 2 grow?", "clrevents gc app.nettrace --table generations --csv"),
         (
             "How long was the program stopped in total?",

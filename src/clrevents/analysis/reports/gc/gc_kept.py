@@ -1,0 +1,69 @@
+"""Objects that collections found pinned, and those whose finalizers ran: of which types, and who allocated them.
+
+An object that is pinned lies where it was allocated, in the first collection after that: where an allocation tick has
+its address, the tick's stack is the allocation of this very object. Finalizers are known by their type only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from clrevents.analysis.framework.vocabulary.answer_values import Ints
+from clrevents.analysis.gathering.gather import Gathered
+
+PINNED: Final = "PinObjectAtGCTime"
+FINALIZED: Final = "FinalizeObject"
+TICK: Final = "GCAllocationTick"
+COLUMNS: Final = {
+    PINNED: ("ObjectID", "ObjectSize", "TypeName"),
+    FINALIZED: ("TypeID",),
+    TICK: ("TypeID", "TypeName", "Address"),
+}
+"""What is kept of each event, beside its headers."""
+
+
+def kept_rows(
+    starts: Ints, pinned: Gathered, finalized: Gathered, ticks: Gathered, named: Callable[[int, int], str | None]
+) -> list[dict[str, Any]]:
+    """The rows of the table `kept`, most objects of each kind first.
+
+    `starts` are the places of the collections' starts, rising; `named` gives the method of a stack at a time.
+    """
+    types, stacks, times = ticks.column("TypeName").tolist(), ticks.numbers("stack_id"), ticks.numbers("time_ns")
+
+    def row(kind: str, name: str | None, objects: int, size: int | None, told: Iterable[int]) -> dict[str, Any]:
+        who = Counter(named(int(stacks[tick]), int(times[tick])) for tick in told)
+        samples = who.total()
+        del who[None]
+        method = max(who, key=lambda name: who[name]) if who else None
+        return {"kind": kind, "type": name, "objects": objects, "bytes": size, "method": method, "samples": samples}
+
+    names = pinned.column("TypeName").tolist()
+    turn, address = np.searchsorted(starts, pinned.places), pinned.numbers("ObjectID").astype(np.int64)
+    # Several handles may pin one object.
+    once = np.unique(np.stack([turn, address], axis=1), axis=0, return_index=True)[1] if len(turn) else turn
+    sizes = pinned.numbers("ObjectSize").astype(np.int64)
+    objects: Counter[str | None] = Counter(names[i] or None for i in once.tolist())
+    bytes_: Counter[str | None] = Counter()
+    for i in once.tolist():
+        bytes_[names[i] or None] += int(sizes[i])
+    there = {
+        (t, a): names[i] or None for t, a, i in zip(turn.tolist(), address.tolist(), range(len(turn)), strict=True)
+    }
+    before = (np.searchsorted(starts, ticks.places) + 1).tolist()
+    at: dict[str | None, list[int]] = {}
+    for tick, key in enumerate(zip(before, ticks.numbers("Address").astype(np.int64).tolist(), strict=True)):
+        if key in there:
+            at.setdefault(there[key], []).append(tick)
+    of_type: dict[int, list[int]] = {}
+    for tick, number in enumerate(ticks.numbers("TypeID").tolist()):
+        of_type.setdefault(number, []).append(tick)
+    found = [row("pinned", name, n, bytes_[name], at.get(name, ())) for name, n in objects.most_common()]
+    for number, n in Counter(finalized.numbers("TypeID").tolist()).most_common():
+        told = of_type.get(number, []) if number else []
+        found.append(row("finalized", types[told[0]] or None if told else None, n, None, told))
+    return found
