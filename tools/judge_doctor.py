@@ -3,7 +3,9 @@
 A folder holds traces beside `….truth.json`: those of `tests/programs/ailments` (FAMILY-MODE-RUNTIME) and scenarios
 (RUNTIME-STORY-SEED). What must be found, and what else may rightly be found, is in `labels.json` beside the programs.
 Prints a table of the rules, and each miss, wrong culprit, wrong impact and false finding. Findings that a label allows
-besides (a convoy's waits are also long) count neither way.
+besides (a convoy's waits are also long) count neither way, and so do pauses that the program's own clock saw, and
+ailments that turned out not to be there (`absent`, with the reason). A trace in a later folder replaces one of the same
+name.
 """
 
 from __future__ import annotations
@@ -46,6 +48,15 @@ def labelled(folder: Path, labels: Label) -> Iterator[tuple[Path, str, Label, di
         yield path, kind, label, truth
 
 
+def clocked(truth: dict[str, Any]) -> set[str]:
+    """What may be found because the program's own clock saw it."""
+    facts = truth.get("facts", {})
+    long = facts.get("paused_ns", 0) >= 0.05 * facts.get("elapsed_ns", 1)
+    # The runtime's clock leaves out what it took to stop the threads.
+    longest = facts.get("longest_pause_ns", 0) >= (1 - TOLERANCE) * 200e6
+    return {rule for rule, seen in (("gc.pause_ratio", long), ("gc.long_pause", longest)) if seen}
+
+
 def answers(paths: list[Path]) -> dict[str, list[dict[str, Any]]]:
     """What doctor says of each trace, by the names of the files."""
     found: dict[str, list[dict[str, Any]]] = {path.name: [] for path in paths}
@@ -69,7 +80,9 @@ def judged(
     remarks = []
     for path, kind, label, truth, findings in rows:
         name = path.name.removesuffix(".nettrace.gz")
-        wanted = label.get("find", {})
+        absent = label.get("absent", {})
+        remarks += [f"ABSENT   {rule:24} {name}: {why}" for rule, why in absent.items()]
+        wanted = {rule: want for rule, want in label.get("find", {}).items() if rule not in absent}
         states: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for finding in findings:
             states[finding["rule"]].append(finding)
@@ -95,6 +108,14 @@ def judged(
             if impacts:
                 count["impacts"] += 1
                 off = {u: (f, t) for u, (f, t) in impacts.items() if abs(f - t) > TOLERANCE * abs(t)}
+                if off and found[0].get("at_least") and all(f <= t for f, t in off.values()):
+                    # It does not claim to be all.
+                    remarks += [
+                        f"BOUND    {rule:24} {name}: at least {f:,.0f} {unit}, is {t:,.0f}"
+                        for unit, (f, t) in off.items()
+                    ]
+                    count["impacts"] -= 1
+                    continue
                 count["right_impact"] += not off
                 for unit, (f, t) in off.items():
                     ratio = f"{f / t - 1:+.0%}" if t else "of nothing"
@@ -106,7 +127,7 @@ def judged(
             found = [one for one in of_rule if one["state"] not in ("clear", "cannot tell")]
             if not found or rule in wanted:
                 continue
-            if rule in label.get("also", ()):
+            if rule in label.get("also", ()) or rule in clocked(truth) or rule in absent:
                 count["besides"] += 1
                 continue
             count[f"false_{kind}"] += 1
@@ -155,7 +176,7 @@ def main() -> None:
     parser.add_argument("--answers", type=Path, help="Keep what doctor said in this file, or read it if it is there.")
     asked_for = parser.parse_args()
     labels = json.loads(LABELS.read_text())
-    traces = [one for folder in asked_for.folders for one in labelled(folder, labels)]
+    traces = [*{one[0].name: one for folder in asked_for.folders for one in labelled(folder, labels)}.values()]
     if asked_for.answers and asked_for.answers.exists():
         said = json.loads(asked_for.answers.read_text())
     else:

@@ -29,7 +29,10 @@ def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:
         "   do: Hold the lock for less time, split it, or let readers in together.",
         f"   look: clrevents locks {CONVOY} --table convoys --start 740ms --end 1080ms",
     ]
-    assert "cannot tell exceptions.rate, exceptions.control_flow: not recorded: exceptions" in lines
+    assert (
+        "cannot tell exceptions.rate, exceptions.control_flow: not in the trace: exceptions (none, or not recorded)"
+        in lines
+    )
     assert (done.exit_code, done.stderr) == (0, "")
 
 

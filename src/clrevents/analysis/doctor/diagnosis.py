@@ -44,6 +44,10 @@ class Finding(Row):
     at_least: Flag = column("The impact is a lower bound, as the report's number is.", hidden=True)
     share: Ratio | None = column("The impact as a share of the window, or of all bytes or events; null if above 1.")
     culprit: CodeName | None = column("The method, type or module behind it; null if there is none, or unknown.")
+    nameless: CodeText | None = column(
+        "Why the culprit is unknown, and what to record to know it; null where there is one, or none to be named.",
+        hidden=True,
+    )
     confidence: Word = column("`event`, `sample`, or `inferred`: what it is based on.")
     threshold: CodeText = column("From when on the rule says `found`.", hidden=True)
     source: CodeText = column("Where the threshold comes from.", hidden=True)

@@ -82,6 +82,8 @@ def unknown_lines(found: Concluded, width: int | None) -> list[str]:
 def _parts(one: Any) -> Iterator[str]:
     if one.culprit:
         yield f"culprit: {one.culprit}"
+    elif one.nameless:
+        yield f"culprit: unknown, because {one.nameless}"
     yield f"do: {one.advice}"
 
 
@@ -92,7 +94,7 @@ def detail_lines(found: Concluded, width: int | None) -> list[str]:
         impact = impact_text(one)
         parts = {
             "impact": impact,
-            "culprit": one.culprit,
+            "culprit": one.culprit or (f"unknown, because {one.nameless}" if one.nameless else None),
             "confidence": one.confidence,
             "threshold": f"{one.threshold} ({one.source})",
             "why": one.why,

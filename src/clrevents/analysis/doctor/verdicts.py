@@ -31,7 +31,8 @@ class Ailment(Value):
     """What is wrong: how much it costs in `unit`s, what `share` that is of what, and who is behind it.
 
     `evidence` are the numbers that the title speaks of; the first is the one that is beyond the threshold. `span` is
-    the time to look at first.
+    the time to look at first. `nameless` says why there is no culprit although there must be one, and what to record to
+    know it.
     """
 
     title: str
@@ -41,6 +42,7 @@ class Ailment(Value):
     share: float | None = None
     culprit: str | None = None
     span: tuple[int, int] | None = None
+    nameless: str = ""
 
 
 @frozen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Final
@@ -15,6 +16,8 @@ _LEAST: Final = 20_000_000
 """Bytes in all, below which no share says anything."""
 _LEAST_RATE: Final = 10_000_000
 """Bytes per second, likewise."""
+_NEARLY_ALL: Final = 0.8
+"""What one caller of a method has to have it allocate for the method not to be a helper of several."""
 _MUCH: Final = 500_000_000
 """Bytes per second that cost something, whatever collections cost."""
 
@@ -93,18 +96,30 @@ def _one_site(case: Case, limit: float) -> Verdict:
     if not weights or not total.value:
         return Clear("no allocation has a stack", (total,))
     worst = max(weights, key=lambda name: sum(bytes_[row] or 0 for row in weights[name]))
-    found = case.cells("alloc", "stacks", "bytes", weights[worst])
+    site, places = _caller(case, worst, weights[worst])
+    found = case.cells("alloc", "stacks", "bytes", places)
     share = found.value / total.value
     rate = case.per_second(total.value)
-    title = (
-        f"one method allocates {share_text(share)} of {size_text(total.value)}, which is {size_text(rate)} per second"
-    )
+    what = "one method allocates" if site == worst else f"the most that one caller of {worst} allocates is"
+    title = f"{what} {share_text(share)} of {size_text(total.value)}, which is {size_text(rate)} per second"
     paused = case.value("gc.paused") or 0.0
     if share < limit or found.value < _LEAST or (rate < _MUCH and paused < 0.01):
         return Clear(title, (found, total))
     if paused:
         title += f"; collections stopped the program {share_text(paused)} of the time"
-    return Ailment(title, int(found.value), "bytes", (found, total), share, worst)
+    return Ailment(title, int(found.value), "bytes", (found, total), share, site)
+
+
+def _caller(case: Case, method: str, rows: list[int]) -> tuple[str, list[int]]:
+    """The caller that has a method allocate most, and its stacks; the method itself where nearly all is for one."""
+    stacks, bytes_ = (case.rows("alloc", "stacks").column(name).tolist() for name in ("stack", "bytes"))
+    by: dict[str, list[int]] = {}
+    for row in rows:
+        above = itertools.dropwhile(method.__ne__, stacks[row] or ())
+        by.setdefault(next(itertools.dropwhile(method.__eq__, above), method), []).append(row)
+    weights = {name: sum(bytes_[row] or 0 for row in of) for name, of in by.items()}
+    most = max(weights, key=lambda name: weights[name])
+    return (method, rows) if weights[most] >= _NEARLY_ALL * sum(weights.values()) else (most, by[most])
 
 
 _COST: Final = "What is allocated has to be collected: fewer bytes make fewer collections."
@@ -165,7 +180,7 @@ RULES: Final = (
         ),
         _COST,
         "Look at that line first: use the object again, or allocate less of it.",
-        "the method only wraps others: then its callers are to blame (clrevents alloc --table stacks).",
+        "the method only wraps others for the same caller: then that one is to blame (clrevents alloc --table stacks).",
         "alloc {file} --table stacks",
         _one_site,
         also=("gc",),

@@ -10,7 +10,7 @@ from clrevents._util.units import duration_text, share_text, size_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Ailment, Cited, Clear, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Cited, Clear, Unknown, Verdict
 
 _MINUTE: Final = 60 * 10**9
 _LEAST_PAUSES: Final = 50_000_000
@@ -64,6 +64,14 @@ def _worst_minute(case: Case) -> tuple[float, tuple[int, int] | None]:
     return float(within[worst]) / _MINUTE, (int(starts[worst]), int(starts[worst]) + _MINUTE)
 
 
+def _main_reason(case: Case) -> str:
+    """What most pauses were for, if that is one thing."""
+    by, what, share = (_column(case, name, "totals") for name in ("by", "what", "share"))
+    reasons = [(share[row], what[row]) for row, kind in enumerate(by) if kind == "reason" and share[row] is not None]
+    most, reason = max(reasons, default=(0.0, ""))
+    return f", {share_text(most)} of it for {reason}" if most >= 0.5 else ""
+
+
 def _pause_ratio(case: Case, limit: float) -> Verdict:
     total = case.cited("gc.pause_total")
     share, span = _worst_minute(case)
@@ -71,7 +79,7 @@ def _pause_ratio(case: Case, limit: float) -> Verdict:
     title = f"the program was stopped for collections {share_text(share)} of the time{when}"
     if share < limit or total.value < _LEAST_PAUSES:
         return Clear(title, (total,))
-    title += f", {duration_text(total.value)} in all"
+    title += f", {duration_text(total.value)} in all{_main_reason(case)}"
     culprit = _requester(case, list(range(len(case.rows("gc", "collections")))))
     return Ailment(
         title, int(total.value), "ns", (total, case.cited("gc.count")), case.share(total.value), culprit, span
@@ -155,7 +163,7 @@ def _large(case: Case, limit: float) -> Verdict:
     paused, all_pauses = _pauses(case, rows), case.cited("gc.pause_total")
     share = paused.value / all_pauses.value if all_pauses.value else 0.0
     title = f"{counted(len(rows), 'collection')} of generation 2 because of large objects"
-    if len(rows) < 3 or share < limit:
+    if len(rows) < 3 or share < limit or case.share(paused.value) < 0.002:
         return Clear(title, (paused, all_pauses))
     title += f", {share_text(share)} of all pauses"
     culprit = _requester(case, rows) or _largest_site(case)
@@ -217,7 +225,20 @@ def _fragmented(case: Case, limit: float) -> Verdict:
     title = f"{size_text(free[last])} of the heap's {size_text(after[last])} were free after the last full collection"
     if share < limit or free[last] < _LEAST_BYTES:
         return Clear(title, (room, size))
-    return Ailment(title, int(room.value), "bytes", (room, size), share)
+    nameless = (
+        "what lies between free space is not recorded; a snapshot of the heap has it: clrevents collect --for heap"
+    )
+    return Ailment(title, int(room.value), "bytes", (room, size), share, nameless=nameless)
+
+
+_VERBOSE: Final = "record Microsoft-Windows-DotNETRuntime:0x1:5"
+
+
+def _most_kept(case: Case, kind: str, column: str) -> tuple[list[int], str | None]:
+    """The rows about objects of a kind, and the type or method that most of them have."""
+    kinds, names, objects = (_column(case, name, "kept") for name in ("kind", column, "objects"))
+    rows = [row for row, one in enumerate(kinds) if one == kind]
+    return rows, names[max(rows, key=lambda row: objects[row])] if rows else None
 
 
 def _pinned(case: Case, limit: float) -> Verdict:
@@ -225,11 +246,23 @@ def _pinned(case: Case, limit: float) -> Verdict:
     young = [row for row, g in enumerate(rows.column("generation").tolist()) if g in ("gen0", "gen1")]
     pinned = case.cells("gc", "generations", "pinned_survived_bytes", young)
     survived = case.cells("gc", "generations", "survived_bytes", young)
+    rows_of, culprit = _most_kept(case, "pinned", "method")
+    found = case.cells("gc", "kept", "bytes", rows_of)
+    if rows_of:
+        # Older runtimes count whole runs of survivors that have a pinned object among them.
+        pinned = min(pinned, found, key=lambda one: one.value)
     share = pinned.value / survived.value if survived.value else 0.0
     title = f"{size_text(pinned.value)} of {size_text(survived.value)} that survived in generations 0 and 1 were pinned"
     if share < limit or pinned.value < 10_000_000:
         return Clear(title, (pinned, survived))
-    return Ailment(title, int(pinned.value), "bytes", (pinned, survived), min(share, 1.0))
+    if not rows_of and "pinned" not in rows.column("generation").tolist():
+        why = "runtimes before .NET 5 count what lies between pinned objects, too, and these were not recorded"
+        return Unknown(f"{why}: {title}", "Microsoft-Windows-DotNETRuntime:0x1:5")
+    if rows_of:
+        nameless = "no allocation tick has the address of a pinned object"
+    else:
+        nameless = f"pinned objects were not recorded: {_VERBOSE}"
+    return Ailment(title, int(pinned.value), "bytes", (pinned, survived), min(share, 1.0), culprit, nameless=nameless)
 
 
 def _finalizers(case: Case, limit: float) -> Verdict:
@@ -239,8 +272,18 @@ def _finalizers(case: Case, limit: float) -> Verdict:
     title = f"{objects.value:,} dead objects were kept for their finalizers, {rate:,.0f} per second"
     if rate < limit or objects.value < limit:
         return Clear(title, (objects,))
+    rows, culprit = _most_kept(case, "finalized", "type")
+    if rows:
+        nameless = "no allocation tick is of such an object"
+    else:
+        nameless = f"finalized objects were not recorded: {_VERBOSE}"
     return Ailment(
-        f"{title}: {size_text(held.value)} with what they refer to", int(held.value), "bytes", (objects, held)
+        f"{title}: {size_text(held.value)} with what they refer to",
+        int(held.value),
+        "bytes",
+        (objects, held),
+        culprit=culprit,
+        nameless=nameless,
     )
 
 
@@ -352,7 +395,9 @@ RULES: Final = (
         "Do large objects cause full collections?",
         ("gc.pause_total",),
         Threshold(
-            0.2, "3 collections, and 20 % of all pauses", "by analogy to JDK Mission Control's 20 % outside TLABs"
+            0.2,
+            "3 collections, 20 % of all pauses, and 0.2 % of the time",
+            "by analogy to JDK Mission Control's 20 % outside TLABs",
         ),
         "Large objects are collected with generation 2 only, so each batch of them makes a full collection necessary.",
         "Rent large arrays from ArrayPool, or work in chunks below 85,000 bytes.",
@@ -398,7 +443,7 @@ RULES: Final = (
         "Pinned objects cannot be moved, so the space around them is lost until they are let go.",
         "Allocate long-lived buffers on the pinned heap, or rent them from a pool.",
         "they belong to the web server's own buffers, which are few and long-lived.",
-        "gc {file} --table generations",
+        "gc {file} --kept --table kept",
         _pinned,
         nothing="gc.count",
     ),
@@ -410,7 +455,7 @@ RULES: Final = (
         "An object with a finalizer survives its first collection, with everything that it refers to.",
         "Dispose such objects, and call GC.SuppressFinalize when doing so.",
         "they are few bytes, and finalizers that return at once.",
-        "gc {file} --columns number,finalizable_objects,finalizable_bytes",
+        "gc {file} --kept --table kept",
         _finalizers,
         nothing="gc.count",
     ),

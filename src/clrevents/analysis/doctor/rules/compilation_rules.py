@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 import numpy as np
@@ -11,8 +12,11 @@ from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.analysis.gathering.merged import is_own_name
 
 _FIRST: Final = 5 * 10**9
+_MAKING: Final = ("System.Reflection.Emit.", "System.Linq.Expressions.", "System.Text.RegularExpressions.")
+"""Namespaces of what code is generated with."""
 
 
 def _startup(case: Case, limit: float) -> Verdict:
@@ -37,7 +41,8 @@ def _startup(case: Case, limit: float) -> Verdict:
 
 def _churn(case: Case, limit: float) -> Verdict:
     rows = case.rows("jit", "compilations")
-    starts = rows.numbers("start_ns", -1)
+    # Without verbose events only the ends are known.
+    starts = np.where(rows.column("start_ns").known, rows.numbers("start_ns"), rows.numbers("end_ns", -1))
     after = min(_FIRST, case.window_ns // 4)
     later = np.flatnonzero(rows.column("dynamic").filled(False) & (starts >= after)).tolist()
     count = case.cited("jit.compilations")
@@ -49,16 +54,23 @@ def _churn(case: Case, limit: float) -> Verdict:
     title = f"{counted(len(later), 'dynamic method')} were compiled after the beginning, {rate:,.1f} per second"
     if rate < limit or len(later) < 50 or busy < 6:
         return Clear(title, (count,))
-    title += f", which took {duration_text(took.value)}"
-    return Ailment(title, int(took.value), "ns", (took, count), case.share(took.value), _most_made(case, later))
+    if took.value:
+        title += f", which took {duration_text(took.value)}"
+    record = case.record(["alloc"]) if case.answers["alloc"].coverage == "none" else ""
+    nameless = "no allocation tick shows who makes them" + (f": record {record}" if record else "")
+    if not took.value:
+        return Ailment(title, len(later), "count", (count,), None, _maker(case), nameless=nameless)
+    return Ailment(title, int(took.value), "ns", (took, count), case.share(took.value), _maker(case), nameless=nameless)
 
 
-def _most_made(case: Case, rows: list[int]) -> str | None:
-    names = case.rows("jit", "compilations").column("method").tolist()
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[names[row]] = counts.get(names[row], 0) + 1
-    return max(counts, key=lambda name: counts[name]) if counts else None
+def _maker(case: Case) -> str | None:
+    """The program's method that allocates most of what code is made with; dynamic methods have no caller."""
+    rows = case.rows("alloc", "type_stacks")
+    made: Counter[str] = Counter()
+    for kind, method, size in zip(*(rows.column(n).tolist() for n in ("type", "method", "bytes")), strict=True):
+        if kind and kind.startswith(_MAKING) and is_own_name(method):
+            made[method] += size or 0
+    return max(made, key=lambda name: made[name]) if made else None
 
 
 RULES: Final = (
@@ -85,7 +97,8 @@ RULES: Final = (
         "Each generated method is compiled once more, on the thread that needs it.",
         "Keep compiled expressions, regular expressions and delegates, instead of making them for each call.",
         "plug-ins are being loaded.",
-        "jit {file} --table compilations --sort compile_ns",
+        "jit {file} --table compilations --columns dynamic,start_ns,compile_ns,method --sort dynamic",
         _churn,
+        also=("alloc",),
     ),
 )

@@ -51,7 +51,11 @@ def _queue(case: Case, limit: float) -> Verdict:
     worst = max(waited, key=lambda r: latencies[r])
     begin, end = (queued.column(n).tolist()[worst] for n in ("enqueued_ns", "dequeued_ns"))
     title += f", {duration_text(longest.value)} at most"
+    blockers = case.rows("pool", "blockers")
+    waits = blockers.numbers("waited_ns")
     culprit = case.answers["pool"].facts.culprit
+    if culprit is None and len(waits):
+        culprit = blockers.column("method").tolist()[int(waits.argmax())]
     return Ailment(title, int(total.value), "ns", (p95, items, total), case.share(total.value), culprit, (begin, end))
 
 

@@ -1,0 +1,129 @@
+"""Who is to blame, on built traces: named where an event says so, else unknown with the reason, and never a helper."""
+
+from __future__ import annotations
+
+import pytest
+
+from built_collections import GcTrace
+from clrevents.analysis.doctor.diagnosis import Finding
+from clrevents.events import (
+    GCAllocationKind,
+    GCAllocationTick_V4,
+    MethodFlags,
+    MethodJittingStarted_V1,
+    MethodLoadVerbose_V1,
+    PinObjectAtGCTime_V0,
+)
+from clrevents.testing.builder import TraceBuilder
+from report_laws import opened
+
+MB = 1_000_000
+CALLERS = {name: 0x1000 * (2 + number) for number, name in enumerate(("Main", "Buffer", "One", "Two", "Three", "Four"))}
+SECONDS = 4
+
+
+def shop() -> GcTrace:
+    trace = GcTrace()
+    for name, address in CALLERS.items():
+        trace.trace.method_load("Shop", name, address=address, size=64)
+    return trace
+
+
+def allocates(builder: TraceBuilder, size: int, type: str, *stack: str, at: int = 0x10000) -> None:
+    record = GCAllocationTick_V4(0, GCAllocationKind.Small, 0, size, 7, type, 0, at, 1000)
+    builder.event(record, stack=[CALLERS[name] + 4 for name in stack])
+
+
+def judged(trace: GcTrace, rule: str) -> Finding:
+    trace.at(SECONDS * 1e6, 5).sample(CALLERS["Main"])
+    with opened(trace.build()) as found:
+        (one,) = found.doctor(rule)
+    return one
+
+
+# Pinned objects. -----------------------------------------------------------------------------------------------------
+
+
+def pinned(generations: int, *objects: int) -> Finding:
+    """By its history, a collection left 50 MB of runs of survivors with pinned objects among them."""
+    trace = shop()
+    allocates(trace.at(10, 5), 100_000, "System.Byte[]", "One", "Main", at=0xA000)
+    trace.suspend(90).start(100, 1)
+    for number, size in enumerate(objects):
+        trace.at(101, 5).event(PinObjectAtGCTime_V0(1, 0xA000 + number, size, "System.Byte[]", 0))
+    sizes = ((100 * MB, 60 * MB, 50 * MB, 1 * MB), *((1000, 1000, 0, 0),) * (generations - 1))
+    trace.history(150, 0, (sizes,)).end(160, 1, 0, promoted=51 * MB).restart(170)
+    return judged(trace, "gc.pinned")
+
+
+def test_pinned_objects_are_measured_by_themselves() -> None:
+    found = pinned(4, 40 * MB)
+    assert (found.state, found.impact_bytes, found.culprit) == ("found", 40 * MB, "Shop.One()")
+    assert pinned(4, 1000).state == "clear"
+
+
+def test_what_an_old_runtime_says_of_pinned_survivors_is_not_believed() -> None:
+    found = pinned(4)
+    assert (found.state, found.record) == ("cannot tell", "Microsoft-Windows-DotNETRuntime:0x1:5")
+    assert "count what lies between pinned objects, too" in found.title
+
+
+def test_a_newer_runtime_is_believed_and_the_culprit_is_unknown() -> None:
+    found = pinned(5)
+    assert (found.state, found.impact_bytes, found.culprit) == ("found", 50 * MB, None)
+    assert found.nameless == "pinned objects were not recorded: record Microsoft-Windows-DotNETRuntime:0x1:5"
+
+
+# Helpers. ------------------------------------------------------------------------------------------------------------
+
+
+def site(**bytes_: int) -> Finding:
+    trace = shop()
+    for number, (caller, size) in enumerate(bytes_.items()):
+        stack = ("Main",) if caller == "Main" else (caller, "Main")
+        allocates(trace.at(1000 * (number + 1), 5), size, "System.Byte[]", "Buffer", *stack)
+    return judged(trace, "alloc.one_site")
+
+
+def test_the_method_itself_is_to_blame_where_one_caller_has_it_called() -> None:
+    found = site(One=2900 * MB, Two=100 * MB)
+    assert (found.state, found.culprit, found.impact_bytes) == ("found", "Shop.Buffer()", 3000 * MB)
+
+
+def test_of_a_helper_the_caller_is_to_blame_that_has_it_called_most() -> None:
+    found = site(One=1900 * MB, Two=500 * MB, Three=600 * MB)
+    assert (found.culprit, found.impact_bytes) == ("Shop.One()", 1900 * MB)
+    assert found.title.startswith("the most that one caller of Shop.Buffer() allocates is 63.3 % of 3.0 GB")
+
+
+def test_a_helper_that_all_call_alike_is_not_to_blame() -> None:
+    assert site(One=740 * MB, Two=740 * MB, Three=740 * MB, Four=740 * MB, Main=40 * MB).state == "clear"
+
+
+# Generated code. -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("types", "culprit"),
+    [
+        (("System.Reflection.Emit.DynamicMethod", "System.Byte[]"), "Shop.One()"),
+        (("System.Byte[]", "System.String"), None),
+    ],
+)
+@pytest.mark.parametrize("verbose", [True, False])
+def test_who_generates_code_is_known_by_what_it_allocates(
+    types: tuple[str, str], culprit: str | None, verbose: bool
+) -> None:
+    trace = shop()
+    allocates(trace.at(10, 5), 100_000, types[0], "One", "Main")
+    allocates(trace.at(11, 5), 900_000, types[1], "Two", "Main")
+    for number in range(200):
+        name = ("dynamicClass", f"rule{number}", "int32 ()")
+        if verbose:
+            trace.at(19_000 * (number + 1), 5).event(MethodJittingStarted_V1(100 + number, 9, 0, 0, *name, 0))
+        code = (0x90000 + 64 * number, 16, 0, MethodFlags.Dynamic | MethodFlags.Jitted)
+        trace.at(19_000 * (number + 1) + 100, 5).event(MethodLoadVerbose_V1(100 + number, 9, *code, *name, 0))
+    found = judged(trace, "jit.churn")
+    assert (found.state, found.culprit) == ("found", culprit)
+    assert (found.impact_ns, found.impact_count) == ((148 * 100_000, None) if verbose else (None, 148))
+    assert (found.nameless is None) == (culprit is not None)
