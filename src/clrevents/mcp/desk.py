@@ -69,7 +69,7 @@ class Desk:
 
     def __init__(self, roots: Roots, sql_seconds: float = _SQL_SECONDS) -> None:
         self.shelf = Shelf(roots)
-        self._sql_seconds = sql_seconds
+        self.sql_seconds = sql_seconds
 
     def overview(self, path: str = "", progress: Progress = _nothing) -> Reply:
         """What a trace is, whether it can be trusted, and which reports have data; without a path, which traces there
@@ -154,6 +154,7 @@ class Desk:
                     "unit": None if impact is None else impact.unit,
                     "share": one.share,
                     "culprit": one.culprit,
+                    **({"culprit_unknown": one.nameless} if one.nameless else {}),
                     "confidence": one.confidence,
                     **({"advice": one.advice, "wrong_if": one.trap} if one.state == "found" else {}),
                     **({"threshold": one.threshold, "source": one.source} if rule else {}),
@@ -384,7 +385,7 @@ class Desk:
         Raises TimeoutError if it takes too long.
         """
         most = _most(limit)
-        with self.shelf.book(path, progress) as book, time_limit(self._sql_seconds) as started:
+        with self.shelf.book(path, progress) as book, time_limit(self.sql_seconds) as started:
             tables = tables_in_sql(book.trace)
             held: list[Any] = []
             relation = ask(sql, tables.table, tables.unknown, False, held, started)

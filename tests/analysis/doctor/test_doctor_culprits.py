@@ -6,6 +6,7 @@ import pytest
 
 from built_collections import GcTrace
 from clrevents.analysis.doctor.diagnosis import Finding
+from clrevents.analysis.doctor.diagnosis_texts import culprit_text
 from clrevents.events import (
     GCAllocationKind,
     GCAllocationTick_V4,
@@ -72,6 +73,8 @@ def test_a_newer_runtime_is_believed_and_the_culprit_is_unknown() -> None:
     found = pinned(5)
     assert (found.state, found.impact_bytes, found.culprit) == ("found", 50 * MB, None)
     assert found.nameless == "pinned objects were not recorded: record Microsoft-Windows-DotNETRuntime:0x1:5"
+    assert culprit_text(found).startswith("unknown, because pinned objects were not recorded")
+    assert culprit_text(pinned(4, 40 * MB)) == "Shop.One()"
 
 
 # Helpers. ------------------------------------------------------------------------------------------------------------

@@ -32,6 +32,11 @@ def impact_text(one: Any) -> str:
     return text if one.share is None else f"{text}, {share_text(one.share)}"
 
 
+def culprit_text(one: Any) -> str:
+    """Who is behind a finding, or why that is unknown; nothing where there is nobody to be named."""
+    return one.culprit or (f"unknown, because {one.nameless}" if one.nameless else "")
+
+
 def headline(found: Concluded) -> str:
     """How many things are wrong, and how much of the rest is known."""
     states = [one.state for one in found.findings]
@@ -80,10 +85,8 @@ def unknown_lines(found: Concluded, width: int | None) -> list[str]:
 
 
 def _parts(one: Any) -> Iterator[str]:
-    if one.culprit:
-        yield f"culprit: {one.culprit}"
-    elif one.nameless:
-        yield f"culprit: unknown, because {one.nameless}"
+    if culprit := culprit_text(one):
+        yield f"culprit: {culprit}"
     yield f"do: {one.advice}"
 
 
@@ -94,7 +97,7 @@ def detail_lines(found: Concluded, width: int | None) -> list[str]:
         impact = impact_text(one)
         parts = {
             "impact": impact,
-            "culprit": one.culprit or (f"unknown, because {one.nameless}" if one.nameless else None),
+            "culprit": culprit_text(one),
             "confidence": one.confidence,
             "threshold": f"{one.threshold} ({one.source})",
             "why": one.why,
@@ -128,7 +131,7 @@ def diagnosis_markdown(found: Concluded) -> Iterator[str]:
         yield "| rule | impact | finding | culprit |"
         yield "|---|---:|---|---|"
     for one in wrong[:MOST]:
-        cells = (one.rule, impact_text(one), one.title, one.culprit or "")
+        cells = (one.rule, impact_text(one), one.title, culprit_text(one))
         yield f"| {' | '.join(map(markdown_text, cells))} |"
     for one in wrong[:MOST]:
         yield ""

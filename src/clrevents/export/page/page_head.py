@@ -12,7 +12,7 @@ from typing import Any, Final
 from clrevents._util.units import duration_text, moment_text
 from clrevents._util.words import counted, lost_events
 from clrevents.analysis.doctor.diagnosis import Diagnosis
-from clrevents.analysis.doctor.diagnosis_texts import MOST, headline, impact_text
+from clrevents.analysis.doctor.diagnosis_texts import MOST, culprit_text, headline, impact_text
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.run.answerable import answerable
@@ -125,7 +125,7 @@ def page_findings(found: Diagnosis) -> dict[str, Any]:
             "report": next((e.report for e in found.evidence if e.rule == one.rule), ""),
             "impact": impact_text(one),
             "title": shown_text(one.title),
-            "culprit": shown_text(one.culprit or ""),
+            "culprit": shown_text(culprit_text(one)),
             "advice": one.advice.replace("`", ""),
             "trap": one.trap.replace("`", ""),
         }
