@@ -36,7 +36,13 @@ def kept_rows(
     types, stacks, times = ticks.column("TypeName").tolist(), ticks.numbers("stack_id"), ticks.numbers("time_ns")
 
     def row(kind: str, name: str | None, objects: int, size: int | None, told: Iterable[int]) -> dict[str, Any]:
-        who = Counter(named(int(stacks[tick]), int(times[tick])) for tick in told)
+        by_stack: dict[int, list[int]] = {}
+        for tick in told:
+            by_stack.setdefault(int(stacks[tick]), []).append(tick)
+        who: Counter[str | None] = Counter()
+        for stack, mine in by_stack.items():
+            # Stacks are many fewer than ticks: each is named as it was when it first came.
+            who[named(stack, int(times[mine[0]]))] += len(mine)
         samples = who.total()
         del who[None]
         method = max(who, key=lambda name: who[name]) if who else None
@@ -45,18 +51,20 @@ def kept_rows(
     names = pinned.column("TypeName").tolist()
     turn, address = np.searchsorted(starts, pinned.places), pinned.numbers("ObjectID").astype(np.int64)
     # Several handles may pin one object.
-    once = np.unique(np.stack([turn, address], axis=1), axis=0, return_index=True)[1] if len(turn) else turn
+    order = np.lexsort((address, turn))
+    once = order[np.flatnonzero(np.diff(turn[order], prepend=-1) | np.diff(address[order], prepend=-1))]
     sizes = pinned.numbers("ObjectSize").astype(np.int64)
-    objects: Counter[str | None] = Counter(names[i] or None for i in once.tolist())
+    objects: Counter[str | None] = Counter()
     bytes_: Counter[str | None] = Counter()
-    for i in once.tolist():
-        bytes_[names[i] or None] += int(sizes[i])
-    there = {
-        (t, a): names[i] or None for t, a, i in zip(turn.tolist(), address.tolist(), range(len(turn)), strict=True)
-    }
-    before = (np.searchsorted(starts, ticks.places) + 1).tolist()
+    for i, size in zip(once.tolist(), sizes[once].tolist(), strict=True):
+        objects[names[i] or None] += 1
+        bytes_[names[i] or None] += size
+    before, places = np.searchsorted(starts, ticks.places) + 1, ticks.numbers("Address").astype(np.int64)
+    seen = np.flatnonzero(np.isin(address, places)).tolist()
+    there = {(int(turn[i]), int(address[i])): names[i] or None for i in seen}
     at: dict[str | None, list[int]] = {}
-    for tick, key in enumerate(zip(before, ticks.numbers("Address").astype(np.int64).tolist(), strict=True)):
+    for tick in np.flatnonzero(np.isin(places, address)).tolist():
+        key = int(before[tick]), int(places[tick])
         if key in there:
             at.setdefault(there[key], []).append(tick)
     of_type: dict[int, list[int]] = {}
