@@ -54,11 +54,15 @@ class Frame(Value):
         """The text for the frame, verbatim; `str` escapes control characters in it."""
         if self.reason is None:
             return self.display or self.name or f"[{self.address:#x}]"
-        inside = f" in {self.module}" if self.module else ""
-        return f"[unresolved {self.address:#x}{inside}]"
+        return address_text(self.address, self.module)
 
     def __str__(self) -> str:
         return safe(self.label)
+
+
+def address_text(address: int, module: str = "") -> str:
+    """The text for an address without a name."""
+    return f"[unresolved {address:#x} in {module}]" if module else f"[unresolved {address:#x}]"
 
 
 class FrameSource(Protocol):

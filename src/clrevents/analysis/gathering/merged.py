@@ -14,11 +14,12 @@ from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.schema.method_flags import OptimizationTier
-from clrevents.symbols.method import IN_FILE, NATIVE, STUB
+from clrevents.symbols.frame import address_text
+from clrevents.symbols.method import IN_FILE, NATIVE, REASONS, STUB
 from clrevents.symbols.method_names import raw_name
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.native import CodeKind, code_kind
-from clrevents.symbols.stacks import ResolvedStacks
+from clrevents.symbols.stacks import FrameTable, ResolvedStacks
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -130,11 +131,14 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
     known = table.method >= 0
     indexes, of = np.unique(table.method[known], return_inverse=True)
     place[known] = frames.of(_with_modules([_method(methods, index) for index in indexes.tolist()]))[of]
-    for row in np.flatnonzero(~known).tolist():
+    kinds, fileless = methods.tells_kinds, ~known & ~np.isin(table.reason, [STUB, *IN_FILE])
+    for row, address, reason in zip(*_rows(table, fileless), strict=True):
+        text = address_text(address)
+        kind = code_kind(address, "", None) if kinds else None
+        place[row] = frames[StackFrame(text, text, "", REASONS[reason], kind)]
+    for row, address, reason in zip(*_rows(table, ~known & ~fileless), strict=True):
         frame = table.frame(row)
-        reason = int(table.reason[row])
-        managed = False if reason == STUB else None
-        kind = code_kind(frame.address, frame.module, managed) if methods.tells_kinds else None
+        kind = code_kind(address, frame.module, False if reason == STUB else None) if kinds else None
         # What a mapped file has no name for is one line of each file.
         why = "" if reason == NATIVE else f": {frame.reason}"
         text = f"[unresolved in {frame.module}{why}]" if reason in IN_FILE and frame.module else frame.label
@@ -142,6 +146,11 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
             text = f"[{frame.reason}]"
         place[row] = frames[StackFrame(text, text, frame.module, frame.reason, kind)]
     return place
+
+
+def _rows(table: FrameTable, which: NDArray[np.bool_]) -> tuple[list[int], list[int], list[int]]:
+    """Some rows, their addresses and their reasons."""
+    return np.flatnonzero(which).tolist(), table.address[which].tolist(), table.reason[which].tolist()
 
 
 def _with_modules(frames: list[StackFrame]) -> list[StackFrame]:

@@ -93,4 +93,4 @@ def without_address(frame: StackFrame) -> StackFrame:
     if frame.reason in _SPELLED:
         return frame
     name = f"[unresolved in {frame.module}]" if frame.module else "[unresolved]"
-    return attrs.evolve(frame, name=name, raw=name)
+    return StackFrame(name, name, frame.module, frame.reason, frame.kind)

@@ -138,13 +138,14 @@ class StackStates:
 
 def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> StackStates:
     """The states of stacks of frames, innermost first: `values[offsets[i]:offsets[i + 1]]` are places in `frames`."""
-    names = [_method(frame.name) for frame in frames]
+    # What has no name fits no rule, and there may be as many of these as bytes in a trace.
+    names = ["" if frame.reason else _method(frame.name) for frame in frames]
     # Native code and the kernel's is around managed code, where a machine was recorded.
     foreign = [frame.kind in ("kernel", "native") for frame in frames]
-    skipped = [_any(name, ARTEFACTS) for name in names]
+    skipped = [name != "" and _any(name, ARTEFACTS) for name in names]
     means = [name.startswith(_MEANS) for name in names]
-    rule_of = [_rule(name) for name in names]
-    role_of = [_role(name) for name in names]
+    rule_of = [_rule(name) if name else None for name in names]
+    role_of = [_role(name) if name else None for name in names]
     reasons: Interned[str] = Interned()
     roles: Interned[str] = Interned()
     count = len(offsets) - 1
@@ -175,7 +176,7 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
 
 def artefact_frames(frames: Sequence[StackFrame]) -> NDArray[np.bool_]:
     """Which frames are artefacts."""
-    return np.array([is_artefact(frame.name) for frame in frames], dtype=np.bool_)
+    return np.array([not frame.reason and is_artefact(frame.name) for frame in frames], dtype=np.bool_)
 
 
 def is_artefact(name: str) -> bool:
