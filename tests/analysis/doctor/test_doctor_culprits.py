@@ -45,7 +45,7 @@ def judged(trace: GcTrace, rule: str) -> Finding:
 # Pinned objects. -----------------------------------------------------------------------------------------------------
 
 
-def pinned(generations: int, *objects: int) -> Finding:
+def collected(generations: int, *objects: int) -> GcTrace:
     """By its history, a collection left 50 MB of runs of survivors with pinned objects among them."""
     trace = shop()
     allocates(trace.at(10, 5), 100_000, "System.Byte[]", "One", "Main", at=0xA000)
@@ -53,8 +53,11 @@ def pinned(generations: int, *objects: int) -> Finding:
     for number, size in enumerate(objects):
         trace.at(101, 5).event(PinObjectAtGCTime_V0(1, 0xA000 + number, size, "System.Byte[]", 0))
     sizes = ((100 * MB, 60 * MB, 50 * MB, 1 * MB), *((1000, 1000, 0, 0),) * (generations - 1))
-    trace.history(150, 0, (sizes,)).end(160, 1, 0, promoted=51 * MB).restart(170)
-    return judged(trace, "gc.pinned")
+    return trace.history(150, 0, (sizes,)).end(160, 1, 0, promoted=51 * MB).restart(170)
+
+
+def pinned(generations: int, *objects: int) -> Finding:
+    return judged(collected(generations, *objects), "gc.pinned")
 
 
 def test_pinned_objects_are_measured_by_themselves() -> None:
@@ -75,6 +78,15 @@ def test_a_newer_runtime_is_believed_and_the_culprit_is_unknown() -> None:
     assert found.nameless == "pinned objects were not recorded: record Microsoft-Windows-DotNETRuntime:0x1:5"
     assert culprit_text(found).startswith("unknown, because pinned objects were not recorded")
     assert culprit_text(pinned(4, 40 * MB)) == "Shop.One()"
+
+
+def test_what_is_held_comes_before_what_was_allocated() -> None:
+    trace = collected(4, 40 * MB)
+    allocates(trace.at(200, 5), 4000 * MB, "System.Byte[]", "Two", "Main")
+    trace.at(SECONDS * 1e6, 5).sample(CALLERS["Main"])
+    with opened(trace.build()) as found:
+        ranked = [(one.rule, one.impact_bytes) for one in found.doctor("gc.pinned", "alloc.one_site").found]
+    assert ranked == [("gc.pinned", 40 * MB), ("alloc.one_site", 4000 * MB)]
 
 
 # Helpers. ------------------------------------------------------------------------------------------------------------
