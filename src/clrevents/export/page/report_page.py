@@ -99,8 +99,9 @@ def write_report(
 def report_page(trace: Trace, against: PageAgainst | None = None, process_id: int | None = None) -> bytes:
     """The page that `write_report` writes: the same bytes for the same traces."""
     answers, broken, failed = _answers(trace, process_id)
-    charts = charts_of(answers)
     stacks = PageStacks.of(trace, process_id)
+    # After the stacks, whose memory has been given back: what draws them takes much.
+    charts = charts_of(answers)
     flames = page_flames(stacks, None if against is None else against.stacks)
     head: dict[str, Any] = {
         "title": stacks.name,

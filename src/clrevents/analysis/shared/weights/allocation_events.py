@@ -92,6 +92,8 @@ class AllocationRows:
         Empty without a source.
         """
         held = {name: SampleColumns.joined(parts) for name, parts in self._parts.items()}
+        # Not twice: there may be millions.
+        self._parts = {name: [rows] for name, rows in held.items()}
         found: dict[str, list[SampleColumns]] = {}
         processes = np.unique(np.concatenate([_NONE, *(rows.process for rows in held.values())])).tolist()
         for process in processes:

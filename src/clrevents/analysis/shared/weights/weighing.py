@@ -103,6 +103,8 @@ class SampleColumns:
     @classmethod
     def behind(cls, parts: Sequence[SampleColumns]) -> SampleColumns:
         """The same, the rows of one part after those of the other."""
+        if len(parts) == 1:
+            return parts[0]
         none = np.zeros(0, dtype=np.int64)
         names = ("time", "thread", "process", "stack_id", "field")
         time, thread, process, stack_id, field = (
@@ -204,7 +206,9 @@ def weigh_events(rows: SampleColumns, weight: str | None, window: TimeWindow) ->
 
     ValueError for weights that are below zero, not finite or too large together.
     """
-    rows = rows.take(np.flatnonzero(window.holds(rows.time)))
+    held = window.holds(rows.time)
+    # There may be millions: each copy of them counts.
+    rows = rows if held.all() else rows.take(np.flatnonzero(held))
     if weight is None or rows.field is None or rows.texts is not None:
         return WeighedColumns(rows, rows.time, np.ones(len(rows), dtype=np.int64), "count")
     return WeighedColumns(rows, rows.time, _weights(rows.field, weight), unit_of(weight))
@@ -226,6 +230,7 @@ def _weights(values: NDArray[Any], name: str) -> Weights:
         return values.astype(np.float64)
     if values.dtype.kind == "i" and (values < 0).any():
         raise ValueError(f"{name!r} is negative in some events, so it cannot be a weight")
-    if sum(values.tolist()) > _LARGEST:
+    # Hardly ever does one need the sum itself, which takes an object for each.
+    if len(values) and int(values.max()) * len(values) > _LARGEST and sum(values.tolist()) > _LARGEST:
         raise ValueError(f"{name!r} has a sum above 64 bits, so it cannot be a weight")
     return values.astype(np.int64)
