@@ -1,13 +1,13 @@
 """Times of reading whole traces, as multiples of a yardstick that is measured in the same run.
 
-    python benchmarks/run.py [--rounds 5] [--engines compiled,interpreted] [TRACE …]
+    python benchmarks/run.py [--rounds 5] [--engines compiled,interpreted] [--json FILE] [TRACE …]
 
 The yardstick walks every event header in plain Python and does nothing more (yardstick.py, or the one of the shared
 material where that is beside the checkout: both take the same time). Multiples of it can be compared between
 machines, and with the official decoder's, which were measured in the same way. Without traces it takes large shared
 ones, and where these are missing makes some of fixtures (see memory.py). Times are the least of
 all rounds, in seconds of processor time (whole commands: also by the clock); memory is the largest resident set
-(VmHWM) of a process that does nothing else.
+(VmHWM) of a process that does nothing else. Two commits are compared by pairs.py: figures of two runs drift.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def main() -> int:
     parser.add_argument("--no-commands", action="store_true", help="leave out whole commands")
     parser.add_argument("--yardstick", type=Path, default=YARDSTICK, help="the plain scan's file")
     parser.add_argument("--size", default="20M", help="how long traces made of fixtures are (default 20M)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
     options = parser.parse_args()
     if not options.yardstick.exists():
         parser.error(f"no yardstick at {options.yardstick}")
@@ -74,13 +75,18 @@ def main() -> int:
         if not traces:
             print(f"No traces are given, and none are at {stored[0].parent}: fixtures, repeated.")
             traces = [repeated(FIXTURES / f"{name}.nettrace.gz", options.size, Path(folder)) for name in SEEDS]
+        figures: dict[str, Any] = {}
         for path in traces:
             plain = plain_file(path, Path(folder))
+            mine = figures[plain.name] = {"bytes": plain.stat().st_size}
             for engine in filter(None, options.engines.split(",")):
                 rounds = options.rounds if engine == "compiled" else options.slow_rounds
-                print_stages(plain, engine, options.yardstick, rounds)
+                mine[engine] = print_stages(plain, engine, options.yardstick, rounds)
             if not options.no_commands:
-                print_commands(plain, options.yardstick, options.rounds, Path(folder))
+                mine["commands"] = print_commands(plain, options.yardstick, options.rounds, Path(folder))
+    if options.json is not None:
+        machine = {"python": platform.python_version(), "processors": os.cpu_count()}
+        options.json.write_text(json.dumps({**machine, "traces": figures}, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
@@ -116,23 +122,25 @@ def ask(engine: str, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-def print_stages(path: Path, engine: str, yardstick: Path, rounds: int) -> None:
-    """One trace's table for one engine."""
+def print_stages(path: Path, engine: str, yardstick: Path, rounds: int) -> dict[str, Any]:
+    """One trace's table for one engine; its figures: seconds, what each stage gave, peak bytes."""
     common = (str(path), "--yardstick", str(yardstick))
     found = ask(engine, *common, "--rounds", str(rounds))
     assert found["engine"] == engine
     unit = found["yardstick"]
+    found["peak"] = {}
     official = TRACE_EVENT.get(path.name.partition(".")[0], {})
     print(f"\n{path.name}, {path.stat().st_size / 1e6:.1f} MB, {engine}: best of {rounds}; yardstick {unit:.3f} s")
     print(f"  {'':<44}{'given':>12}{'seconds':>10}{'yardsticks':>12}{'TraceEvent':>12}{'faster':>9}{'peak MB':>9}")
     for number, (name, seconds) in enumerate(found["seconds"].items()):
-        most = ask(engine, *common, "--peak", str(number))
+        most = found["peak"][name] = ask(engine, *common, "--peak", str(number))
         theirs = official.get("values" if name in VALUES else name)
         compared = f"{'–':>12}{'–':>9}" if theirs is None else f"{theirs:>12.2f}{theirs * unit / seconds:>8.1f}×"
         multiple = f"{seconds / unit:>12.3f}"
         print(
             f"  {name:<44}{found['given'][name]:>12,}{seconds:>10.4f}{multiple}{compared}{most / 1e6:>9.0f}", flush=True
         )
+    return dict(found)
 
 
 def commands(folder: Path) -> dict[str, list[str]]:
@@ -144,8 +152,9 @@ def commands(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def print_commands(path: Path, yardstick: Path, rounds: int, folder: Path) -> None:
-    """Whole processes, each measured next to the yardstick: a busy minute hits both."""
+def print_commands(path: Path, yardstick: Path, rounds: int, folder: Path) -> dict[str, Any]:
+    """Whole processes, each measured next to the yardstick: a busy minute hits both. Their figures."""
+    figures = {}
     scan, data = load(yardstick), path.read_bytes()
     theirs = TRACE_EVENT.get(path.name.partition(".")[0], {}).get("convert")
     print(
@@ -166,6 +175,15 @@ def print_commands(path: Path, yardstick: Path, rounds: int, folder: Path) -> No
         shutil.rmtree(folder / "out", ignore_errors=True)
         numbers = f"{best / unit:>12.2f}{best:>10.3f}{clock:>14.3f}{clock / unit_clock:>12.2f}{most / 1e6:>9.0f}"
         print(f"  {name:<32}{numbers}{code:>6}", flush=True)
+        figures[name] = {
+            "seconds": best,
+            "clock": clock,
+            "yardstick": unit,
+            "yardstick_clock": unit_clock,
+            "peak": most,
+            "exit": code,
+        }
+    return figures
 
 
 def whole(command: list[str]) -> tuple[float, float, int]:

@@ -156,6 +156,17 @@ def measure(path: Path, yardstick: ModuleType, rounds: int) -> dict[str, Any]:
     return {"engine": clrevents.engine(), "yardstick": unit, "seconds": best, "given": given}
 
 
+def serve(path: Path) -> None:
+    """For pairs.py: the names of all stages, then the seconds of each whose number comes in, with how many times to do
+    it: a line each."""
+    tasks = stages(path)
+    print(json.dumps(list(tasks)), flush=True)
+    each = list(tasks.values())
+    for line in sys.stdin:
+        number, times = map(int, line.split())
+        print(sum(timed(each[number])[0] for _ in range(times)), flush=True)
+
+
 def run_command() -> None:
     """What the command does, as `sys.argv` has it; nothing of it is shown."""
     from clrevents.cli import main as command
@@ -169,12 +180,18 @@ def main() -> None:
     parser.add_argument("trace", type=Path)
     parser.add_argument("--yardstick", type=Path, default=YARDSTICK)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--source", type=Path, default=HERE.parent / "src", help="the clrevents to measure")
+    parser.add_argument("--serve", action="store_true", help="do the stages whose numbers come in")
     parser.add_argument("--peak", type=int, help="do this one stage once (by its number) and tell the peak memory")
     parser.add_argument(
         "--command", nargs=argparse.REMAINDER, help="run `clrevents COMMAND… TRACE` here and tell the peak memory"
     )
     options = parser.parse_args()
+    sys.path.insert(0, str(options.source))
     warnings.simplefilter("ignore")
+    if options.serve:
+        serve(options.trace)
+        return
     if options.command:
         # What a parent had in memory counts as its child's peak for the system (ru_maxrss), so the process itself
         # tells.
@@ -189,5 +206,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
     main()

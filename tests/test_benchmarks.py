@@ -5,6 +5,7 @@ No time is judged.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -103,7 +104,9 @@ def test_run_makes_its_own_traces(checkout: Path) -> None:
     """Every stage of every trace; counting gives as many events as the repeated trace has."""
     engine = clrevents.engine()
     more = [] if engine == "compiled" else ["--no-commands"]
-    out = run(checkout, "run", "--rounds", "1", "--engines", engine, "--size", "100K", *more)
+    written = checkout / "figures.json"
+    out = run(checkout, "run", "--rounds", "1", "--engines", engine, "--size", "100K", "--json", str(written), *more)
+    figures = json.loads(written.read_text(encoding="utf-8"))["traces"]
     assert "The yardstick is yardstick.py." in out
     assert "fixtures, repeated" in out
     memory = loaded("benchmarks_memory_here", BENCHMARKS / "memory.py")
@@ -120,6 +123,9 @@ def test_run_makes_its_own_traces(checkout: Path) -> None:
         assert len(given) == STAGES
         assert given["count by kind"] == given["typed records, all fields"] == events
         assert min(given.values()) > 0
+        written_here = figures[f"{name}-repeated.nettrace"][engine]
+        assert written_here["given"] == given
+        assert written_here["seconds"].keys() == written_here["peak"].keys() == given.keys()
         if engine == "compiled":
             exits = dict(re.findall(r"^  clrevents (\w+).* (\d)$", table, re.MULTILINE))
             # No fixture has samples, so there is no flame to draw.
@@ -137,6 +143,27 @@ def test_growth_and_memory_repeat_a_fixture(checkout: Path) -> None:
     if clrevents.engine() == "compiled":
         grown = run(checkout, "growth", "--sizes", "1K", "--commands", "info")
         assert re.fullmatch(r" +1 MB  info .* 1\.00 of the first .* 1\.000 of the first\n", grown)
+
+
+def test_two_checkouts_are_compared_in_turns(checkout: Path, tmp_path: Path) -> None:
+    """The same one twice: a line for each stage that is asked for, and who was measured when."""
+    if clrevents.engine() != "compiled":
+        pytest.skip("it compares compiled kernels")
+    (checkout / "src").symlink_to(ROOT / "src")
+    times = tmp_path / "times.json"
+    chosen = ["--stages", "count,one rare", "--pairs", "2", "--json", str(times)]
+    out = run(checkout, "pairs", str(checkout), str(checkout), *chosen)
+    print(out)
+    rows = re.findall(
+        r"^  (\S.*?) {2,}(\d\.\d{4}) +(\d\.\d{4}) +(\d+\.\d{3}) +(\d+\.\d{3}) – (\d+\.\d{3})", out, re.MULTILINE
+    )
+    found = json.loads(times.read_text(encoding="utf-8"))
+    assert [row[0] for row in rows] == list(found) == ["count by kind", "one rare event: ProcessInfo"]
+    turns = ["before", "after", "after", "before"]
+    for row, one in zip(rows, found.values(), strict=True):
+        assert [name for name, _ in one] == turns
+        assert float(row[4]) <= float(row[3]) <= float(row[5])
+        assert float(row[1]) == pytest.approx(sum(took for name, took in one if name == "before") / 2, abs=1e-4)
 
 
 def test_comparing_dealt_recordings(checkout: Path) -> None:
