@@ -88,6 +88,7 @@ class ParquetWriter(Writer):
             self._group(more)
         else:
             self._put_aside(more)
+        self._release()
 
     def close(self, rest: Table) -> None:
         last = self._arrow(rest)
@@ -96,6 +97,11 @@ class ParquetWriter(Writer):
         self._writer.close()
         self._out.flush()
         self.sink.close()
+        self._release()
+
+    def _release(self) -> None:
+        """Otherwise pyarrow keeps 30 MB of what it no longer uses."""
+        self._pa.default_memory_pool().release_unused()
 
     def _arrow(self, table: Table) -> Any:
         return without_childless(table).to_arrow().replace_schema_metadata(self._schema.metadata)
@@ -131,8 +137,6 @@ class ParquetWriter(Writer):
             self._writer.write_table(table, GROUP_ROWS)
             self._out.flush()
             self.sink.flush()
-        # Otherwise pyarrow keeps 30 MB of what it no longer uses.
-        self._pa.default_memory_pool().release_unused()
 
 
 class ArrowWriter(Writer):
