@@ -86,6 +86,8 @@ ROOMS: Final = {
         *("tests/analysis/threads", "tests/analysis/tasks", "tests/analysis/activities"),
     ],
     "analysis/reports": ["tests/analysis"],
+    "analysis/compare": ["tests/analysis/compare", "tests/cli/test_cli_compare.py", "tests/cli/test_cli_against.py"],
+    "analysis/doctor": ["tests/analysis/doctor", "tests/cli/test_cli_doctor.py"],
     "analysis": ["tests/analysis/test_spans.py", "tests/analysis/test_span_facts.py"],
     "diagnostics": ["tests/diagnostics"],
     "reference": ["tests/reference", "tests/properties"],
@@ -94,6 +96,7 @@ ROOMS: Final = {
     "rewrite": ["tests/rewrite"],
     "export": ["tests/export", "tests/cli/test_cli_export.py"],
     "fleet": ["tests/fleet"],
+    "mcp": ["tests/mcp"],
     "cli": ["tests/cli"],
 }
 """Each with the tests that are about it. A report has more: those called like it."""
