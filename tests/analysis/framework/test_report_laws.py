@@ -99,17 +99,17 @@ def test_pairs_on_both_sides_of_losses_obey(format: Format, seed: int) -> None:
 def test_a_report_keeps_processes_apart(name: str, names: tuple[str, str]) -> None:
     alone, both = together(tuple(unpacked(fixture(one)) for one in names))
     declaration = REPORTS[name]
-    report_laws.processes_do_not_disturb(declaration, declaration.parameters(), alone, both, PROCESSES)
+    with report_laws.in_company([*REPORTS.values()]):
+        report_laws.processes_do_not_disturb(declaration, declaration.parameters(), alone, both, PROCESSES)
 
 
-@pytest.mark.parametrize(
-    "name", [n if n in ("jit", "gc") else pytest.param(n, marks=pytest.mark.full) for n in REPORTS]
-)
+@pytest.mark.parametrize("name", REPORTS)
 def test_what_was_recorded_is_judged_by_process(name: str) -> None:
     processes = (*PROCESSES, 303)
     alone, all_three = together(tuple(unpacked(fixture(one)) for one in TRIPLE), processes)
     declaration = REPORTS[name]
-    report_laws.processes_do_not_disturb(declaration, declaration.parameters(), alone, all_three, processes)
+    with report_laws.in_company([*REPORTS.values()]):
+        report_laws.processes_do_not_disturb(declaration, declaration.parameters(), alone, all_three, processes)
 
 
 def test_processes_that_stop_in_turn_are_kept_apart() -> None:

@@ -88,12 +88,17 @@ def _asked(declaration: Declaration, parameters: Any) -> tuple[Asked, ...]:
 
 @lru_cache(maxsize=24)
 def _answers(
-    asked: tuple[Asked, ...], data: bytes, start: int | None = None, end: int | None = None, seed: int | None = None
+    asked: tuple[Asked, ...],
+    data: bytes,
+    start: int | None = None,
+    end: int | None = None,
+    seed: int | None = None,
+    process_id: int | None = None,
 ) -> dict[str, Answer[Any]]:
     """What reports say of a window of the trace; with a seed, its chunks are cut by chance."""
     cut = iter if seed is None else partial(recut, rng=random.Random(seed))
     with opened(data) as trace:
-        return ask(trace, asked, {"start": start, "end": end}, cut)
+        return ask(trace, asked, {"start": start, "end": end, "process_id": process_id}, cut)
 
 
 def whole_answer(declaration: Declaration, parameters: Any, data: bytes) -> Answer[Any]:
@@ -169,14 +174,11 @@ def processes_do_not_disturb(
 
     `alone` are traces of one of the `processes` each, `together` is all of them in one.
     """
-    single = []
-    for data, process in zip(alone, processes, strict=True):
-        with opened(data) as trace:
-            single.append(answered(declaration, parameters, trace))
-            assert single[-1].question.processes == (process,)
-    with opened(together) as trace:
-        both = answered(declaration, parameters, trace)
-        each = [answered(declaration, parameters, trace, process_id=process) for process in processes]
+    asked, name = _asked(declaration, parameters), declaration.name
+    single = [_answers(asked, data)[name] for data in alone]
+    assert [one.question.processes for one in single] == [(process,) for process in processes]
+    both = _answers(asked, together)[name]
+    each = [_answers(asked, together, process_id=process)[name] for process in processes]
     for one, other in zip(single, each, strict=True):
         assert other.coverage == one.coverage
         assert other.facts == one.facts
