@@ -11,8 +11,8 @@ from project_files import tool
 
 PARTS: Final = {
     "fleet": ("SIGINT", "SIGKILL", "worker killed", "full disk"),
-    "report": ("SIGINT", "full disk", "read-only", "trace shrinks"),
-    "cut": ("SIGKILL", "folder vanishes", "trace replaced"),
+    "report": ("full disk", "trace shrinks"),
+    "cut": ("SIGKILL", "folder vanishes", "read-only", "trace replaced"),
 }
 
 

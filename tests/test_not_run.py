@@ -67,13 +67,12 @@ def outcome(folder: Path, *arguments: str, files: dict[str, str], require: bool 
 
 @pytest.mark.parametrize("processes", [(), pytest.param(("-n", "2"), marks=pytest.mark.full)], ids=["one", "two"])
 def test_one_line_says_what_needs_the_shared_material(tmp_path: Path, processes: tuple[str, ...]) -> None:
-    """It is right that these are not run where it is missing, also where everything is required."""
+    """It is right that these are not run where it is missing, though everything is required; the test below has a run
+    that requires nothing."""
     files = {"decode/test_a.py": TESTS}
     alone = tmp_path / "alone"
-    for require in (False, True):
-        assert outcome(alone, *processes, files=files, require=require) == (0, [WITHOUT_SHARED])
+    assert outcome(alone, *processes, files=files, require=True) == (0, [WITHOUT_SHARED])
     (tmp_path / "shared").mkdir()
-    assert outcome(alone, *processes, files=files) == (0, [WITHOUT_SHARED])
     status, said = outcome(alone, *processes, files=files, require=True)
     assert status == 1
     assert said[0] == WITHOUT_SHARED

@@ -30,7 +30,7 @@ NAMES: Final = [
 @pytest.mark.parametrize("mode", ["report", "salvage"])
 def test_lines_of_each_byte(mode: str) -> None:
     """Salvage reads all that `report` reads of them, and more: of the latter a sample is enough."""
-    names = [name for name in NAMES if mode == "salvage" or drawn(4, "lines", name)]
+    names = [name for name in NAMES if mode == "salvage" or drawn(6, "lines", name)]
     script = ROOT / "tests" / "support" / "costs" / "costly_lines.py"
     search = os.pathsep.join((str(SOURCE.parent), str(script.parent)))
     done = subprocess.run(

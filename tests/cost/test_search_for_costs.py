@@ -115,7 +115,7 @@ def test_a_short_search_finds_nothing_that_costs_much() -> None:
         for data in seeds()[::40]:
             cost_modes.run(mode, data)
         nothing[mode] = operations(functools.partial(cost_modes.run, mode, TraceBuilder().build()))
-    for _ in range(120):
+    for _ in range(60):
         data, modes = found.next()
         costs = {}
         for mode in modes:

@@ -24,7 +24,6 @@ from project_files import fixture
 
 TRACES: Final = (
     "net10-convoy",
-    "net10-exceptions",
     "net10-garbage",
     "net8-counters",
     "net8-netperf3",

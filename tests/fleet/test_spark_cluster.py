@@ -1,5 +1,6 @@
-"""A real cluster of Spark, a master and two workers on this machine: thirty kinds of event, every report, and a worker
-that is killed in the middle give what one process gives.
+"""A real cluster of Spark, a master and two workers on this machine: kinds of event, reports, and a worker that is
+killed in the middle give what one process gives. test_spark_reports.py has every table of every report, as a worker
+reads it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import pytest
 
 import clrevents
 from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.listing import report_names
 from clrevents.export.files.directory import Options
 from clrevents.export.files.lake import export_trace, jobs
 from clrevents.schema.registry import DEFAULT
@@ -29,6 +31,7 @@ from clrevents.table.table import Table
 from far_files import Reads, served
 from local_spark import JAVA, needs_spark, spark_session
 from project_files import FIXTURES, SOURCE
+from tiers import drawn
 
 pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
 
@@ -36,8 +39,8 @@ PLACE = str(FIXTURES / "net10-[gm]*.nettrace.gz")
 HELD = ("net8-sample.nettrace.gz", "net8-meters.nettrace.gz")
 """A reader fetches each of them with one request."""
 METHODS = "MethodDCEndVerbose"
-KINDS, EXPORTED = 30, 10
-"""How many are read through the data source, and how many as exported tables too."""
+KINDS, EXPORTED = 10, 4
+"""How many kinds of event are read through the data source, and how many as exported tables too."""
 
 
 @attrs.frozen
@@ -135,7 +138,7 @@ def whole(table: Table) -> list[str]:
     return [field.name for field in table.fields if "int" in field.type.kind]
 
 
-def test_thirty_kinds_of_event(cluster: Cluster, tmp_path: Path) -> None:
+def test_kinds_of_event(cluster: Cluster, tmp_path: Path) -> None:
     """Through the data source, and as exported tables that Spark reads by itself."""
     with clrevents.open_many(PLACE, jobs=1) as traces:
         counted: Counter[tuple[str, str]] = Counter()
@@ -159,10 +162,12 @@ def test_thirty_kinds_of_event(cluster: Cluster, tmp_path: Path) -> None:
     assert sums(lake) == {kind: expected[kind] for kind in lake}
 
 
-def test_every_report(cluster: Cluster) -> None:
-    """Its first table, and its metrics."""
+def test_reports(cluster: Cluster) -> None:
+    """The first table and the metrics of a third of them."""
+    names = [name for name in report_names() if drawn(3, "reports of a cluster", name)]
+    assert len(names) > 3
     with clrevents.open_many(PLACE, jobs=1) as traces:
-        answers = traces.reports()
+        answers = traces.reports(*names)
     frames = {}
     for name, answer in answers.items():
         first = next(table.name for table in find_report(name).answer.tables() if not table.bulk)

@@ -1,4 +1,4 @@
-"""What reports say, read as a worker of Spark reads it: every table of every report, all values."""
+"""What reports say, read as a worker of Spark reads it: tables of all reports, all values."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from clrevents.fleet.fleet_answer import FleetAnswer
 from clrevents.table.table import Table
 from local_spark import local_session, plain, rows_of
 from project_files import fixture
+from tiers import drawn
 
 pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
 pytest.importorskip("pyspark", reason="needs pyspark")
@@ -26,7 +27,8 @@ pytest.importorskip("pyspark", reason="needs pyspark")
 SUMMARIES = import_module("clrevents.fleet.spark.worker_rows").SUMMARIES
 
 TABLES = [(name, table.name) for name in report_names() for table in find_report(name).answer.tables()]
-SUMMED = [(name, table) for name in report_names() for table in SUMMARIES]
+SAMPLE = [found for found in TABLES if drawn(3, "tables in Spark", *found)]
+"""Their columns are of a dozen types; each table is read by itself, from all places."""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 @pytest.fixture(scope="module")
 def answers(places: list[str]) -> Iterator[dict[str, FleetAnswer]]:
     with clrevents.open_many(places, jobs=1) as traces:
-        yield {name: traces.report(name, tables=[t for r, t in TABLES if r == name]) for name in report_names()}
+        yield {name: traces.report(name, tables=[t for r, t in SAMPLE if r == name]) for name in report_names()}
 
 
 def read_here(spark: Any, place: list[str], **options: str) -> tuple[list[str], Counter[tuple[Any, ...]]]:
@@ -80,14 +82,12 @@ def check(spark: Any, places: list[str], report: str, table: str, expected: Tabl
     assert rows == rows_of(expected)
 
 
-@pytest.mark.parametrize("report", report_names())
-def test_every_table(spark: Any, places: list[str], answers: dict[str, FleetAnswer], report: str) -> None:
-    for name, table in TABLES:
-        if name == report:
-            check(spark, places, report, table, answers[report].table(table))
+@pytest.mark.parametrize(("report", "table"), SAMPLE)
+def test_tables(spark: Any, places: list[str], answers: dict[str, FleetAnswer], report: str, table: str) -> None:
+    check(spark, places, report, table, answers[report].table(table))
 
 
-@pytest.mark.parametrize("report", report_names())
+@pytest.mark.parametrize("report", [name for name in report_names() if drawn(3, "summaries in Spark", name)])
 def test_metrics_facts_and_notes(spark: Any, places: list[str], answers: dict[str, FleetAnswer], report: str) -> None:
     answer = answers[report]
     assert len(answer.by_trace) == 3
@@ -107,8 +107,8 @@ def test_metrics_are_those_of_each_trace(places: list[str], answers: dict[str, F
 
 
 def test_most_tables_have_rows(answers: dict[str, FleetAnswer]) -> None:
-    filled = sum(len(answers[report].table(table)) > 0 for report, table in TABLES)
-    assert filled >= 60, f"{filled} of {len(TABLES)}"
+    filled = sum(len(answers[report].table(table)) > 0 for report, table in SAMPLE)
+    assert filled >= len(SAMPLE) * 0.7, f"{filled} of {len(SAMPLE)}"
     assert sum(len(answer.notes) > 0 for answer in answers.values()) >= 10
 
 

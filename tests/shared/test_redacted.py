@@ -24,7 +24,7 @@ from tiers import drawn
 
 pytestmark = [needs_shared, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
 
-_LARGEST = 3_000_000
+_LARGEST = 1_000_000
 """Larger files, compressed, take minutes and hold nothing else."""
 TRACES = [
     shared for shared in traces("traces/own", "traces/perfview", "scenarios") if shared.path.stat().st_size < _LARGEST
@@ -32,7 +32,7 @@ TRACES = [
 
 
 def some_traces(sweep: str) -> pytest.MarkDecorator:
-    """A fifth of them."""
+    """An eighth of them."""
     chosen = [shared for shared in TRACES if drawn(8, sweep, shared.name)]
     return pytest.mark.parametrize("shared", chosen, ids=lambda shared: shared.name)
 

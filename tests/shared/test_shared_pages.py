@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +12,7 @@ from shared_files import SHARED, needs_shared
 import clrevents
 from browser_page import CHROMIUM, chromium, opened
 from clrevents.export.page.report_page import MOST_BYTES, report_page
+from project_files import fixture, unpacked
 
 pytestmark = [
     needs_shared,
@@ -44,7 +44,7 @@ def test_a_page_opens(browser: Any, tmp_path: Path, name: str) -> None:
 
 
 def test_a_damaged_trace_has_a_page(browser: Any, tmp_path: Path) -> None:
-    data = bytearray(gzip.decompress((OWN / "net10-web.nettrace.gz").read_bytes()))
+    data = bytearray(unpacked(fixture("net10-convoy")))
     for place in (len(data) // 3, len(data) // 2):
         del data[place : place + 5000]
     path = tmp_path / "page.html"

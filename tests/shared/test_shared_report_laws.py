@@ -1,4 +1,4 @@
-"""The laws of reports that cost little, on every shared trace: real losses, several versions, older formats."""
+"""The laws of reports that cost little, on shared traces: real losses, several versions, older formats."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from shared_files import Shared, needs_shared, traces
 
 import report_laws
 from report_cases import every_report
+from tiers import drawn
 
 pytestmark = needs_shared
 
-_LARGEST = 3_000_000
+_LARGEST = 2_000_000
 """Larger files, compressed, take minutes and hold nothing else."""
 
-TRACES = [
-    shared for shared in traces("traces/own", "traces/perfview", "scenarios") if shared.path.stat().st_size < _LARGEST
-]
+FOUND = [*traces("traces/own", "traces/perfview"), *(t for t in traces("scenarios") if drawn(3, "laws", t.name))]
+"""Scenarios are a few programs, each on several runtimes."""
+TRACES = [shared for shared in FOUND if shared.path.stat().st_size < _LARGEST]
 
 
 @pytest.mark.parametrize("shared", TRACES, ids=lambda shared: shared.name)

@@ -44,11 +44,11 @@ def test_numbers_are_possible() -> None:
                 raise AssertionError(f"{answer.name} of {shared.name}: {broken}") from None
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_part_says_what_its_window_says(seed: int) -> None:
-    """Cuts at moments drawn by chance, of a third of the traces for each seed."""
+    """Cuts at moments drawn by chance, of a quarter of the traces for each seed."""
     rng = random.Random(seed)
-    for shared in [shared for shared in TRACES if shared.path.stat().st_size < _SMALL][seed::3]:
+    for shared in [shared for shared in TRACES if shared.path.stat().st_size < _SMALL][seed::4]:
         data = gzip.decompress(shared.path.read_bytes())
         with report_laws.opened(data) as trace:
             start, end = sorted(rng.randrange(trace.duration_ns + 1) for _ in "ab")

@@ -66,7 +66,11 @@ def test_reports_agree(path: Path) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("path", [p for p in fixtures() if p not in FAST], ids=lambda path: path.name.partition(".")[0])
+@pytest.mark.parametrize(
+    "path",
+    [p for p in fixtures() if p not in FAST and drawn(2, "quantities", p.name)],
+    ids=lambda path: path.name.partition(".")[0],
+)
 def test_reports_agree_on_every_fixture(path: Path) -> None:
     agree(path)
 
@@ -75,7 +79,7 @@ def test_reports_agree_on_every_fixture(path: Path) -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize(
     "path",
-    [p for p in SHARED_TRACES if drawn(5, "quantities", p.name)],
+    [p for p in SHARED_TRACES if drawn(16, "quantities", p.name)],
     ids=lambda path: path.name.partition(".net")[0],
 )
 def test_reports_agree_on_shared_traces(path: Path) -> None:

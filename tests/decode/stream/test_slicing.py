@@ -24,7 +24,7 @@ from clrevents.decode.rows import Guids, Rows
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits
 from project_files import SHARED, fixtures
-from tiers import few
+from tiers import drawn, few
 
 VECTORS: Final = sorted((SHARED / "vectors").glob("*.nettrace"))
 SMALL_TRACES: Final = sorted(p for p in (SHARED / "traces" / "perfview").glob("*.net*.gz") if p.stat().st_size < 60_000)
@@ -219,11 +219,12 @@ BUILT: Final = [Given(f, pauses(f, events=60)) for f in FORMATS]
 FILES: Final = [Given(p.name.removesuffix(".gz"), p) for p in (*fixtures(), *VECTORS, *SMALL_TRACES)]
 
 
-def streams(*fast: str) -> pytest.MarkDecorator:
-    """Runs a test with each stream; in the fast tier with those that are built and these."""
+def streams(*fast: str, one_of: int = 1) -> pytest.MarkDecorator:
+    """Runs a test with each stream, or a sample of the files; in the fast tier with those that are built and these."""
     cases = [
         pytest.param(given, id=given.name, marks=() if given.source in fixtures() else pytest.mark.shared)
         for given in FILES
+        if given.name in fast or drawn(one_of, "slicing", given.name)
     ]
     cases = [*(pytest.param(given, id=given.name) for given in BUILT), *cases]
     return pytest.mark.parametrize("given", few(cases, lambda given: given in BUILT or given.name in fast))
@@ -234,7 +235,7 @@ def streams(*fast: str) -> pytest.MarkDecorator:
 def test_random_slicings_give_the_same_rows(given: Given, mode: ErrorMode) -> None:
     data = given.content()
     whole = read_rows([data], mode)
-    for seed in given.times(30, 4):
+    for seed in given.times(20, 2):
         same(read_rows(sliced(data, seed), mode), whole, seed)
 
 
@@ -243,7 +244,7 @@ def test_random_slicings_give_the_same_rows(given: Given, mode: ErrorMode) -> No
 def test_random_slicings_give_the_same_events(given: Given, mode: ErrorMode) -> None:
     data = given.content()
     whole = read_events([data], mode)
-    for seed in given.times(6, 1):
+    for seed in given.times(4, 1):
         same(read_events(sliced(data, seed), mode), whole, seed)
 
 
@@ -258,7 +259,7 @@ def test_byte_by_byte_gives_the_same(given: Given, mode: ErrorMode) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @streams()
 def test_slicing_does_not_change_what_damage_does(given: Given, mode: ErrorMode) -> None:
-    for copy in given.times(12, 2):
+    for copy in given.times(6, 1):
         data = damaged(given.content(), copy)
         whole = read_rows([data], mode)
         for number in range(3):
@@ -267,16 +268,16 @@ def test_slicing_does_not_change_what_damage_does(given: Given, mode: ErrorMode)
 
 
 @pytest.mark.parametrize("limits", [Limits(region_events=20), Limits(region_bytes=1000)], ids=["events", "bytes"])
-@streams()
+@streams(one_of=2)
 def test_a_region_that_is_too_long_ends_at_the_same_event(given: Given, limits: Limits) -> None:
     """What is given in file order because too much would have to wait does not depend on how much was fed at once."""
     data = given.content()
     whole = read_rows([data], "report", limits=limits)
-    for seed in given.times(6, 2):
+    for seed in given.times(4, 1):
         same(read_rows(sliced(data, seed), "report", limits=limits), whole, seed)
 
 
-@streams("net8-sample.nettrace")
+@streams("net8-sample.nettrace", one_of=4)
 def test_a_buffer_that_is_used_again(given: Given) -> None:
     """Nothing points into what was fed: the caller's buffer is overwritten after every feed."""
     data = given.content()
@@ -298,7 +299,7 @@ def test_flush_at_any_point_keeps_every_event(given: Given) -> None:
     """A flush may give up the order across threads, never an event nor the order of one capture thread."""
     data = given.content()
     whole = read_rows([data], "report")
-    for seed in given.times(10, 3):
+    for seed in given.times(6, 2):
         rng = random.Random(seed)
         seen = read_rows(sliced(data, seed), "report", flush=lambda rng=rng: rng.random() < 0.5)  # type: ignore[misc]
         assert by_capture_thread(seen) == by_capture_thread(whole), seed

@@ -6,6 +6,7 @@ CLREVENTS_PURE=1 the kernels are Python too, so that nothing but the libraries' 
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import sys
@@ -28,14 +29,16 @@ def lines(data: bytes, mode: Any) -> int:
 
     sys.settrace(line)
     try:
-        with clrevents.open(io.BytesIO(data), errors=mode) as trace:
-            for event in trace.events():
-                event.payload  # noqa: B018
-    except clrevents.TraceError:
-        pass
+        read(data, mode)
     finally:
         sys.settrace(None)
     return count
+
+
+def read(data: bytes, mode: Any) -> None:
+    with contextlib.suppress(clrevents.TraceError), clrevents.open(io.BytesIO(data), errors=mode) as trace:
+        for event in trace.events():
+            event.payload  # noqa: B018
 
 
 def main(mode: str, *names: str) -> None:
@@ -43,7 +46,7 @@ def main(mode: str, *names: str) -> None:
     for family in FAMILIES:
         if family.name in names:
             step = max(family.small // 120, 1)
-            lines(family.make(step), mode)
+            read(family.make(step), mode)
             streams = [family.make(n * step) for n in (1, 2, 4)]
             print(json.dumps([family.name, [(len(data), lines(data, mode)) for data in streams]]), flush=True)
 
