@@ -1,7 +1,8 @@
 """Self-described events: a description from the trace → the same `Layout`, and a record class for it.
 
 No text from a file reaches generated source: a field is called `field_<n>` unless its name is a plain identifier
-not used otherwise; `record["wire name"]` always works. Learned classes belong to one trace and are bounded.
+not used otherwise; `record["wire name"]` always works. Learned classes are bounded, and belong to one trace except for the
+latest small ones, which the next trace with the same description has too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import copyreg
 import keyword
 import linecache
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import attrs
@@ -139,6 +141,9 @@ def _values(record: Any) -> tuple[Any, ...]:
 _CLASS_FIELDS: Final = 16
 _LAYOUT_FIELDS: Final = 32
 _MORE_FIELDS: Final = 8192
+# The classes that outlive their trace: so many, of at most so many fields, which is two megabytes in all.
+_KEPT_CLASSES: Final = 128
+_KEPT_FIELDS: Final = 16
 # Fields without a byte that a description may have: each costs as much an event as one that is there.
 _EMPTY_FIELDS: Final = 16
 
@@ -161,7 +166,8 @@ class ClassCache:
         size = len(layout.fields)
         if known is None and len(self._known) < self._limit and size <= self._class_room:
             self._class_room -= size
-            known = self._known[name, layout] = make_class(name, layout)
+            make = _kept_class if size <= _KEPT_FIELDS else make_class
+            known = self._known[name, layout] = make(name, layout)
         return known
 
     def layout(self, fields: tuple[FieldDescription, ...], variant: Variant) -> Layout | None:
@@ -304,6 +310,10 @@ def make_class(name: str, layout: Layout) -> type[Any]:
     made.__fields__ = tuple(attributes)
     made.__repr__ = _repr
     return made  # type: ignore[no-any-return]
+
+
+_kept_class: Final = lru_cache(_KEPT_CLASSES)(make_class)
+"""The same class again for the same layout: making one takes half a millisecond, reading its events often less."""
 
 
 def _forget_source(cls: type[Any]) -> None:

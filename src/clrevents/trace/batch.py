@@ -106,11 +106,12 @@ def _events(rows: DecodedRows, names: FrameSource | None, portions: Iterator[lis
     times = rows.clock.ns_numbers(rows.ticks)
     maker = BatchEvents(_EVENTS, rows.kinds, rows.kind_indexes, times, rows.thread_ids, missing)
     first = 0
-    events: list[Event[Any]] = []
     for payloads in portions:
         count = len(payloads)
-        events = maker.events(EventRows(rows, names, first, count), first, payloads, events)
+        events = maker.events(EventRows(rows, names, first, count), first, payloads)
         first += count
         del payloads
         yield events
-        maker.release(events)
+        # Whoever has this list has these events.
+        del events
+        maker.release()

@@ -418,6 +418,37 @@ def test_what_somebody_has_stays_as_it_is(engine: Engine, cls: type[Any]) -> Non
     assert gone == [*range(1002, 1040, 4)]
 
 
+def test_what_is_in_a_list_that_somebody_has_stays_as_it_is(engine: Engine) -> None:
+    """Somebody may have the list alone: a copy of its iterator, a debugger's look at a frame."""
+    lists: list[list[Any]] = []
+    engine.turns(numbered(One), lists.append)
+    assert [one.a for made in lists for one in made] == [*range(1000, 1040)]
+
+    every, payloads = [cases.Named("A")], [Value() for _ in range(8)]
+    given = Making(Objects(Six, [*slots(Six).values()]), every, [0] * 8, [*range(8)], None, [5] * 8, False, 0, payloads)
+    filler = engine.filler(given)
+    first = filler.events("rows", 0, payloads[:4])
+    filler.release()
+    second = filler.events("rows", 4, payloads[4:])
+    assert [(one.c, one.f) for one in [*first, *second]] == [*enumerate(payloads)]
+
+
+def test_payloads_are_read_by_one_at_a_time(engine: Engine) -> None:
+    """A part of a program runs in Python, where another thread may come."""
+    reading: list[Any] = []
+
+    def again(number: int) -> int:
+        with pytest.raises(RuntimeError, match="already being read"):
+            reading[0].read(0, 1, True)
+        return number
+
+    given = one_field(cases.CONVERTED, 0, 1, -1, 0, data=b"\x07")
+    given = attrs.evolve(given, parts=[again])
+    seen: list[int] = []
+    engine.turns(given, lambda made: seen.append(made[0].a), begin=reading.append)
+    assert seen == [7]
+
+
 def test_a_class_that_mourns_its_objects(engine: Engine) -> None:
     Mourned.ended.clear()
     engine.turns(numbered(Mourned), len)
@@ -453,18 +484,19 @@ def test_events_that_nobody_has_become_others(engine: Engine) -> None:
     every, payloads = [cases.Named("A")], [Value() for _ in range(8)]
     given = Making(Objects(Six, [*slots(Six).values()]), every, [0] * 8, [*range(8)], None, [5] * 8, False, 0, payloads)
     filler = engine.filler(given)
-    first = filler.events("rows", 0, payloads[:4], [])
+    first = filler.events("rows", 0, payloads[:4])
     kept, places = first[2], {id(one) for one in first}
-    count = filler.release(first)
-    assert count == (3 if engine.name == "compiled" else 0)
-    assert kept.f is payloads[2]
-    second = filler.events("others", 4, payloads[4:], first)
+    # Whoever has the list has what is in it.
+    assert filler.release() == 0
     del first
+    assert filler.release() == (3 if engine.name == "compiled" else 0)
+    assert kept.f is payloads[2]
+    second = filler.events("others", 4, payloads[4:])
     assert [(one.a, one.b, one.c, one.f) for one in second] == [("others", i, 4 + i, payloads[4 + i]) for i in range(4)]
     assert (kept.a, kept.b, kept.c, kept.f) == ("rows", 2, 2, payloads[2])
     if engine.name == "compiled":
         assert len(places & {id(one) for one in second}) == 3
-    del second, kept
+    del second, kept, filler
     assert len({getrefcount(one) for one in payloads}) == 1
 
 

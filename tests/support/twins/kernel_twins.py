@@ -169,9 +169,8 @@ class Engine:
 
     def program(self, given: Reading) -> Any:
         parts = [self.slotted(part) if isinstance(part, Objects) else part for part in given.parts]
-        return self.slots_module.FieldProgram(
-            self._given(given.code), parts, given.fields, given.size, self._given([0] * (len(given.code) // 8 + 1))
-        )
+        luck, runs = (self._given([0] * (len(given.code) // 8 + 1)) for _ in range(2))
+        return self.slots_module.FieldProgram(self._given(given.code), parts, given.fields, given.size, luck, runs)
 
     def shared(self) -> Any:
         """Nothing is known yet."""
@@ -184,40 +183,44 @@ class Engine:
         `rows` reads so many, whatever there are; `fit` says which fit, without a look at them.
         """
         count = len(given.starts) if rows is None else rows
-        counts = self._given([7] * self.slots_module.COUNTS)
+        rooms = [self._given([7] * self.slots_module.COUNTS), self._given([0]), self._given([0] * self.step)]
         fits: Any = [0] * len(given.starts) if self.name == "interpreted" else np.zeros(len(given.starts), np.uint8)
         try:
             kinds = self._given([0] * len(given.starts))
             places = kinds, self._given(given.starts), self._given(given.ends)
             lists = [self.program(given)], [self.slotted(given.record)], self._given([entry])
-            payloads = self.slots_module.FittingPayloads(given.buf, *lists, *places, fits, {0: "single"}, self.shared())
-            stopped = payloads.check(0, count, counts)
+            payloads = self.slots_module.FittingPayloads(
+                given.buf, *lists, *places, fits, {0: "single"}, self.shared(), *rooms
+            )
+            stopped = payloads.check(0, count)
             if fit is not None:
                 fits[:] = [int(fit)] * len(fits) if self.name == "interpreted" else int(fit)
             # In steps, so that later ones find what earlier ones left: what nobody else has may be filled again.
             made: list[Any] = []
-            old: list[Any] = []
             for first in range(0, stopped, self.step):
-                heads, chain = self._given([0]), self._given([0] * len(old))
-                old = payloads.read(first, min(first + self.step, stopped), counts, old, heads, chain)
-                made += old
+                made += payloads.read(first, min(first + self.step, stopped), True)
         except Exception as error:
             return (type(error),)
         return stopped, [int(one) for one in fits], made
 
-    def turns(self, given: Reading, see: Callable[[list[Any]], object], step: int = 4) -> None:
+    def turns(
+        self,
+        given: Reading,
+        see: Callable[[list[Any]], object],
+        step: int = 4,
+        begin: Callable[[Any], object] = lambda payloads: None,
+    ) -> None:
         """Read payloads that fit a few at a time, and show each portion before it may become the next."""
         count = len(given.starts)
-        counts = self._given([0] * self.slots_module.COUNTS)
+        rooms = [self._given([0] * self.slots_module.COUNTS), self._given([0]), self._given([0] * step)]
         kinds, places = self._given([0] * count), (self._given(given.starts), self._given(given.ends))
         fits: Any = [1] * count if self.name == "interpreted" else np.ones(count, np.uint8)
         lists = [self.program(given)], [self.slotted(given.record)], self._given([0])
-        payloads = self.slots_module.FittingPayloads(given.buf, *lists, kinds, *places, fits, {}, self.shared())
-        old: list[Any] = []
+        shared = self.shared()
+        payloads = self.slots_module.FittingPayloads(given.buf, *lists, kinds, *places, fits, {}, shared, *rooms)
+        begin(payloads)
         for first in range(0, count, step):
-            heads, chain = self._given([0]), self._given([0] * len(old))
-            old = payloads.read(first, min(first + step, count), counts, old, heads, chain)
-            see(old)
+            see(payloads.read(first, min(first + step, count), True))
 
     def filler(self, given: Making) -> Any:
         known = self.slots_module.KNOWN
@@ -238,7 +241,7 @@ class Engine:
     def events(self, given: Making, rows: object) -> list[Any] | type[Exception]:
         """The events, or what was raised."""
         try:
-            made: list[Any] = self.filler(given).events(rows, given.first, given.payloads, [])
+            made: list[Any] = self.filler(given).events(rows, given.first, given.payloads)
         except Exception as error:
             return type(error)
         return made

@@ -20,7 +20,6 @@ T = TypeVar("T")
 Ints = NDArray[np.int64]
 _KNOWN: Final[int] = SLOTS.KNOWN
 _SHARED: Final[int] = SLOTS.SHARED
-_NO_NUMBERS: Final = zeros(0)
 _NO_THREAD: Final = (1 << 64) - 1
 COUNTS: Final[int] = SLOTS.COUNTS
 UNKNOWN_ENTRY: Final[int] = SLOTS.UNKNOWN_ENTRY
@@ -51,7 +50,8 @@ class Slots(Generic[T]):
 def program(code: list[int], parts: list[Any], fields: int, size: int | None) -> Any:
     """A layout for the kernel that reads payloads: see `slots`."""
     numbers = given(np.array(code, dtype=np.int64))
-    return SLOTS.FieldProgram(numbers, parts, fields, -1 if size is None else size, zeros(len(code) // SLOTS.WIDTH))
+    luck, runs = (zeros(len(code) // SLOTS.WIDTH) for _ in range(2))
+    return SLOTS.FieldProgram(numbers, parts, fields, -1 if size is None else size, luck, runs)
 
 
 class BatchPayloads:
@@ -69,25 +69,24 @@ class BatchPayloads:
         singles: dict[int, Any],
     ) -> None:
         self._rows = len(kinds)
-        self._shapes = shapes
         self.fit = np.zeros(self._rows, dtype=np.uint8) if COMPILED else [0] * self._rows
         columns = map(given, (kinds, starts, ends))
         places = numbers_room(_SHARED), numbers_room(_SHARED)
         shared = SLOTS.Shared(scratch(_SHARED), [None] * _SHARED, *places, [None] * _SHARED)
-        self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, singles, shared)
+        room = numbers_room(COUNTS), zeros(len(entries)), numbers_room(PORTION)
+        self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, singles, shared, *room)
 
     def check(self, row: int) -> int:
         """Find out which payloads fit, from a row on; ends at the first whose kind is unknown, and returns it."""
-        stopped: int = self._kernel.check(row, self._rows, numbers_room(COUNTS))
+        stopped: int = self._kernel.check(row, self._rows)
         return stopped
 
-    def read(self, first: int, last: int, old: list[Any]) -> list[Any]:
-        """The records of some rows, made anew, if need be of `old`: the records of the rows before.
+    def read(self, first: int, last: int, again: bool) -> list[Any]:
+        """The records of at most `PORTION` rows, made anew, if `again` of those that were made before.
 
-        What nobody has of these but this list is filled again.
+        What nobody has of these but this object is filled again.
         """
-        heads = zeros(len(self._shapes)) if old else _NO_NUMBERS
-        made: list[Any] = self._kernel.read(first, last, numbers_room(COUNTS), old, heads, numbers_room(len(old)))
+        made: list[Any] = self._kernel.read(first, last, again)
         return made
 
 
@@ -118,18 +117,18 @@ class BatchEvents(Generic[T]):
             room = scratch(_KNOWN), scratch(_KNOWN), [None] * _KNOWN, [None] * _KNOWN
             self._kernel = SLOTS.EventFiller(slots.shape, every, *numbers, *room)
 
-    def release(self, events: list[T]) -> None:
-        """Let those events go of their payloads that nobody has but this list."""
+    def release(self) -> None:
+        """Let the last events go of their payloads, those that nobody has but this object."""
         if COMPILED:
-            self._kernel.release(events)
+            self._kernel.release()
 
-    def events(self, rows: object, first: int, payloads: list[Any], old: list[T]) -> list[T]:
+    def events(self, rows: object, first: int, payloads: list[Any]) -> list[T]:
         """The events of the rows from `first` on, which are the rows 0, 1, … of `rows`.
 
-        Those of `old` that nobody has but this list are filled again.
+        Those of the last that nobody has but this object are filled again.
         """
         if COMPILED:
-            made: list[T] = self._kernel.events(rows, first, payloads, old)
+            made: list[T] = self._kernel.events(rows, first, payloads)
             return made
         count = len(payloads)
         part = slice(first, first + count)

@@ -36,6 +36,51 @@ def put(slots: list[Callable[[Any, Any], None]], k: int, item: object, value: ob
     slots[k](item, value)
 
 
+def place_of(numbers: list[int]) -> list[int]:
+    return numbers
+
+
+place_of_keys = place_of
+
+
+def sole(items: list[Any]) -> bool:
+    return False
+
+
+def run_of_numbers(
+    code: list[int],
+    luck: list[int],
+    keys: list[int],
+    numbers: list[Any],
+    slots: list[Callable[[Any, Any], None]],
+    slot: int,
+    at: int,
+    run: int,
+    item: object,
+    buf: bytes,
+    pos: int,
+    end: int,
+) -> int:
+    read = {0: natural_at, 1: signed_at, 3: truth, 4: real}
+    for k in range(run):
+        operation, pad, size = code[at + 8 * k : at + 8 * k + 3]
+        pos += pad
+        if size > end - pos:
+            return -1
+        put(slots, slot + k, item, read[operation](buf, pos, size))
+        pos += size
+    return pos
+
+
+def truth(buf: bytes, pos: int, size: int) -> bool:
+    return natural_at(buf, pos, size) != 0
+
+
+def six(slots: list[Callable[[Any, Any], None]], item: object, *values: object) -> None:
+    for k, value in enumerate(values):
+        put(slots, k, item, value)
+
+
 def forget(made: list[Any]) -> None:
     """The collector knows of everything here."""
 

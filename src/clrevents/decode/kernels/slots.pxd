@@ -209,6 +209,103 @@ cdef extern from *:
             big[k] = at[from[k]];
         return _PyLong_FromByteArray(big, 16, 0, 0);
     }
+    /* The number as an object, the one that was made last if it is the same and worth a look. */
+    static CYTHON_INLINE PyObject *clrevents_shared(
+        unsigned long long *keys, PyObject *numbers, long long *luck, unsigned long long natural) {
+        PyObject *found;
+        size_t place;
+        if (natural <= 256)
+            return PyLong_FromLong((long)natural);
+        if (*luck <= -32) {
+            *luck = *luck < -4096 ? 0 : *luck - 1;
+            return PyLong_FromUnsignedLongLong(natural);
+        }
+        place = (natural ^ natural >> 7 ^ natural >> 17) & 255;
+        if (place >= (size_t)PyList_GET_SIZE(numbers)) {
+            PyErr_SetString(PyExc_IndexError, "no room for a number");
+            return NULL;
+        }
+        found = PyList_GET_ITEM(numbers, place);
+        if (found != Py_None && keys[place] == natural) {
+            if (*luck < 32)
+                *luck += 1;
+            Py_INCREF(found);
+            return found;
+        }
+        *luck -= 1;
+        found = PyLong_FromUnsignedLongLong(natural);
+        if (found != NULL) {
+            PyObject *old = PyList_GET_ITEM(numbers, place);
+            keys[place] = natural;
+            Py_INCREF(found);
+            PyList_SET_ITEM(numbers, place, found);
+            Py_DECREF(old);
+        }
+        return found;
+    }
+    /* `run` fields in a row that are nothing but a number: where they end, -1 if they do not fit. */
+    static Py_ssize_t clrevents_numbers(
+        size_t codes, size_t lucks, size_t known, PyObject *numbers, PyObject *slots, Py_ssize_t slot,
+        Py_ssize_t at, Py_ssize_t run, PyObject *item, PyObject *buf, Py_ssize_t pos, Py_ssize_t end) {
+        const long long *code = (const long long *)codes + at;
+        long long *luck = (long long *)lucks + at / 8;
+        const Py_ssize_t *places = (const Py_ssize_t *)PyBytes_AS_STRING(slots) + slot;
+        Py_ssize_t room = PyBytes_GET_SIZE(slots) / (Py_ssize_t)sizeof(Py_ssize_t) - slot;
+        for (; run > 0; run--, code += 8, luck++, places++, room--) {
+            PyObject *value, **place, *old;
+            Py_ssize_t size = (Py_ssize_t)code[2];
+            pos += (Py_ssize_t)code[1];
+            if (size > end - pos)
+                return -1;
+            if (code[0] == 0)
+                value = clrevents_shared((unsigned long long *)known, numbers, luck, clrevents_number(buf, pos, size));
+            else if (code[0] == 1)
+                value = PyLong_FromLongLong(clrevents_signed(buf, pos, size));
+            else if (code[0] == 3)
+                value = PyBool_FromLong(clrevents_number(buf, pos, size) != 0);
+            else
+                value = PyFloat_FromDouble(clrevents_real(buf, pos, size));
+            if (value == NULL)
+                return -2;
+            pos += size;
+            if (room <= 0) {
+                Py_DECREF(value);
+                PyErr_SetString(PyExc_IndexError, "more values than slots");
+                return -2;
+            }
+            place = (PyObject **)((char *)item + *places);
+            old = *place;
+            *place = value;
+            Py_XDECREF(old);
+        }
+        return pos;
+    }
+    /* Whether nobody has this list but its only owner here. */
+    static CYTHON_INLINE int clrevents_sole(PyObject *list) {
+    #ifdef Py_GIL_DISABLED
+        return 0;
+    #else
+        return Py_REFCNT(list) == 1;
+    #endif
+    }
+    /* All six slots of an event. */
+    static CYTHON_INLINE int clrevents_six(
+        PyObject *slots, PyObject *item, PyObject *a, PyObject *b, PyObject *c, PyObject *d, PyObject *e, PyObject *f) {
+        PyObject *values[6] = {a, b, c, d, e, f};
+        const Py_ssize_t *places = (const Py_ssize_t *)PyBytes_AS_STRING(slots);
+        int k;
+        if (PyBytes_GET_SIZE(slots) < 6 * (Py_ssize_t)sizeof(Py_ssize_t)) {
+            PyErr_SetString(PyExc_IndexError, "more values than slots");
+            return -1;
+        }
+        for (k = 0; k < 6; k++) {
+            PyObject **place = (PyObject **)((char *)item + places[k]), *old = *place;
+            Py_INCREF(values[k]);
+            *place = values[k];
+            Py_XDECREF(old);
+        }
+        return 0;
+    }
     static CYTHON_INLINE int clrevents_same(PyObject *buf, Py_ssize_t one, Py_ssize_t other, Py_ssize_t size) {
         return memcmp(clrevents_at(buf, one), clrevents_at(buf, other), (size_t)size) == 0;
     }
@@ -223,6 +320,12 @@ cdef extern from *:
     void forget "clrevents_forget"(object made)
     bytes located "clrevents_located"(object cls, list setters)
     bint closed "clrevents_closed"(object cls, bytes slots)
+    Py_ssize_t run_of_numbers "clrevents_numbers"(
+        size_t codes, size_t lucks, size_t known, list numbers, bytes slots, Py_ssize_t slot,
+        Py_ssize_t at, Py_ssize_t run, object item, bytes buf, Py_ssize_t pos, Py_ssize_t end
+    ) except -2
+    bint sole "clrevents_sole"(list items)
+    int six "clrevents_six"(bytes slots, object item, object a, object b, object c, object d, object e, object f) except -1
     bint idle "clrevents_idle"(list items, Py_ssize_t at, object cls)
     int put "clrevents_put"(bytes slots, Py_ssize_t k, object item, object value) except -1
     u64 natural_at "clrevents_number"(bytes buf, Py_ssize_t pos, Py_ssize_t size)
@@ -241,6 +344,15 @@ cdef extern from *:
     object sealed "clrevents_sealed"(list made)
 
 
+# Where numbers are in memory, for functions of C; whoever has it keeps the numbers too.
+cdef inline size_t place_of(const long long[::1] numbers):
+    return <size_t>&numbers[0] if numbers.shape[0] else 0
+
+
+cdef inline size_t place_of_keys(u64[::1] keys):
+    return <size_t>&keys[0] if keys.shape[0] else 0
+
+
 @cython.final
 cdef class SlottedClass:
     cdef object cls
@@ -251,6 +363,7 @@ cdef class SlottedClass:
 @cython.final
 cdef class Shared:
     cdef u64[::1] keys
+    cdef size_t keys_at
     cdef list numbers
     cdef long long[::1] starts
     cdef long long[::1] sizes
@@ -269,11 +382,17 @@ cdef class ReadPlace:
 cdef class FieldProgram:
     cdef const long long[::1] code
     cdef long long[::1] luck
+    cdef size_t code_at
+    cdef size_t luck_at
+    cdef long long[::1] runs
     cdef list parts
     cdef Py_ssize_t fields
     cdef Py_ssize_t size
 
-    @cython.locals(slot=cython.Py_ssize_t, pos=cython.Py_ssize_t, size=cython.Py_ssize_t, natural=u64)
+    @cython.locals(at=cython.Py_ssize_t, run=cython.longlong, op=cython.longlong)
+    cdef int find_runs(self) except -1
+
+    @cython.locals(slot=cython.Py_ssize_t, pos=cython.Py_ssize_t, run=cython.Py_ssize_t)
     cdef object record(
         self,
         ReadPlace cursor,
@@ -300,9 +419,6 @@ cdef class FieldProgram:
     @cython.locals(luck=cython.longlong)
     cdef bint lucky(self, Py_ssize_t field) except -1
 
-    @cython.locals(place=cython.size_t)
-    cdef object number(self, Shared shared, Py_ssize_t field, u64 natural)
-
     @cython.locals(mixed=u64, place=cython.size_t)
     cdef object text(self, Shared shared, Py_ssize_t field, bytes buf, Py_ssize_t pos, Py_ssize_t size)
 
@@ -327,6 +443,12 @@ cdef class FittingPayloads:
     cdef unsigned char[::1] fit
     cdef dict singles
     cdef Shared shared
+    cdef long long[::1] counts
+    cdef long long[::1] heads
+    cdef long long[::1] chain
+    cdef list last
+    cdef Py_ssize_t last_row
+    cdef bint busy
 
     @cython.locals(
         cursor=ReadPlace,
@@ -337,31 +459,35 @@ cdef class FittingPayloads:
         start=cython.Py_ssize_t,
         end=cython.Py_ssize_t,
     )
-    cpdef Py_ssize_t check(self, Py_ssize_t row, Py_ssize_t last, object counts) except -1
+    cpdef Py_ssize_t check(self, Py_ssize_t row, Py_ssize_t last) except -1
 
     @cython.locals(
         at=cython.Py_ssize_t,
         found=cython.Py_ssize_t,
         count=cython.Py_ssize_t,
         entry=cython.longlong,
+        known=cython.longlong,
         shape=SlottedClass,
     )
-    cdef Py_ssize_t spare(self, Py_ssize_t row, list old, long long[::1] heads, long long[::1] chain) except -1
+    cdef Py_ssize_t spare(self, Py_ssize_t row, list old) except -1
+
+    cpdef list read(self, Py_ssize_t row, Py_ssize_t last, bint again)
 
     @cython.locals(
         spares=cython.Py_ssize_t,
         at=cython.Py_ssize_t,
+        place=cython.Py_ssize_t,
         cursor=ReadPlace,
         program=FieldProgram,
+        shape=SlottedClass,
         size=cython.Py_ssize_t,
         entry=cython.longlong,
+        known=cython.longlong,
         start=cython.Py_ssize_t,
         end=cython.Py_ssize_t,
         made=list,
     )
-    cpdef list read(
-        self, Py_ssize_t row, Py_ssize_t last, object counts, list old, long long[::1] heads, long long[::1] chain
-    )
+    cdef list records(self, Py_ssize_t row, Py_ssize_t last, list old)
 
 
 @cython.final
@@ -377,12 +503,14 @@ cdef class EventFiller:
     cdef u64[::1] kind_keys
     cdef list thread_ids
     cdef list names
+    cdef list last
 
-    @cython.locals(at=cython.Py_ssize_t, found=cython.Py_ssize_t, count=cython.Py_ssize_t)
-    cpdef Py_ssize_t release(self, list events) except -1
+    @cython.locals(at=cython.Py_ssize_t, found=cython.Py_ssize_t, count=cython.Py_ssize_t, made=list, slots=bytes)
+    cpdef Py_ssize_t release(self) except -1
 
     @cython.locals(
         spares=cython.Py_ssize_t,
+        old=list,
         made=list,
         top=u64,
         row=cython.Py_ssize_t,
@@ -392,4 +520,4 @@ cdef class EventFiller:
         kind=u64,
         place=cython.size_t,
     )
-    cpdef list events(self, object rows, Py_ssize_t first, list payloads, list old)
+    cpdef list events(self, object rows, Py_ssize_t first, list payloads)

@@ -55,7 +55,10 @@ class Shared:
     """
 
     def __init__(self, keys: list[int], numbers: list, starts: list[int], sizes: list[int], texts: list) -> None:
+        if len(keys) < 256 or len(numbers) < 256:
+            raise IndexError("too little room")
         self.keys = keys
+        self.keys_at = place_of_keys(keys)
         self.numbers = numbers
         self.starts = starts
         self.sizes = sizes
@@ -76,14 +79,34 @@ class FieldProgram:
     """A layout: its fields, which are the first `fields` of the program, and the size of a payload, -1 if it varies.
 
     `luck` has room for a number a field: above -32 if values are worth looking up among those that were made before.
+    So has `runs`: how many fields from this one on are numbers that count nothing, as most are.
     """
 
-    def __init__(self, code: list[int], parts: list, fields: int, size: int, luck: list[int]) -> None:
+    def __init__(self, code: list[int], parts: list, fields: int, size: int, luck: list[int], runs: list[int]) -> None:
         self.code = code
+        self.code_at = place_of(code)
         self.luck = luck
+        self.luck_at = place_of(luck)
+        self.runs = runs
         self.parts = parts
         self.fields = fields
         self.size = size
+        self.find_runs()
+
+    def find_runs(self) -> int:
+        """Set `runs`. Raises IndexError if it or `luck` has too little room."""
+        at = len(self.code) // 8 - 1
+        run = 0
+        while at >= 0:
+            op = self.code[8 * at]
+            if op == 4 or ((op == 0 or op == 1 or op == 3) and self.code[8 * at + 3] < 0):
+                run += 1
+            else:
+                run = 0
+            self.runs[at] = run
+            self.luck[at] = 0
+            at -= 1
+        return 0
 
     def record(
         self, cursor: ReadPlace, shape: SlottedClass, item: object, at: int, fields: int, end: int, make: bool
@@ -96,27 +119,38 @@ class FieldProgram:
             item = create(shape.cls)
         slot = 0
         while slot < fields:
-            if make and self.code[at] == 0 and self.code[at + 3] < 0:
-                # A number that counts nothing, as most are: without a call.
-                pos = cursor.pos + self.code[at + 1]
-                size = self.code[at + 2]
-                if size > end - pos:
-                    cursor.pos = -1
+            run = self.runs[at >> 3]
+            if run > 0 and make and not at & 7:
+                # Without a call for each.
+                if run > fields - slot:
+                    run = fields - slot
+                pos = run_of_numbers(
+                    self.code_at,
+                    self.luck_at,
+                    cursor.shared.keys_at,
+                    cursor.shared.numbers,
+                    shape.slots,
+                    slot,
+                    at,
+                    run,
+                    item,
+                    cursor.buf,
+                    cursor.pos,
+                    end,
+                )
+                cursor.pos = pos
+                if pos < 0:
                     return None
-                natural = natural_at(cursor.buf, pos, size)
-                cursor.pos = pos + size
-                if natural > 256 and self.lucky(at >> 3):
-                    put(shape.slots, slot, item, self.number(cursor.shared, at >> 3, natural))
-                else:
-                    put(shape.slots, slot, item, natural)
+                slot += run
+                at += 8 * run
             else:
                 value = self.value(cursor, at, end, make)
                 if cursor.pos < 0:
                     return None
                 if make:
                     put(shape.slots, slot, item, value)
-            slot += 1
-            at += 8
+                slot += 1
+                at += 8
         return item
 
     def value(self, cursor: ReadPlace, at: int, end: int, make: bool) -> object:
@@ -142,8 +176,6 @@ class FieldProgram:
                     cursor.counts[a] = counted(natural)
                 if make:
                     if op == 0:
-                        if natural > 256 and self.lucky(at >> 3):
-                            return self.number(cursor.shared, at >> 3, natural)
                         return natural
                     return natural != 0 if op == 3 else self.parts[self.code[at + 4]](natural)
             return None
@@ -186,20 +218,6 @@ class FieldProgram:
             return True
         self.luck[field] = 0 if luck < -4096 else luck - 1
         return False
-
-    def number(self, shared: Shared, field: int, natural: int) -> object:
-        """A number as an object, the one that was made last if it is the same."""
-        place = (natural ^ natural >> 7 ^ natural >> 17) & 255
-        found = shared.numbers[place]
-        if found is not None and shared.keys[place] == natural:
-            if self.luck[field] < 32:
-                self.luck[field] += 1
-            return found
-        self.luck[field] -= 1
-        found = natural
-        shared.keys[place] = natural
-        shared.numbers[place] = found
-        return found
 
     def text(self, shared: Shared, field: int, buf: bytes, pos: int, size: int) -> object:
         """UTF-16 of at least eight bytes, the text that was made last if it is the same."""
@@ -277,7 +295,8 @@ class FittingPayloads:
     """The payloads `buf[starts[i]:ends[i]]` of a batch, and the records of those that fit.
 
     Those of kind k have the program and the shape at `entries[k]`; none where that is -1, and where it is -2 that is
-    still to be found out. `fit` is 1 for those whose record can be made; the others are in `singles`.
+    still to be found out. `fit` is 1 for those whose record can be made; the others are in `singles`. `heads` is room
+    for a number for each program, `chain` for each record that is made at once, `counts` for `COUNTS`.
     """
 
     def __init__(
@@ -292,6 +311,9 @@ class FittingPayloads:
         fit: list[int],
         singles: dict,
         shared: Shared,
+        counts: list[int],
+        heads: list[int],
+        chain: list[int],
     ) -> None:
         self.buf = buf
         self.programs = programs
@@ -303,10 +325,16 @@ class FittingPayloads:
         self.fit = fit
         self.singles = singles
         self.shared = shared
+        self.counts = counts
+        self.heads = heads
+        self.chain = chain
+        self.last = []
+        self.last_row = 0
+        self.busy = False
 
-    def check(self, row: int, last: int, counts: list[int]) -> int:
+    def check(self, row: int, last: int) -> int:
         """Set `fit` for the rows up to `last`, or to one whose entry is still to be found out: returns where."""
-        cursor = ReadPlace(self.buf, counts, self.shared)
+        cursor = ReadPlace(self.buf, self.counts, self.shared)
         size = len(self.buf)
         while row < last:
             entry = self.entries[self.kinds[row]]
@@ -329,57 +357,87 @@ class FittingPayloads:
             row += 1
         return row
 
-    def spare(self, row: int, old: list, heads: list[int], chain: list[int]) -> int:
+    def spare(self, row: int, old: list) -> int:
         """Chain those of `old`, the records of the rows from `row` on, that nobody else has; how many there are.
 
         The last of those of an entry is at `heads[entry] - 1`, and the one before it at `chain[that] - 1`.
         """
-        at = 0
+        at = len(self.heads)
+        while at > 0:
+            at -= 1
+            self.heads[at] = 0
         found = 0
         count = len(old)
+        known = -1
+        shape = None
         while at < count:
             if self.fit[row]:
                 entry = self.entries[self.kinds[row]]
-                shape = self.shapes[entry]
+                if entry != known or shape is None:
+                    shape = self.shapes[entry]
+                    known = entry
                 if shape.closed and idle(old, at, shape.cls):
-                    chain[at] = heads[entry]
-                    heads[entry] = at + 1
+                    self.chain[at] = self.heads[entry]
+                    self.heads[entry] = at + 1
                     found += 1
             at += 1
             row += 1
         return found
 
-    def read(self, row: int, last: int, counts: list[int], old: list, heads: list[int], chain: list[int]) -> list:
+    def read(self, row: int, last: int, again: bool) -> list:
         """The records of the rows up to `last`, made anew.
 
-        `old` are the records of the rows before: what nobody else has of them is filled again, which is faster than to
-        free and to allocate it. `heads` has a 0 for each entry, `chain` room for a number for each of `old`.
+        If `again`, what nobody else has of those made before is filled again, which is faster than to free and to
+        allocate it: if nobody has their list either.
         """
-        spares = self.spare(row - len(old), old, heads, chain) if old else 0
-        cursor = ReadPlace(self.buf, counts, self.shared)
+        if self.busy:
+            # Another thread, while a part of a program ran in Python.
+            raise RuntimeError("these payloads are already being read")
+        self.busy = True
+        try:
+            old = self.last
+            self.last = []
+            self.last = self.records(row, last, old if again and sole(old) else [])
+            self.last_row = row
+        finally:
+            self.busy = False
+        return self.last
+
+    def records(self, row: int, last: int, old: list) -> list:
+        """The same; those of `old`, the records of the rows from `last_row` on, are filled again."""
+        spares = self.spare(self.last_row, old) if old else 0
+        cursor = ReadPlace(self.buf, self.counts, self.shared)
         size = len(self.buf)
-        made = []
+        made = [None] * (last - row if last > row else 0)
+        place = 0
+        known = -1
+        program = None
         while row < last:
             if self.fit[row]:
                 entry = self.entries[self.kinds[row]]
-                program = self.programs[entry]
+                if entry != known or program is None:
+                    program = self.programs[entry]
+                    shape = self.shapes[entry]
+                    known = entry
                 start = self.starts[row]
                 end = self.ends[row]
                 if start < 0 or end < start or end > size:
                     raise IndexError("a payload outside its bytes")
                 cursor.pos = start
                 item = None
-                if spares and heads[entry]:
-                    at = heads[entry] - 1
-                    heads[entry] = chain[at]
-                    item = old[at]
-                record = program.record(cursor, self.shapes[entry], item, 0, program.fields, end, True)
+                if spares:
+                    at = self.heads[entry] - 1
+                    if at >= 0:
+                        self.heads[entry] = self.chain[at]
+                        item = old[at]
+                record = program.record(cursor, shape, item, 0, program.fields, end, True)
                 if cursor.pos != end:
                     raise ValueError("a payload that does not fit")
-                made.append(record)
+                made[place] = record
             else:
-                made.append(self.singles.get(row))
+                made[place] = self.singles.get(row)
             row += 1
+            place += 1
         forget(made)
         return made
 
@@ -417,58 +475,62 @@ class EventFiller:
         self.kind_keys = kind_keys
         self.thread_ids = thread_ids
         self.names = names
+        self.last = []
 
-    def release(self, events: list) -> int:
-        """Let go of the payloads of those events that nobody else has; how many there are."""
+    def release(self) -> int:
+        """Let go of the payloads of the events made last that nobody else has; how many there are."""
+        made = self.last
+        self.last = []
         at = 0
         found = 0
-        count = len(events) if self.shape.closed else 0
+        count = len(made) if self.shape.closed and sole(made) else 0
+        slots = self.shape.slots
+        cls = self.shape.cls
         while at < count:
-            if idle(events, at, self.shape.cls):
-                put(self.shape.slots, 5, events[at], None)
+            if idle(made, at, cls):
+                put(slots, 5, made[at], None)
                 found += 1
             at += 1
+        self.last = made
         return found
 
-    def events(self, rows: object, first: int, payloads: list, old: list) -> list:
+    def events(self, rows: object, first: int, payloads: list) -> list:
         """The events of the rows from `first` on, which are the rows 0, 1, … of `rows`.
 
-        Slots are (rows, row, time, thread, name, payload). Those of `old` that nobody else has are filled again.
+        Slots are (rows, row, time, thread, name, payload). Those made before that nobody else has are filled again, if
+        nobody has their list either.
         """
-        spares = len(old) if self.shape.closed else 0
-        made = []
+        old = self.last
+        self.last = []
+        spares = len(old) if self.shape.closed and sole(old) else 0
+        count = len(payloads)
+        made = old if spares == count else [None] * count
         top = TOP
         row = 0
-        count = len(payloads)
         slots = self.shape.slots
         cls = self.shape.cls
         while row < count:
             item = old[row] if row < spares and idle(old, row, cls) else create(cls)
-            put(slots, 0, item, rows)
-            put(slots, 1, item, row)
-            if self.exact is None:
-                put(slots, 2, item, self.times[first])
-            else:
-                put(slots, 2, item, self.exact[first])
+            time = self.times[first] if self.exact is None else self.exact[first]
             thread = self.threads[first]
             place = thread & 63
-            known = self.thread_ids[place]
-            if known is None or self.thread_keys[place] != thread:
-                known = -1 if self.missing and thread == top else thread
+            number = self.thread_ids[place]
+            if number is None or self.thread_keys[place] != thread:
+                number = -1 if self.missing and thread == top else thread
                 self.thread_keys[place] = thread
-                self.thread_ids[place] = known
-            put(slots, 3, item, known)
+                self.thread_ids[place] = number
             kind = self.kinds[first]
             place = kind & 63
-            known = self.names[place]
-            if known is None or self.kind_keys[place] != kind:
-                known = self.every[kind].key.name
+            name = self.names[place]
+            if name is None or self.kind_keys[place] != kind:
+                name = self.every[kind].key.name
                 self.kind_keys[place] = kind
-                self.names[place] = known
-            put(slots, 4, item, known)
-            put(slots, 5, item, payloads[row])
-            made.append(item)
+                self.names[place] = name
+            six(slots, item, rows, row, time, number, name, payloads[row])
+            made[row] = item
             row += 1
             first += 1
-        forget(made)
+        if made is not old:
+            forget(made)
+        self.last = made
         return made

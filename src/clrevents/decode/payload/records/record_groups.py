@@ -67,16 +67,15 @@ class DirectRecords:
         yield from self._singles.items()
 
     def portions(self) -> Iterator[Objects]:
-        count = len(self._kinds)
-        for first in range(0, count, PORTION):
-            yield self._payloads.read(first, min(first + PORTION, count), [])
+        return self._portions(False)
 
     def portions_in_turn(self) -> Iterator[Objects]:
-        count = len(self._kinds)
-        made: Objects = []
+        return self._portions(True)
+
+    def _portions(self, again: bool) -> Iterator[Objects]:
+        read, count = self._payloads.read, len(self._kinds)
         for first in range(0, count, PORTION):
-            made = self._payloads.read(first, min(first + PORTION, count), made)
-            yield made
+            yield read(first, min(first + PORTION, count), again)
 
 
 @frozen(eq=False)

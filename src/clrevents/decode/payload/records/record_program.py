@@ -117,8 +117,7 @@ class _Writer:
         bound: BoundLayout = wire.layout.bind(self.pointer_size)
         if not fillable(wire.record):
             raise _Inexpressible
-        shape = Slots(wire.record, wire.record.__fields__).shape  # type: ignore[attr-defined]
-        return [SLOTS.STRUCT, 0, self._part(shape), self.fields(bound.fields), len(bound.fields)]
+        return [SLOTS.STRUCT, 0, self._part(shape_of(wire.record)), self.fields(bound.fields), len(bound.fields)]
 
     def _part(self, part: Any) -> int:
         self.parts.append(part)
@@ -128,6 +127,14 @@ class _Writer:
 def fillable(record: type[Any]) -> bool:
     """Whether a record is nothing but its slots: its class does not hook into creation."""
     return not hasattr(record, "__attrs_post_init__")
+
+
+def shape_of(record: Any) -> Any:
+    """The slots of a record class for the kernel, which the class keeps: so they are freed with it."""
+    known = vars(record).get("__shape__")
+    if known is None:
+        known = record.__shape__ = Slots(record, record.__fields__).shape
+    return known
 
 
 # Weakly: layouts described by a trace are freed with their trace.

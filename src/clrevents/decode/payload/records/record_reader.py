@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from clrevents.decode.kernels.objects import UNKNOWN_ENTRY, BatchPayloads, Slots
+from clrevents.decode.kernels.objects import UNKNOWN_ENTRY, BatchPayloads
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.dtypes import Ints
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.payload.records.record_groups import DirectRecords
-from clrevents.decode.payload.records.record_program import fillable, record_program
+from clrevents.decode.payload.records.record_program import fillable, record_program, shape_of
 from clrevents.schema.layout import BoundLayout
 
 _NONE = -1
@@ -66,6 +66,6 @@ class RecordReader:
         if program is None or record is None or not fillable(record):
             return _NONE
         self._programs.append(program)
-        self._shapes.append(Slots(record, record.__fields__).shape)
+        self._shapes.append(shape_of(record))
         self._layouts[kind.index] = bound
         return len(self._programs) - 1
