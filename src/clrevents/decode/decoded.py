@@ -6,9 +6,9 @@ names for addresses, and nothing of how events are shown to users.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -20,15 +20,34 @@ from clrevents.decode.container.blocks import LabelList, ThreadRow
 from clrevents.decode.kernels.program import gather
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.records.record_groups import LazyRecords, all_of
-from clrevents.decode.rows import Guids, Rows, Runs, joined_windows
+from clrevents.decode.rows import Guids, Rows, Runs, joined_stretches, joined_windows, marked_guids
+from clrevents.decode.stacks import StackTable
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
 from clrevents.schema.layout import BoundLayout
 
 Ints: TypeAlias = NDArray[np.int64]
+T = TypeVar("T")
 
 # From this many payloads on, copying whole windows first is cheaper than extracting payloads one by one.
 _MANY = 1 << 12
+
+
+class Later(Generic[T]):
+    """What few ask for: found when it is asked for, and then kept. `find` may keep only what the rows have anyway."""
+
+    __slots__ = ("_find", "_found")
+
+    def __init__(self, find: Callable[[], T]) -> None:
+        self._find: Callable[[], T] | None = find
+
+    def get(self) -> T:
+        find = self._find
+        if find is not None:
+            self._found = find()
+            # Only now: another thread may be here, too.
+            self._find = None
+        return self._found
 
 
 @define(eq=False, repr=False, slots=False)
@@ -55,9 +74,9 @@ class DecodedRows:
     ends: Ints
     file_rows: Ints
     runs: Runs
-    stack_bytes: dict[int, bytes]
-    activities: Guids | None = None
-    related_activities: Guids | None = None
+    _stack_bytes: dict[int, bytes] | Later[dict[int, bytes]]
+    _activities: Guids | Later[Guids | None] | None = None
+    _related_activities: Guids | Later[Guids | None] | None = None
     sequenced: bool = True
     thread_places: Ints | None = None
     thread_rows: list[ThreadRow] = attrs.field(factory=list)
@@ -71,6 +90,22 @@ class DecodedRows:
 
     def __len__(self) -> int:
         return len(self.ticks)
+
+    @property
+    def stack_bytes(self) -> dict[int, bytes]:
+        """The addresses of each stack, by its id."""
+        found = self._stack_bytes
+        return found.get() if isinstance(found, Later) else found
+
+    @property
+    def activities(self) -> Guids | None:
+        found = self._activities
+        return found.get() if isinstance(found, Later) else found
+
+    @property
+    def related_activities(self) -> Guids | None:
+        found = self._related_activities
+        return found.get() if isinstance(found, Later) else found
 
     @property
     def sizes(self) -> Ints:
@@ -136,6 +171,9 @@ class DecodedRows:
         names = {a.name for a in attrs.fields(DecodedRows)}
         state = {name: value for name, value in self.__dict__.items() if name in names}
         state["records"] = self.payloads
+        for name, value in state.items():
+            if isinstance(value, Later):
+                state[name] = value.get()
         return state
 
     def take(self, rows: list[int]) -> DecodedRows:
@@ -194,21 +232,29 @@ def _one_guid(guids: Guids | None, row: int) -> Guids | None:
 
 @frozen(eq=False)
 class PayloadPlaces:
-    """Where the payloads of rows are: `data[starts[i]:ends[i]]`."""
+    """Where the payloads of rows are: `data[starts[i]:ends[i]]`.
+
+    `base` is where `data` begins in the stream, if it has all the windows of the rows as they are there.
+    """
 
     data: bytes
     starts: Ints
     ends: Ints
+    base: int | None = None
 
     def slice(self, part: slice) -> PayloadPlaces:
-        return PayloadPlaces(self.data, self.starts[part], self.ends[part])
+        return PayloadPlaces(self.data, self.starts[part], self.ends[part], self.base)
 
 
 def payloads_of(rows: Rows) -> PayloadPlaces:
     """The payloads of these rows, together with the bytes between them unless those are larger."""
     size = int(rows.sizes.sum())
     if 2 * size >= sum(map(len, rows.release.windows)):
-        data, _, starts = joined_windows([rows])
+        data, bases, shifts = joined_stretches([rows])
+        if len(bases) == 1:
+            starts = rows.offsets + shifts[0]
+            return PayloadPlaces(data, starts, starts + rows.sizes, -int(shifts[0]))
+        starts = rows.offsets + shifts[np.searchsorted(bases, rows.offsets, "right") - 1]
         return PayloadPlaces(data, starts, starts + rows.sizes)
     # A few events must not keep the windows of many others alive.
     ends = np.cumsum(rows.sizes)
@@ -225,6 +271,7 @@ def own_rows(
 ) -> DecodedRows:
     """The data of these rows, without decoding payloads."""
     stack_ids = rows.stack_ids
+    release = rows.release
     return DecodedRows(
         kinds=kinds,
         clock=clock,
@@ -238,26 +285,50 @@ def own_rows(
         starts=payloads.starts,
         ends=payloads.ends,
         file_rows=rows.file_rows,
-        runs=rows.release.runs,
-        stack_bytes=_stack_bytes(rows, stack_ids),
-        activities=rows.activities,
-        related_activities=rows.related_activities,
-        sequenced=rows.release.sequenced,
+        runs=release.runs,
+        stack_bytes=_stacks(rows, payloads, stack_ids),
+        activities=_guids(rows, payloads, release.activity_rows, release.activity_offsets),
+        related_activities=_guids(rows, payloads, release.related_rows, release.related_offsets),
+        sequenced=release.sequenced,
         thread_places=rows.thread_places,
-        thread_rows=rows.release.thread_rows,
+        thread_rows=release.thread_rows,
         process_ids=rows.process_ids,
         labels=rows.labels,
     )
 
 
-def _stack_bytes(rows: Rows, numbers: Ints) -> dict[int, bytes]:
-    """The bytes of every stack that a row has, by its number."""
+def _guids(rows: Rows, payloads: PayloadPlaces, marked: Ints, offsets: Ints) -> Guids | Later[Guids | None] | None:
+    """Activity ids, from some rows on at these offsets; later if they are where the payloads are."""
+    if not len(marked):
+        return None
+    data, base, file_rows = payloads.data, payloads.base, rows.file_rows
+    if base is None:
+        return rows.guids(marked, offsets)
+
+    def read(at: Ints) -> list[bytes]:
+        return [data[start : start + 16] for start in (at - base).tolist()]
+
+    return Later(lambda: marked_guids(file_rows, marked, offsets, read))
+
+
+def _stacks(rows: Rows, payloads: PayloadPlaces, numbers: Ints) -> dict[int, bytes] | Later[dict[int, bytes]]:
+    """The bytes of every stack that a row has, by its number; later if they are where the payloads are."""
     if not len(numbers):
         return {}
     low = max(int(numbers.min()), 1)
     high = int(numbers.max())
     if high < low:
         return {}
+    table: StackTable | None = None
+    if payloads.base is not None:
+        table = rows.release.stacks.moved(low, high, rows.release.windows, payloads.data, payloads.base)
+    if table is None:
+        return _stacks_of(rows.release.stacks, numbers, low, high)
+    moved = table
+    return Later(lambda: _stacks_of(moved, numbers, low, high))
+
+
+def _stacks_of(stacks: StackTable, numbers: Ints, low: int, high: int) -> dict[int, bytes]:
     found: dict[int, bytes] = {}
     if high - low > 4 * len(numbers) + (1 << 16):
         wanted = np.unique(numbers[numbers > 0])
@@ -265,7 +336,7 @@ def _stack_bytes(rows: Rows, numbers: Ints) -> dict[int, bytes]:
         mask = np.zeros(high - low + 1, dtype=np.bool_)
         mask[numbers[numbers > 0] - low] = True
         wanted = np.flatnonzero(mask) + low
-    for known, window, starts, sizes in rows.release.stacks.pieces(wanted):
+    for known, window, starts, sizes in stacks.pieces(wanted):
         ends = (starts + sizes).tolist()
         for number, start, end in zip(known.tolist(), starts.tolist(), ends, strict=True):
             found[number] = window[start:end]

@@ -6,7 +6,7 @@ all rows with header columns, whoever owns the bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -193,11 +193,11 @@ class Rows:
     @property
     def activities(self) -> Guids | None:
         """The activity id of each row; None if no row has any."""
-        return self._guids(self.release.activity_rows, self.release.activity_offsets)
+        return self.guids(self.release.activity_rows, self.release.activity_offsets)
 
     @property
     def related_activities(self) -> Guids | None:
-        return self._guids(self.release.related_rows, self.release.related_offsets)
+        return self.guids(self.release.related_rows, self.release.related_offsets)
 
     @property
     def labels(self) -> list[LabelList | None] | None:
@@ -230,20 +230,9 @@ class Rows:
         pairs = zip((keys // most).tolist(), (keys % most - 1).tolist(), strict=True)
         return {(kind, threads[place].process if place >= 0 else None) for kind, place in pairs}
 
-    def _guids(self, rows: Ints, offsets: Ints) -> Guids | None:
-        if not len(rows):
-            return None
-        at = np.searchsorted(rows, self.file_rows, "right") - 1
-        used = np.zeros(len(rows) + 1, dtype=np.bool_)
-        used[at] = True
-        # Position -1 stands for the rows before the first mark.
-        marks = np.flatnonzero(used[:-1] & (offsets >= 0))
-        if not len(marks):
-            return None
-        places = np.full(len(rows) + 1, -1, dtype=np.int64)
-        each = self._slices(offsets[marks], np.full(len(marks), 16))
-        places[marks] = np.where([guid != _ZERO_GUID for guid in each], np.arange(len(marks)), -1)
-        return Guids(places[at], each)
+    def guids(self, rows: Ints, offsets: Ints) -> Guids | None:
+        """The GUIDs that hold from some rows of the file on, at these stream offsets."""
+        return marked_guids(self.file_rows, rows, offsets, lambda at: self._slices(at, np.full(len(at), 16)))
 
     def _slices(self, offsets: Ints, sizes: Ints) -> list[bytes]:
         windows, bases = self.release.windows, self.release.bases
@@ -260,9 +249,34 @@ class Rows:
 _ZERO_GUID = bytes(16)
 
 
+def marked_guids(file_rows: Ints, rows: Ints, offsets: Ints, read: Callable[[Ints], list[bytes]]) -> Guids | None:
+    """The GUIDs that hold from some `rows` on, at these stream offsets (negative where none is), for `file_rows`."""
+    if not len(rows):
+        return None
+    at = np.searchsorted(rows, file_rows, "right") - 1
+    used = np.zeros(len(rows) + 1, dtype=np.bool_)
+    used[at] = True
+    # Position -1 stands for the rows before the first mark.
+    marks = np.flatnonzero(used[:-1] & (offsets >= 0))
+    if not len(marks):
+        return None
+    places = np.full(len(rows) + 1, -1, dtype=np.int64)
+    each = read(offsets[marks])
+    places[marks] = np.where([guid != _ZERO_GUID for guid in each], np.arange(len(marks)), -1)
+    return Guids(places[at], each)
+
+
 def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
     """One buffer that holds all payloads, their stream offsets, and where in the buffer each one starts."""
+    buf, bases, shifts = joined_stretches(parts)
     offsets = end_to_end([rows.offsets for rows in parts])
+    if len(bases) == 1:
+        return buf, offsets, offsets + shifts[0]
+    return buf, offsets, offsets + shifts[np.searchsorted(bases, offsets, "right") - 1]
+
+
+def joined_stretches(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
+    """One buffer that holds all windows; stream offsets from `bases[i]` on are `shifts[i]` further in the buffer."""
     held: dict[int, bytes] = {}
     for rows in parts:
         for base, window in zip(rows.release.bases.tolist(), rows.release.windows, strict=True):
@@ -270,7 +284,7 @@ def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
                 held[base] = window
     if len(held) == 1:
         (base,) = held
-        return held[base], offsets, offsets - base
+        return held[base], np.array([base]), np.array([-base])
     # Windows overlap or nearly meet: usually they are one stretch of the stream. They end with padding, or with bytes
     # that are also in the next one.
     pieces: list[bytes | memoryview] = []
@@ -292,9 +306,7 @@ def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
         at += len(whole)
     pieces.append(bytes(PADDING))
     bases, shifts = np.array(stretches, dtype=np.int64).T
-    if len(stretches) == 1:
-        return b"".join(pieces), offsets, offsets + shifts[0]
-    return b"".join(pieces), offsets, offsets + shifts[np.searchsorted(bases, offsets, "right") - 1]
+    return b"".join(pieces), bases, shifts
 
 
 def joined_rows(parts: Sequence[Rows]) -> HeaderRows:

@@ -26,6 +26,8 @@ _Places: TypeAlias = tuple[Ints, Ints]  # Starts and sizes.
 
 # A stack for the walk kernel: a run of four bytes, then as many single bytes as these say.
 _STACK: Final = Program([0, 0, 4, 0, 0, 0, 3, 0, 1, 0, 0, 4])
+# Blocks of stacks that are worth another table.
+_MOST_MOVED: Final = 1 << 8
 _NO_STRETCHES: Final[Ints] = np.zeros((3, 0), dtype=np.int64)
 
 
@@ -150,6 +152,29 @@ class StackTable:
             at = (index + offsets_of(held)[of])[there]
             starts, sizes = (end_to_end(list(column)) for column in zip(*walked, strict=True))
             yield found[there], window, starts[at], sizes[at]
+
+    def moved(self, low: int, high: int, windows: list[bytes], data: bytes, base: int) -> StackTable | None:
+        """The stacks of these numbers in `data`, which begins at `base` and has all these windows.
+
+        So whoever asks for their bytes later keeps no window until then. None if they are elsewhere, or in too many
+        blocks.
+        """
+        places = range(max(bisect_right(self._numbers, low) - 1, 0), bisect_right(self._numbers, high))
+        if len(places) > _MOST_MOVED:
+            return None
+        known = {id(window) for window in windows}
+        found = StackTable(self._base)
+        found.next = self.next
+        for place in places:
+            block, number, count = self._blocks[place]
+            if isinstance(block, InlineStacks) or id(block.window) not in known:
+                return None
+            shift = block.base - base
+            there = Stacks(block.first_id, block.count, data, block.start + shift, block.end + shift, base)
+            found._blocks.append((there, number, count))
+            found._numbers.append(number)
+            found._walked.append(None)
+        return found
 
     def problems(self) -> Iterator[Problem]:
         """Walk every block and report those that hold fewer stacks than declared."""

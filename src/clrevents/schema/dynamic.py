@@ -1,8 +1,8 @@
 """Self-described events: a description from the trace → the same `Layout`, and a record class for it.
 
 No text from a file reaches generated source: a field is called `field_<n>` unless its name is a plain identifier
-not used otherwise; `record["wire name"]` always works. Learned classes are bounded, and belong to one trace except for the
-latest small ones, which the next trace with the same description has too.
+not used otherwise; `record["wire name"]` always works. Learned classes are bounded and belong to one trace; only the
+latest small ones are there for the next trace with the same description.
 """
 
 from __future__ import annotations

@@ -86,12 +86,12 @@ class Event(Generic[P_co]):
     @property
     def time(self) -> datetime | None:
         """The time in UTC, rounded down to microseconds; None if the trace does not say when it started."""
-        return self._rows.rows.clock.utc(self.time_ns)
+        return self._rows.times[self._row]
 
     @property
     def process_id(self) -> int | None:
         """The process the event is about; None if the trace does not say."""
-        return self._rows.process(self._row)
+        return self._rows.processes[self._row]
 
     @property
     def processor(self) -> int | None:

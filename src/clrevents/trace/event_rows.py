@@ -6,6 +6,7 @@ processor's cache when they are read. Knows neither `Event` nor `Batch`.
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -39,6 +40,19 @@ class EventRows:
         return [every[index] for index in self.rows.kind_indexes[self._part].tolist()]
 
     @cached_property
+    def times(self) -> list[datetime | None]:
+        """In UTC."""
+        rows = self.rows
+        return rows.clock.utc_list(rows.ticks[self._part])
+
+    @cached_property
+    def processes(self) -> list[int | None]:
+        rows = self.rows
+        if rows.process_ids is None:
+            return [rows.process_id] * self.count
+        return [rows.process_id if own is None else own for own in rows.process_ids[self._part]]
+
+    @cached_property
     def stack_ids(self) -> list[int]:
         return self.rows.stack_ids[self._part].tolist()  # type: ignore[no-any-return]
 
@@ -50,12 +64,17 @@ class EventRows:
     @cached_property
     def activities(self) -> list[UUID | None]:
         """The activity id of each row, from its header or its labels."""
-        return self._guids(self.rows.activities, [None if one is None else one.activity_id for one in self.labels])
+        if self.rows.labels is None:
+            return self._guids(self.rows.activities)
+        labelled = [None if one is None else one.activity_id for one in self.labels]
+        return self._labelled_guids(self.rows.activities, labelled)
 
     @cached_property
     def related_activities(self) -> list[UUID | None]:
+        if self.rows.labels is None:
+            return self._guids(self.rows.related_activities)
         labelled = [None if one is None else one.related_activity_id for one in self.labels]
-        return self._guids(self.rows.related_activities, labelled)
+        return self._labelled_guids(self.rows.related_activities, labelled)
 
     @cached_property
     def labels(self) -> list[LabelList | None]:
@@ -67,7 +86,17 @@ class EventRows:
     def _stack_tuples(self) -> dict[int, tuple[int, ...]]:
         return {}
 
-    def _guids(self, column: Guids | None, labelled: list[bytes | None]) -> list[UUID | None]:
+    def _guids(self, column: Guids | None) -> list[UUID | None]:
+        """Equal ones are one object."""
+        if column is None:
+            return [None] * self.count
+        places = column.places[self._part].tolist()
+        data = {place: column.each[place] for place in {*places} if place >= 0}
+        made = {one: UUID(bytes_le=one) for one in {*data.values()}}
+        found: dict[int, UUID | None] = {place: made[one] for place, one in data.items()}
+        return list(map(found.get, places))
+
+    def _labelled_guids(self, column: Guids | None, labelled: list[bytes | None]) -> list[UUID | None]:
         """Equal ones are one object."""
         places = [-1] * self.count if column is None else column.places[self._part].tolist()
         made: dict[bytes | None, UUID | None] = {None: None}
@@ -90,9 +119,6 @@ class EventRows:
         rows = self.rows
         return rows.clock.ns(int(rows.ticks[self.first + row]))
 
-    def process(self, row: int) -> int | None:
-        return self.rows.process(self.first + row)
-
     def payload_bytes(self, row: int) -> bytes:
         rows, row = self.rows, self.first + row
         return rows.data[int(rows.starts[row]) : int(rows.ends[row])]
@@ -114,7 +140,7 @@ class EventRows:
         stack = self.stack(row)
         if self.resolver is None or not stack:
             return nameless(stack)
-        return self.resolver.frames(stack, time_ns, self.process(row))
+        return self.resolver.frames(stack, time_ns, self.processes[row])
 
     def alone(self, row: int) -> EventRows:
         """One row that keeps no others alive."""

@@ -455,6 +455,7 @@ cdef class FittingPayloads:
         program=FieldProgram,
         size=cython.Py_ssize_t,
         entry=cython.longlong,
+        known=cython.longlong,
         fits=cython.int,
         start=cython.Py_ssize_t,
         end=cython.Py_ssize_t,

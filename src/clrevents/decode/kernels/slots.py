@@ -328,7 +328,7 @@ class FittingPayloads:
         self.counts = counts
         self.heads = heads
         self.chain = chain
-        self.last = []
+        self.last: list = []
         self.last_row = 0
         self.busy = False
 
@@ -336,11 +336,15 @@ class FittingPayloads:
         """Set `fit` for the rows up to `last`, or to one whose entry is still to be found out: returns where."""
         cursor = ReadPlace(self.buf, self.counts, self.shared)
         size = len(self.buf)
+        known = -1
+        program = None
         while row < last:
             entry = self.entries[self.kinds[row]]
             fits = 0
             if entry >= 0:
-                program = self.programs[entry]
+                if entry != known or program is None:
+                    program = self.programs[entry]
+                    known = entry
                 start = self.starts[row]
                 end = self.ends[row]
                 if start < 0 or end < start or end > size:
@@ -475,7 +479,7 @@ class EventFiller:
         self.kind_keys = kind_keys
         self.thread_ids = thread_ids
         self.names = names
-        self.last = []
+        self.last: list = []
 
     def release(self) -> int:
         """Let go of the payloads of the events made last that nobody else has; how many there are."""
