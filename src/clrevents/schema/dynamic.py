@@ -141,9 +141,11 @@ def _values(record: Any) -> tuple[Any, ...]:
 _CLASS_FIELDS: Final = 16
 _LAYOUT_FIELDS: Final = 32
 _MORE_FIELDS: Final = 8192
-# The classes that outlive their trace: so many, of at most so many fields, which is two megabytes in all.
+# The classes that outlive their trace: so many, of at most so many fields, and characters of their names. At most six
+# megabytes in all.
 _KEPT_CLASSES: Final = 128
 _KEPT_FIELDS: Final = 16
+_KEPT_CHARACTERS: Final = 1 << 10
 # Fields without a byte that a description may have: each costs as much an event as one that is there.
 _EMPTY_FIELDS: Final = 16
 
@@ -166,7 +168,7 @@ class ClassCache:
         size = len(layout.fields)
         if known is None and len(self._known) < self._limit and size <= self._class_room:
             self._class_room -= size
-            make = _kept_class if size <= _KEPT_FIELDS else make_class
+            make = _kept_class if _small(layout) else make_class
             known = self._known[name, layout] = make(name, layout)
         return known
 
@@ -310,6 +312,18 @@ def make_class(name: str, layout: Layout) -> type[Any]:
     made.__fields__ = tuple(attributes)
     made.__repr__ = _repr
     return made  # type: ignore[no-any-return]
+
+
+def _small(layout: Layout) -> bool:
+    """Whether a class for this layout keeps little in memory: no other class, for one."""
+    fields = layout.fields
+    if len(fields) > _KEPT_FIELDS or sum(len(field.name) for field in fields) > _KEPT_CHARACTERS:
+        return False
+    return not any(_holds_records(field.type) for field in fields)
+
+
+def _holds_records(wire: WireType) -> bool:
+    return isinstance(wire, StructType) or (isinstance(wire, ArrayType) and _holds_records(wire.element))
 
 
 _kept_class: Final = lru_cache(_KEPT_CLASSES)(make_class)

@@ -85,7 +85,7 @@ class Layout:
     """Fields in wire order. Counted fields refer to an earlier integer field."""
 
     fields: tuple[Field, ...] = ()
-    # Here and not in a module-level cache: layouts described by a trace, and their classes, are freed with the trace.
+    # Here and not in a module-level cache: layouts described by a trace are freed with the trace and its classes.
     _bound: dict[int, BoundLayout] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:

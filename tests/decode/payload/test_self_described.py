@@ -12,6 +12,7 @@ import pytest
 import clrevents
 from clrevents.schema import dynamic
 from clrevents.schema.describe import register
+from clrevents.schema.dynamic import ClassCache, FieldDescription, Variant
 from clrevents.schema.registry import Registry
 from clrevents.schema.types import FileTime
 from clrevents.testing.builder import TraceBuilder
@@ -40,14 +41,21 @@ def test_any_field_name_works_as_a_key() -> None:
 
 
 def test_small_learned_classes_outlive_their_trace() -> None:
-    """As long as few others come after them; large ones do not."""
-    fields = {f"f{i}": (9, i) for i in range(17)}
-    data = [TraceBuilder().described("P", name, fields).build() for name in ("A", "B")]
-    assert type(_payload(data[0])) is not type(_payload(data[0]))
-    del fields["f16"]
-    data = [TraceBuilder().described("P", name, fields).build() for name in ("A", "B")]
-    assert type(_payload(data[0])) is type(_payload(data[0]))
-    assert type(_payload(data[0])) is not type(_payload(data[1]))
+    """As long as few others come after them. Large ones do not, nor such as hold other classes."""
+
+    def same(name: str, fields: tuple[FieldDescription, ...]) -> bool:
+        layout = ClassCache(2).layout(fields, Variant())
+        assert layout is not None
+        return ClassCache(2).get("E", layout) is ClassCache(2).get(name, layout)
+
+    small = tuple(FieldDescription(f"f{i}", 9) for i in range(16))
+    assert same("E", small)
+    assert not same("F", small)
+    assert not same("E", (*small, FieldDescription("one more", 9)))
+    assert not same("E", (FieldDescription("a" * 1025, 9),))
+    record = FieldDescription("record", 1, members=small)
+    assert not same("E", (small[0], record))
+    assert not same("E", (small[0], FieldDescription("records", 19, element=record)))
 
 
 def test_learned_records_pickle_and_compare() -> None:
