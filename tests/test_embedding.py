@@ -291,3 +291,11 @@ gc.collect()
 print(abs(libc.mallinfo2().uordblks - before) < 1 << 20)
 """
     assert run(MALLOC + READ + code, SAMPLE) == "False\nTrue\n"
+
+
+def test_the_command_spares_its_collector_what_is_imported() -> None:
+    """It is off meanwhile, and on afterwards, unless it was off before."""
+    code = "import gc, sys\nfrom clrevents.__main__ import main\nsys.argv[1:] = ['sample', '--help']\n"
+    code += "gc.{}able()\ntry: main()\nexcept SystemExit: print(gc.isenabled(), gc.get_freeze_count() > 10_000)"
+    assert run(code.format("en")).endswith("True True\n")
+    assert run(code.format("dis")).endswith("False False\n")

@@ -59,6 +59,9 @@ def _commands() -> dict[str, str]:
 
 
 class _Root(click.Group):
+    holds_collector = False
+    """Whether the collector waits for the command's modules, of which nothing is garbage."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_commands())
 
@@ -71,6 +74,11 @@ class _Root(click.Group):
             made = importlib.import_module("clrevents.cli.report_command").report_command(cmd_name)
         else:
             return None
+        if self.holds_collector:
+            # It never looks at what was imported: that alone would be a twentieth of a short command's time.
+            self.holds_collector = False
+            gc.freeze()
+            gc.enable()
         return made
 
     def resolve_command(
@@ -167,4 +175,7 @@ def main() -> None:
     """The script `clrevents`."""
     importlib.import_module("clrevents._util.one_thread")
     atexit.register(gc.freeze)
+    if gc.isenabled():
+        gc.disable()
+        root.holds_collector = True
     root.main(prog_name="clrevents")
