@@ -86,6 +86,7 @@ FAMILIES: Final = (
     Family("many-counters", costly_work.many_counters, 1_000, 100_000),
     Family("many-tags", costly_work.many_tags, 10, 200),
     Family("many-texts", costly_work.many_texts, 1_000, 100_000),
+    Family("nameless-stacks", costly_work.nameless_stacks, 200, 10_000),
     Family("recursive-stacks", costly_work.recursive_stacks, 200, 10_000),
     Family("endless", lambda n: b"".join(costly_containers.endless(n)), 500, 20_000),
 )

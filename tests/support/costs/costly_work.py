@@ -186,6 +186,14 @@ def many_texts(n: int, format: Format = "nettrace4") -> bytes:
     return trace.rundown().build()
 
 
+def nameless_stacks(n: int) -> bytes:
+    """`n` samples with a hundred frames each, of which no two are at one address, and none has a name."""
+    trace = TraceBuilder().thread(1)
+    for i in range(n):
+        trace.sample(*range(0x10_0000 + 1600 * i, 0x10_0000 + 1600 * (i + 1), 16))
+    return trace.rundown().build()
+
+
 def recursive_stacks(n: int, format: Format = "nettrace4") -> bytes:
     """Samples of `n` methods that call one another in two orders, every stack with a hundred frames."""
     trace = TraceBuilder(format).thread(1)

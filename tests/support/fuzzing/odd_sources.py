@@ -29,7 +29,9 @@ class Short(io.RawIOBase):
 
     def __init__(self, data: bytes, rng: random.Random, seekable: bool = False, fails: int | None = None) -> None:
         self._data, self._rng, self._at, self._seekable, self._fails = data, rng, 0, seekable, fails
-        self._most = rng.choice(_SIZES[3:])
+        # Short, but not so short that millions of reads are what is tried.
+        self._least = 1 + len(data) // 100_000
+        self._most = max(rng.choice(_SIZES[3:]), self._least)
 
     def readable(self) -> bool:
         return True
@@ -43,7 +45,7 @@ class Short(io.RawIOBase):
             return b""
         if self._fails is not None and self._at >= self._fails:
             raise OSError("the line went dead")
-        piece = self._data[self._at : self._at + min(most, self._rng.choice((1, self._most, self._most)))]
+        piece = self._data[self._at : self._at + min(most, self._rng.choice((self._least, self._most, self._most)))]
         self._at += len(piece)
         return piece
 

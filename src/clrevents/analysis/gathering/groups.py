@@ -30,7 +30,8 @@ class Interned(dict[K, int]):
 
     def of(self, things: Iterable[K]) -> Ints:
         """The number of each."""
-        return np.array([self[thing] for thing in things], dtype=np.int64)
+        # Without a call of Python for a new one: most may be.
+        return np.array([self.setdefault(thing, len(self)) for thing in things], dtype=np.int64)
 
 
 def numbered(things: Iterable[K]) -> tuple[Ints, list[K]]:

@@ -5,6 +5,7 @@ Innermost first, as everywhere in this package. Knows neither events nor weights
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -132,11 +133,12 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
     indexes, of = np.unique(table.method[known], return_inverse=True)
     place[known] = frames.of(_with_modules([_method(methods, index) for index in indexes.tolist()]))[of]
     kinds, fileless = methods.tells_kinds, ~known & ~np.isin(table.reason, [STUB, *IN_FILE])
-    for row, address, reason in zip(*_rows(table, fileless), strict=True):
-        text = address_text(address)
-        kind = code_kind(address, "", None) if kinds else None
-        place[row] = frames[StackFrame(text, text, "", REASONS[reason], kind)]
-    for row, address, reason in zip(*_rows(table, ~known & ~fileless), strict=True):
+    texts = ((address_text(address), address, REASONS[reason]) for _, address, reason in _rows(table, fileless))
+    place[fileless] = frames.of(
+        StackFrame(text, text, "", reason, code_kind(address, "", None) if kinds else None)
+        for text, address, reason in texts
+    )
+    for row, address, reason in _rows(table, ~known & ~fileless):
         frame = table.frame(row)
         kind = code_kind(address, frame.module, False if reason == STUB else None) if kinds else None
         # What a mapped file has no name for is one line of each file.
@@ -148,9 +150,10 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
     return place
 
 
-def _rows(table: FrameTable, which: NDArray[np.bool_]) -> tuple[list[int], list[int], list[int]]:
+def _rows(table: FrameTable, which: NDArray[np.bool_]) -> Iterator[tuple[int, int, int]]:
     """Some rows, their addresses and their reasons."""
-    return np.flatnonzero(which).tolist(), table.address[which].tolist(), table.reason[which].tolist()
+    columns = np.flatnonzero(which), table.address[which], table.reason[which]
+    return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _with_modules(frames: list[StackFrame]) -> list[StackFrame]:

@@ -194,6 +194,8 @@ class CallersCollector(SampleCollector[CallersReport]):
         return call_paths(samples, np.arange(len(samples.offsets) - 1), focus, self._depth)
 
     def _focus(self, samples: Samples) -> NDArray[np.bool_]:
+        if self._method == _ANY:
+            return np.ones(len(samples.frames), dtype=np.bool_)
         return np.array([matched(self._patterns, frame) for frame in samples.frames], dtype=np.bool_)
 
     def _tree(self, found: CollectedSamples, nodes: CallNodes, methods: Sequence[HotMethod]) -> ReportTable[CallNode]:
