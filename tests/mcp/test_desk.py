@@ -199,6 +199,7 @@ def test_what_cannot_be_answered_says_what_to_ask_instead(desk: Desk) -> None:
             ask()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "sql",
     [
