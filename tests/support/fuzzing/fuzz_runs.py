@@ -1,7 +1,7 @@
 """One input after the other, made by mutation, through one family of `product` after the other, under limits.
 
-A find is what escapes, hangs (`SECONDS` of processor time) or takes more than `MEMORY`; each place in the code counts
-once. Nothing is written: who runs it keeps what was found.
+A find is what escapes, hangs (`SECONDS` of processor time, and `BYTE_SECONDS` for each byte) or takes more than
+`MEMORY`; each place in the code counts once. Nothing is written: who runs it keeps what was found.
 """
 
 from __future__ import annotations
@@ -28,8 +28,12 @@ from mutations import meant, mutate
 from plain_trace import GENERATIONS, PlainTrace
 
 SECONDS: Final = 10
+BYTE_SECONDS: Final = 10e-6
+"""What reading three times may take."""
 MEMORY: Final = 600 << 20
 LARGEST: Final = 1 << 18
+_HUGE: Final = 8 << 20
+"""More bytes may take more memory: a million threads do."""
 _DIGITS: Final = re.compile(r"[0-9].*")
 _SUFFIXES: Final = (".nettrace", ".netperf")
 _SHRINKING: Final = 60
@@ -87,6 +91,11 @@ class Campaign:
 
     def made(self) -> bytes:
         """An input: changed in its meaning, in its bytes, or in both."""
+        while len(data := self._made()) > _HUGE:
+            pass
+        return data
+
+    def _made(self) -> bytes:
         rng = self.rng
         if self.others and rng.random() < 0.1:
             return bytes(mutate(bytearray(rng.choice(self.others)), list(self.others), rng, LARGEST))
@@ -109,7 +118,7 @@ def _written(trace: PlainTrace, rng: random.Random) -> bytes:
 def attempted(family: str, data: bytes) -> Find | None:
     """What is wrong with this family of this input; None if nothing is."""
     was = signal.signal(signal.SIGPROF, _late)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS + BYTE_SECONDS * len(data))
     before = _memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     try:
@@ -155,7 +164,7 @@ def shrunk(find: Find) -> Find:
 
 
 def _late(number: int, frame: FrameType | None) -> None:
-    raise Hang(f"no answer within {SECONDS} s of processor time")
+    raise Hang("no answer in time")
 
 
 def _place(family: str, error: BaseException) -> str:
