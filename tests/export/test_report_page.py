@@ -109,6 +109,7 @@ def test_sort_and_search(browser: Any, pages: Path) -> None:
     with opened(browser, pages / "net10-garbage.html") as page:
         page.tab.click("#report-jit > summary")
         table = page.tab.locator("#report-jit [data-table=methods]")
+        table.locator("th button").first.wait_for()
         heads = table.locator("th button").all_text_contents()
         column = heads.index("compile") + 1
 

@@ -20,6 +20,7 @@ T = TypeVar("T")
 Ints = NDArray[np.int64]
 _KNOWN: Final[int] = SLOTS.KNOWN
 _SHARED: Final[int] = SLOTS.SHARED
+_NO_NUMBERS: Final = zeros(0)
 _NO_THREAD: Final = (1 << 64) - 1
 COUNTS: Final[int] = SLOTS.COUNTS
 UNKNOWN_ENTRY: Final[int] = SLOTS.UNKNOWN_ENTRY
@@ -73,7 +74,9 @@ class BatchPayloads:
         columns = map(given, (kinds, starts, ends))
         places = numbers_room(_SHARED), numbers_room(_SHARED)
         shared = SLOTS.Shared(scratch(_SHARED), [None] * _SHARED, *places, [None] * _SHARED)
-        room = numbers_room(COUNTS), zeros(len(entries)), numbers_room(PORTION)
+        # A small batch costs nothing for kinds that it does not have.
+        heads = zeros(len(entries)) if self._rows > PORTION else _NO_NUMBERS
+        room = numbers_room(COUNTS), heads, numbers_room(PORTION)
         self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, singles, shared, *room)
 
     def check(self, row: int) -> int:

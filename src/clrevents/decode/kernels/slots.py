@@ -296,7 +296,8 @@ class FittingPayloads:
 
     Those of kind k have the program and the shape at `entries[k]`; none where that is -1, and where it is -2 that is
     still to be found out. `fit` is 1 for those whose record can be made; the others are in `singles`. `heads` is room
-    for a number for each program, `chain` for each record that is made at once, `counts` for `COUNTS`.
+    for a number for each program, without which no record is filled again, `chain` for each record that is made at
+    once, `counts` for `COUNTS`.
     """
 
     def __init__(
@@ -366,7 +367,9 @@ class FittingPayloads:
 
         The last of those of an entry is at `heads[entry] - 1`, and the one before it at `chain[that] - 1`.
         """
-        at = len(self.heads)
+        at = len(self.shapes)
+        if at > len(self.heads):
+            return 0
         while at > 0:
             at -= 1
             self.heads[at] = 0
