@@ -103,6 +103,18 @@ public static class Ailments
             case "control": Throws.Control(); break;
             case "jitstart": Compiles.StartUp(); break;
             case "churn": Compiles.Churn(); break;
+            case "ledger": Ledger.Run(); break;
+            case "journal": Journal.Run(); break;
+            case "catalog": Catalog.Run(); break;
+            case "series": Series.Run(); break;
+            case "filter": Filter.Run(); break;
+            case "gauge": Gauge.Run(); break;
+            case "screens": Screen.Run(); break;
+            case "vault": Vault.Run(); break;
+            case "orders": Orders.Run(); break;
+            case "meter": Meter.Run(); break;
+            case "stock": Invoices.Run(); break;
+            case "relay": Relay.Run(); break;
             default: throw new ArgumentException(family);
         }
     }

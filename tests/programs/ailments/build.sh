@@ -6,7 +6,7 @@ HERE=$(cd "$(dirname "$0")" && pwd); OUT=$1; mkdir -p "$OUT/8" "$OUT/3"
 F3=$R3/shared/Microsoft.NETCore.App/3.1.23; refs=()
 for d in Private.CoreLib Runtime Console Collections Linq Threading Threading.Thread Threading.ThreadPool Threading.Tasks \
   Diagnostics.Tracing Runtime.Extensions Buffers Runtime.InteropServices Reflection.Emit.Lightweight \
-  Reflection.Emit.ILGeneration Reflection.Primitives IO.FileSystem; do refs+=("-r:$F3/System.$d.dll"); done
+  Reflection.Emit.ILGeneration Reflection.Primitives IO.FileSystem Text.RegularExpressions; do refs+=("-r:$F3/System.$d.dll"); done
 python3 "$HERE/generate.py" > "$OUT/Generated.cs"
 mcs -nologo -warn:0 -optimize+ -nostdlib -noconfig "${refs[@]}" -out:"$OUT/Ailments.exe" "$HERE"/*.cs "$OUT/Generated.cs"
 # The closure of `Pick` gets the name that Roslyn gives: as long as mcs' own.

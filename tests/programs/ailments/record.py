@@ -21,13 +21,19 @@ MODES = ("sick", "healthy", "trap")
 # What a family sets of the collector, by mode: heaps of this machine's size have too few collections in three seconds.
 SMALL = {"GCgen0size": "0x800000"}
 SETTINGS: dict[str, dict[str, str]] = {
-    **dict.fromkeys(("finalizers", "growth", "pinned", "loh", "induced", "suspend", "suspend2", "longpause"), SMALL),
+    **dict.fromkeys(
+        ("finalizers", "growth", "pinned", "loh", "induced", "suspend", "suspend2", "longpause", "gauge", "screens"),
+        SMALL,
+    ),
     "memory": {"GCHeapHardLimit": "0x10000000", **SMALL},
 }
 FAMILIES = (
     *("induced", "fullgc", "pauses", "longpause", "loh", "finalizers", "growth", "pinned", "fragmented", "memory"),
     *("suspend", "boxing", "strings", "closures", "site", "starved", "syncasync", "sleeping", "queue", "deadlock"),
     *("deadlock3", "convoy", "hold", "rate", "control", "jitstart", "churn", "cut", "lost", "names"),
+    # The second set, written without the rules at hand.
+    *("ledger", "vault", "orders", "meter", "catalog", "series", "filter", "stock"),
+    *("gauge", "journal", "screens", "relay"),
 )
 RUNTIMES = {"net8": "8", "net31": "3"}
 
