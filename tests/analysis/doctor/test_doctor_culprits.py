@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from built_collections import GcTrace
+from built_waits import start, stop
 from clrevents.analysis.doctor.diagnosis import Finding
 from clrevents.analysis.doctor.diagnosis_texts import culprit_text
 from clrevents.events import (
     GCAllocationKind,
     GCAllocationTick_V4,
+    GCHeapStats_V2,
     MethodFlags,
     MethodJittingStarted_V1,
     MethodLoadVerbose_V1,
@@ -142,3 +144,34 @@ def test_who_generates_code_is_known_by_what_it_allocates(
     assert (found.state, found.culprit) == ("found", culprit)
     assert (found.impact_ns, found.impact_count) == ((148 * 100_000, None) if verbose else (None, 148))
     assert (found.nameless is None) == (culprit is not None)
+
+
+# Few threads, and few collections. -----------------------------------------------------------------------------------
+
+
+def test_a_convoy_of_three_threads_counts_as_waiting() -> None:
+    """Each holds the lock for 100 ms and is waited for by the two others: no queue of four, but 6 s of waiting in 3."""
+    trace = TraceBuilder()
+    begun, step = 1_000_000, 100_000_000
+    steps = [(begun + step * turn, turn % 3) for turn in range(30)]
+    for at, who in steps:
+        trace.thread(11 + who).at(at).event(start(0x70, 11 + (who + 1) % 3))
+        if at >= begun + 2 * step:
+            waited = 2 * step - 1000
+            trace.thread(11 + (who + 1) % 3).at(at + 1000).event(stop(float(waited)))
+    with opened(trace.thread(9).at(begun + 31 * step).sample(0x1000).build()) as found:
+        ranked = {one.rule: one.state for one in found.doctor("lock.convoy", "lock.waited")}
+    assert ranked == {"lock.convoy": "clear", "lock.waited": "found"}
+
+
+@pytest.mark.parametrize(("kept", "state"), [(100 * MB, "cannot tell"), (1 * MB, "clear")])
+def test_few_full_collections_clear_no_heap_that_grew(kept: int, state: str) -> None:
+    trace = shop()
+    for number in range(1, 4):
+        trace.suspend(number * 1e6).start(number * 1e6 + 10, number, 2).end(number * 1e6 + 100, number, 2)
+        sizes = (1000, 0, 1000, 0, kept * number, 0, 1000, 0)
+        trace.trace.event(GCHeapStats_V2(*sizes, 0, 0, 0, 0, 0, 0, 0, 0))
+        trace.restart(number * 1e6 + 110)
+    found = judged(trace, "gc.growth")
+    assert found.state == state
+    assert "3 full collections are too few to see the heap grow" in found.title

@@ -11,6 +11,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Cited, Clear, Unknown, Verdict
+from clrevents.analysis.gathering.merged import is_own_name
 
 _MINUTE: Final = 60 * 10**9
 _LEAST_PAUSES: Final = 50_000_000
@@ -166,7 +167,8 @@ def _large(case: Case, limit: float) -> Verdict:
     if len(rows) < 3 or share < limit or case.share(paused.value) < 0.002:
         return Clear(title, (paused, all_pauses))
     title += f", {share_text(share)} of all pauses"
-    culprit = _requester(case, rows) or _largest_site(case)
+    requester = _requester(case, rows)
+    culprit = requester if requester and is_own_name(requester) else _largest_site(case) or requester
     return Ailment(
         title,
         int(paused.value),
@@ -292,7 +294,11 @@ def _growth(case: Case, limit: float) -> Verdict:
     known = [row for row, size in enumerate(after) if size and starts[row] is not None]
     full = [row for row in known if generations[row] == 2]
     if len(full) < 4:
-        return Clear(f"{counted(len(full), 'full collection')} are too few to see the heap grow")
+        few = f"{counted(len(full), 'full collection')} are too few to see the heap grow"
+        if full and _much(after[known[-1]] - after[full[0]], after[full[0]]):
+            sizes_then = f"from {size_text(after[full[0]])} to {size_text(after[known[-1]])}"
+            return Unknown(f"{few}, which went {sizes_then}: record for longer")
+        return Clear(few)
     sizes = np.array([after[row] for row in full], dtype=np.float64)
     rises = np.sign(sizes[None, :] - sizes[:, None])[np.triu_indices(len(sizes), 1)]
     # What went on after the last full collection counts, too; until then all growth may be garbage.
@@ -307,10 +313,14 @@ def _growth(case: Case, limit: float) -> Verdict:
         f"over {counted(len(full), 'full collection')}"
     )
     steady = rises.mean() >= 0.8 and still >= 0.15 * grown and taken >= 1
-    if not steady or rate < limit or grown < max(_LEAST_BYTES / 10, 0.25 * after[first]):
+    if not steady or rate < limit or not _much(grown, after[first]):
         return Clear(title, (begin, end))
     culprit = _site_of_largest(case) or _requester(case, known)
     return Ailment(title, int(grown), "bytes", (end, begin), min(grown / after[last], 1.0), culprit)
+
+
+def _much(grown: int, before: int) -> bool:
+    return grown >= max(_LEAST_BYTES / 10, 0.25 * before)
 
 
 def _site_of_largest(case: Case) -> str | None:

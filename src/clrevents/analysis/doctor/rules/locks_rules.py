@@ -13,6 +13,7 @@ from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
 
 _LONG: Final = 200_000_000
+_CROWD: Final = 4
 
 
 def _deadlock(case: Case, limit: float) -> Verdict:
@@ -66,8 +67,10 @@ def _episodes(case: Case) -> int:
 
 def _waited(case: Case, limit: float) -> Verdict:
     total, longest = case.cited("locks.waited_total"), case.cited("locks.waited_max")
-    # Convoys and deadlocks have rules of their own.
-    told = sum(int(case.rows("locks", name).numbers("waited_ns").sum()) for name in ("convoys", "deadlocks"))
+    # Deadlocks have a rule of their own, and so have convoys if that rule finds them.
+    told = int(case.rows("locks", "deadlocks").numbers("waited_ns").sum())
+    if isinstance(_convoy(case, _CROWD), Ailment):
+        told += int(case.rows("locks", "convoys").numbers("waited_ns").sum())
     rest = max(int(total.value) - told, 0)
     title = (
         f"threads waited for locks for {duration_text(total.value)} together, {duration_text(longest.value)} at most"
@@ -100,7 +103,7 @@ RULES: Final = (
         "lock.convoy",
         "Do threads queue up for one lock?",
         ("locks.convoys", "locks.waited_total"),
-        Threshold(4, "4 threads in turn, and half of all waiting for locks", "our judgement"),
+        Threshold(_CROWD, "4 threads in turn, and half of all waiting for locks", "our judgement"),
         "Threads in a convoy run one after the other, however many processors there are.",
         "Hold the lock for less time, split it, or let readers in together.",
         "the lock is held while something is made once, at the start.",
