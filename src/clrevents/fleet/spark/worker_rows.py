@@ -6,7 +6,7 @@ Each is a value that is sent to the workers. Knows Spark's types and nothing els
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.run.catalogue import find_report
@@ -21,6 +21,7 @@ from clrevents.fleet.trace_batches import TraceBatches
 from clrevents.table.table import Table
 from clrevents.trace import Trace
 
+T = TypeVar("T")
 SparkSchema: TypeAlias = Mapping[str, Any]
 """A schema as its `jsonValue()` gives it."""
 
@@ -68,6 +69,15 @@ SUMMARIES: Final = ("by_trace", "facts", "notes")
 """Names of what `FleetAnswer` has besides the report's tables; no report has a table called so."""
 
 
+def _answers(question: Question[T], path: str, opening: Opening, found: list[TraceProblem]) -> tuple[T, ...]:
+    """What a question answers of one trace, if it does; problems, and why it does not, go to `found`."""
+    outcome = asked(question, path, opening)
+    found.extend(outcome.problems)
+    if outcome.refused is not None:
+        found.append(error_row(path, outcome.refused))
+    return outcome.values
+
+
 @frozen
 class SparkReportRows:
     """The rows of one table of a report, or of a summary."""
@@ -77,11 +87,7 @@ class SparkReportRows:
     opening: Opening
 
     def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
-        outcome = asked(self.question, path, self.opening)
-        found.extend(outcome.problems)
-        if outcome.refused is not None:
-            found.append(error_row(path, outcome.refused))
-        for answer in outcome.values:
+        for answer in _answers(self.question, path, self.opening, found):
             if self.table in SUMMARIES:
                 rows = summary(self.table, self.question, [(path, answer)])
             else:
@@ -97,11 +103,7 @@ class SparkFindingRows:
     opening: Opening
 
     def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
-        outcome = asked(self.question, path, self.opening)
-        found.extend(outcome.problems)
-        if outcome.refused is not None:
-            found.append(error_row(path, outcome.refused))
-        for findings in outcome.values:
+        for findings in _answers(self.question, path, self.opening, found):
             yield from spark_batches(with_trace(path, findings), schema)
 
 
