@@ -147,7 +147,8 @@ class Native(Summary):
                 offset, metadata = _address(record, "FileOffset"), _address(record, "MetadataId")
                 mapped = _MappedPiece(file_name(path), path, offset, metadata, told)
                 mappings.append(_Piece(row.process, row.time_ns, start, end, mapped))
-            elif hasattr(record, "MappingId") and end - start <= _LARGEST_SYMBOL:
+            # A trace that describes its events may do so without any of their fields.
+            elif hasattr(record, "MappingId") and hasattr(record, "Name") and end - start <= _LARGEST_SYMBOL:
                 symbols.append(_Piece(row.process, row.time_ns, start, end, record))
         self._files: list[_MappedPiece] = [piece.value for piece in mappings]
         self._stubs = _stubs(mappings)
