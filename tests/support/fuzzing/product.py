@@ -666,7 +666,9 @@ def _said(event: Any, old: bool) -> tuple[Any, ...]:
     """What every generation says of an event, whatever its numbers are."""
     thread = event.thread_id & 0x7FFFFFFF if old else event.thread_id
     more = (event.stack,) if old else (event.stack, event.activity_id, event.related_activity_id)
-    return event.time, thread, event.payload, *more
+    # Writers take a time as a reader without signs would say it, too.
+    time = (event.time + (1 << 63)) % (1 << 64) - (1 << 63)
+    return time, thread, event.payload, *more
 
 
 def _as_declared(data: bytes) -> None:
