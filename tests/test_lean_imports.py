@@ -185,6 +185,14 @@ def test_a_command_loads_what_it_runs(words: tuple[str, ...], expected: set[str]
     assert not unwanted & {m.partition(".")[0] for m in modules}
 
 
+@pytest.mark.full
+def test_doctor_loads_no_report_that_cannot_tell() -> None:
+    """A trace of collections has no requests, locks or exceptions, and none but the kernel tells who was ready."""
+    modules = commanded("doctor", str(ROOT / "fixtures" / "net10-garbage.nettrace.gz"))
+    reports = {m.split(".")[3] for m in modules if m.startswith("clrevents.analysis.reports.")}
+    assert reports == {"top", "gc", "alloc", "startup", "jit"}
+
+
 def test_every_public_name_is_there() -> None:
     """The list for type checkers and the lazy table agree, and each name leads somewhere."""
     import clrevents

@@ -168,6 +168,10 @@ def split_top(text: str, separator: str) -> list[str]:
 
 
 def _top_level(text: str, separator: str) -> list[str]:
+    if separator not in text:
+        return [text]
+    if not any(bracket in text for bracket in _OPEN):
+        return text.split(separator)
     pieces: list[str] = []
     open_ = begin = 0
     for at, char in enumerate(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 from functools import lru_cache
 from typing import Any
@@ -17,9 +18,13 @@ from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.analysis.doctor.rulebook import FAMILIES, RULES
 from clrevents.analysis.doctor.verdicts import Ailment, Unknown
 from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.needs import coverage
+from clrevents.analysis.framework.run.answerable import needs_of
 from clrevents.analysis.framework.run.asking import ask
+from clrevents.analysis.framework.run.occurred import seen_kinds
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from project_files import FIXTURES
+from project_files import FIXTURES, unpacked
+from project_files import fixture as fixture_file
 from report_laws import are_possible, opened, reads_back_equal, removable, shows_safely, without
 from tiers import each_fixture, few
 
@@ -42,7 +47,8 @@ def short(found: Diagnosis) -> list[tuple[str, int, str | None]]:
 @lru_cache(maxsize=8)
 def case_from(data: bytes) -> Case:
     with opened(data) as trace:
-        return case_of(ask(trace, asked_of(RULES), {}), trace_metrics(trace))
+        kinds = seen_kinds(trace)
+        return case_of(ask(trace, asked_of(RULES, kinds), {}), trace_metrics(trace), RULES, kinds)
 
 
 def test_a_starved_pool_is_found_with_who_blocks_it() -> None:
@@ -91,6 +97,47 @@ def test_where_nothing_occurred_a_rule_is_clear_though_its_numbers_are_unknown()
     assert (one.state, one.title) == ("clear", "nothing of the kind occurred: gc.count is 0")
 
 
+class Passed(io.BytesIO):
+    """A file that counts how often it is read from its first byte."""
+
+    passes = 0
+
+    def seek(self, place: int, whence: int = 0, /) -> int:
+        self.passes += (place, whence) == (0, 0)
+        return super().seek(place, whence)
+
+
+def test_one_pass_feeds_all_rules() -> None:
+    """The file is read as often as for one of their reports, which wants names of code and when tracing stopped."""
+    doctor, pool = (Passed(unpacked(fixture_file("net10-starvation"))) for _ in range(2))
+    with clrevents.open(doctor) as trace:
+        trace.doctor()
+    with clrevents.open(pool) as trace:
+        trace.report("pool")
+    assert 3 < doctor.passes == pool.passes
+
+
+def test_what_cannot_be_told_is_not_asked() -> None:
+    """Nobody reads the events of reports that lack what they need, and `trace.cut` needs no report."""
+    with clrevents.open(FIXTURES / "net10-garbage.nettrace.gz") as trace:
+        kinds = seen_kinds(trace)
+        asked = [[one.declaration.name for one in asked_of(rules_of(r), kinds)] for r in ((), ("http.*",))]
+    assert asked == [["top", "gc", "alloc", "startup", "jit"], ["gc"]]
+
+
+@each_fixture("net10-convoy", "net10-garbage", "net8-linux")
+def test_what_was_not_asked_would_have_said_the_same(path: Any) -> None:
+    with clrevents.open(path, errors="salvage") as trace:
+        everything = ask(trace, asked_of(RULES), {})
+        whole, kinds = concluded(everything, trace_metrics(trace), RULES), seen_kinds(trace)
+        assert trace.doctor() == whole
+        for rule in RULES:
+            for name in rule.metrics:
+                report, _, metric = name.partition(".")
+                if report in everything and coverage(needs_of(report), kinds) == "none":
+                    assert everything[report].metrics[metric].value is None, name
+
+
 def test_rules_are_asked_one_by_one_or_by_family() -> None:
     assert {one.rule for one in diagnosis("net10-convoy", "lock.*", "trace.cut")} == {
         *("lock.deadlock", "lock.convoy", "lock.waited"),
@@ -127,6 +174,8 @@ def test_every_rule_says_all_that_a_reader_needs() -> None:
         assert rule.trap[0].islower(), rule.id
         assert "{file}" in rule.see, rule.id
         assert rule.threshold.source, rule.id
+        # Its first report decides whether it is asked, so that nothing else may clear it.
+        assert not rule.nothing or rule.nothing.partition(".")[0] == rule.reports[0], rule.id
 
 
 @each_fixture("net10-starvation", "net10-garbage", "net8-rich")

@@ -13,31 +13,43 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.doctor.verdicts import Cited
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.needs import NOT_RECORDED, Need, record_needs
-from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.analysis.framework.model.needs import NOT_RECORDED, Need, SeenKinds, coverage, met, record_needs
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 
 TRACE: Final = "trace"
 """The prefix of metrics about the trace itself."""
+_UNASKED: Final = Metric(None, "count", reason="not recorded")
+NO_KINDS: Final = SeenKinds()
+"""Where every report was asked."""
 
 
 @frozen(eq=False)
 class Case:
-    """Answers by the names of their reports, what each of these needs, and metrics of the trace itself.
+    """Answers by the names of their reports, what each report that rules read needs, and metrics of the trace itself.
 
-    `window_ns` is how long the asked part of the recording is.
+    A report without an answer was not asked, because the `kinds` of the trace show that it knows nothing: its numbers
+    are unknown and its tables empty. `window_ns` is how long the asked part of the recording is.
     """
 
     answers: Mapping[str, Answer[Any]]
     needs: Mapping[str, tuple[Need, ...]]
     trace: Mapping[str, Metric]
     window_ns: int
+    kinds: SeenKinds = NO_KINDS
 
     def metric(self, name: str) -> Metric:
         """A metric as `report.metric`, or `trace.metric`."""
         report, _, metric = name.partition(".")
-        return self.trace[metric] if report == TRACE else self.answers[report].metrics[metric]
+        if report == TRACE:
+            return self.trace[metric]
+        return self.answers[report].metrics[metric] if self._asked(report) else _UNASKED
+
+    def _asked(self, report: str) -> bool:
+        """Whether a report has an answer. KeyError for one that no rule says it reads."""
+        return self.needs[report] is not None and report in self.answers
 
     def bounded(self, name: str) -> bool:
         """Whether a metric is only a lower bound."""
@@ -56,7 +68,9 @@ class Case:
 
     def rows(self, report: str, table: str) -> ReportTable[Any]:
         """A table of a report."""
-        return self.answers[report].table(table)
+        if self._asked(report):
+            return self.answers[report].table(table)
+        return ReportTable.empty(next(t.row_class for t in find_report(report).answer.tables() if t.name == table))
 
     def cells(self, report: str, table: str, column: str, rows: Iterable[int]) -> Cited:
         """The sum of some cells of a column, nulls being 0."""
@@ -83,11 +97,17 @@ class Case:
         """What this report needs and was not recorded."""
         if report == TRACE:
             return ()
-        return tuple(what for note in self.answers[report].notes if note.id == NOT_RECORDED for what in note.touches)
+        if not self._asked(report):
+            return tuple(need.what for need in self.needs[report] if met(need, self.kinds) == "unknown")
+        notes = self.answers[report].notes
+        return tuple(what for note in notes if note.id == NOT_RECORDED for what in note.touches)
+
+    def coverage(self, report: str) -> Coverage:
+        """How much of what this report needs was recorded."""
+        return self.answers[report].coverage if self._asked(report) else coverage(self.needs[report], self.kinds)
 
     def record(self, reports: Iterable[str]) -> str:
         """What to record so that nothing of this is missing."""
-        lacking = [
-            need for report in reports for need in self.needs.get(report, ()) if need.what in self.missing(report)
-        ]
+        missing = {report: frozenset(self.missing(report)) for report in reports}
+        lacking = [need for report in missing for need in self.needs.get(report, ()) if need.what in missing[report]]
         return record_needs(lacking) if lacking else ""

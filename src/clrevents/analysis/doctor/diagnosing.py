@@ -1,7 +1,7 @@
 """A trace, or answers about one, → a diagnosis: asks all reports that rules read in one pass, then the rules.
 
 Knows no rule. A rule whose metrics are unknown cannot tell, and neither can one that found nothing where events were
-lost.
+lost. Where the kinds of a trace's events show that a rule cannot be told, its reports are not asked, or loaded.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ import attrs
 from clrevents._util.units import amount_text
 from clrevents._util.version import __version__
 from clrevents._util.words import unknown
-from clrevents.analysis.doctor.case import TRACE, Case
+from clrevents.analysis.doctor.case import NO_KINDS, TRACE, Case
 from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding
 from clrevents.analysis.doctor.rule import Rule
 from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Impact, Unknown, Verdict
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.model.needs import ONLY_MACHINE, SeenKinds, coverage, met
+from clrevents.analysis.framework.run.answerable import needs_of
 from clrevents.analysis.framework.run.asking import ask
 from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.occurred import seen_kinds
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -33,6 +36,8 @@ from clrevents.trace import Decoder, Trace, occurred_in, passes_of, stream_of
 QUESTION: Final = "What is wrong with this program?"
 _PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {"gc": {"callers": True, "hints": True, "kept": True}}
 """What rules want to know beyond what a report says by itself."""
+_UNREAD: Final[Mapping[str, Mapping[str, Any]]] = {"startup": {"raw": True}}
+"""What they do not want to know: how C# writes the names of all that was loaded."""
 _UNITS: Final = get_args(Impact)
 _LISTED: Final = 5
 """Rows of evidence of one number."""
@@ -53,11 +58,25 @@ def rules_of(names: Sequence[str] = ()) -> tuple[Rule, ...]:
     return tuple(found.values())
 
 
-def asked_of(rules: Sequence[Rule]) -> list[Asked]:
-    """The reports that these rules read, as they have to be asked."""
-    names = dict.fromkeys(report for rule in rules for report in rule.reports)
+def asked_of(rules: Sequence[Rule], kinds: SeenKinds | None = None) -> list[Asked]:
+    """The reports that these rules read, as they have to be asked; of a trace whose kinds of events are known, those
+    which may tell something."""
+    told = [rule for rule in rules if kinds is None or _may_tell(rule, kinds)]
+    names = dict.fromkeys(report for rule in told for report in rule.reports)
+    known = [name for name in names if kinds is None or coverage(needs_of(name), kinds) != "none"]
     # One at least: it says which part of which trace was asked about.
-    return asked(names or ("gc",))
+    return [
+        attrs.evolve(one, parameters=attrs.evolve(one.parameters, **_UNREAD.get(one.declaration.name, {})))
+        for one in asked(known or ("gc",))
+    ]
+
+
+def _may_tell(rule: Rule, kinds: SeenKinds) -> bool:
+    """Whether what its first metric needs may have been recorded; if not, that is what is said of the rule."""
+    if rule.need is not None and met(rule.need, kinds) == "unknown":
+        return False
+    report = rule.metrics[0].partition(".")[0]
+    return report == TRACE or coverage(needs_of(report), kinds) != "none"
 
 
 def asked(names: Iterable[str]) -> list[Asked]:
@@ -69,7 +88,7 @@ def doctor(trace: Trace, *rules: str, **window: Unpack[WindowOptions]) -> Diagno
     """What `Trace.doctor` returns. A TraceError that ends the reading has the diagnosis so far as `report`."""
     chosen = rules_of(rules)
     try:
-        answers = ask(trace, asked_of(chosen), window)
+        answers = ask(trace, asked_of(chosen, seen_kinds(trace)), window)
     except TraceError as error:
         if isinstance(error.report, dict):
             error.report = diagnosed(trace, error.report, chosen)
@@ -79,7 +98,7 @@ def doctor(trace: Trace, *rules: str, **window: Unpack[WindowOptions]) -> Diagno
 
 def diagnosed(trace: Trace, answers: Mapping[str, Answer[Any]], rules: Sequence[Rule] = RULES) -> Diagnosis:
     """A diagnosis from answers that are already there, all about one window of this trace."""
-    return concluded(answers, trace_metrics(trace), rules)
+    return concluded(answers, trace_metrics(trace), rules, seen_kinds(trace))
 
 
 def trace_metrics(trace: Trace) -> dict[str, Metric]:
@@ -107,10 +126,15 @@ def _numbers(read: Any, kinds: Collection[str], events: int | None) -> dict[str,
     return {**known, "events": Metric(events, "count", reason="a stream counts what it selects only")}
 
 
-def concluded(answers: Mapping[str, Answer[Any]], trace: Mapping[str, Metric], rules: Sequence[Rule]) -> Diagnosis:
-    """A diagnosis from answers and the metrics of the trace itself."""
+def concluded(
+    answers: Mapping[str, Answer[Any]],
+    trace: Mapping[str, Metric],
+    rules: Sequence[Rule],
+    kinds: SeenKinds = NO_KINDS,
+) -> Diagnosis:
+    """A diagnosis from answers and the metrics of the trace itself; `kinds` say why a report has none."""
     question = next(answer.question for answer in answers.values())
-    case = case_of(answers, trace)
+    case = case_of(answers, trace, rules, kinds)
     verdicts = {rule: verdict(case, rule) for rule in rules}
     ranked = sorted(verdicts, key=lambda rule: _rank(rule, verdicts[rule]))
     findings = [_finding(rule, verdicts[rule], question, any(map(case.bounded, rule.metrics))) for rule in ranked]
@@ -131,12 +155,18 @@ def concluded(answers: Mapping[str, Answer[Any]], trace: Mapping[str, Metric], r
     )
 
 
-def case_of(answers: Mapping[str, Answer[Any]], trace: Mapping[str, Metric]) -> Case:
+def case_of(
+    answers: Mapping[str, Answer[Any]],
+    trace: Mapping[str, Metric],
+    rules: Sequence[Rule] = RULES,
+    kinds: SeenKinds = NO_KINDS,
+) -> Case:
     """What rules read: answers about one window of a trace, and the metrics of the trace itself."""
     question = next(answer.question for answer in answers.values())
     duration = max(question.trace.duration_ns or 0, 0)
     window = min(question.window.high, duration) - max(question.window.low, 0)
-    return Case(answers, {name: find_report(name).needs for name in answers}, trace, max(window, 0))
+    needs = {name: needs_of(name) for name in (*answers, *(report for rule in rules for report in rule.reports))}
+    return Case(answers, needs, trace, max(window, 0), kinds)
 
 
 def verdict(case: Case, rule: Rule) -> Verdict:
@@ -147,7 +177,7 @@ def verdict(case: Case, rule: Rule) -> Verdict:
         metric = case.metric(name)
         if metric.value is None:
             report = name.partition(".")[0]
-            return Unknown(_reason(case, name), case.record([report]))
+            return Unknown(_reason(case, rule, name), case.record([report]))
     found = rule.judge(case, rule.threshold.limit)
     if isinstance(found, Clear) and case.missing_events:
         bounds = [case.metric(name) for name in rule.metrics if case.bounded(name)]
@@ -158,13 +188,15 @@ def verdict(case: Case, rule: Rule) -> Verdict:
     return found
 
 
-def _reason(case: Case, name: str) -> str:
+def _reason(case: Case, rule: Rule, name: str) -> str:
     report, _, metric = name.partition(".")
     missing = case.missing(report)
-    if missing and case.answers[report].coverage == "none":
+    if missing and case.coverage(report) == "none":
         # No trace says what its session was asked for; only what is always there must have been left out.
         always = any(need.what == missing[0] and need.proof == 0 for need in case.needs[report])
         return f"not recorded: {missing[0]}" if always else f"not in the trace: {missing[0]} (none, or not recorded)"
+    if report not in case.answers and rule.need is not None:
+        return ONLY_MACHINE if rule.need.by_machine else f"not recorded: {rule.need.what}"
     reason = case.metric(name).reason or ""
     if reason != "not recorded":
         return reason

@@ -11,6 +11,7 @@ from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.doctor.case import TRACE, Case
 from clrevents.analysis.doctor.verdicts import Verdict
+from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 
 
@@ -28,7 +29,8 @@ class Rule:
     """One thing that may be wrong.
 
     `metrics` are those without which it cannot be told, as `report.metric`; `also` are other reports that it reads.
-    Where `nothing` is a metric that is 0, there is nothing to judge, whatever is unknown about it.
+    `need` is what must have been recorded beyond what the first of them needs: no report is asked for a rule that lacks
+    either. Where `nothing` is a metric of the first one that is 0, there is nothing to judge, whatever is unknown.
     `why` says why it matters, `advice` what to do, `trap` what would make a finding wrong, and `see` is the command
     that shows its evidence, after `clrevents`, with `{file}` for the trace.
     """
@@ -44,6 +46,7 @@ class Rule:
     judge: Callable[[Case, float], Verdict]
     evidence: Evidence = "event"
     also: tuple[str, ...] = ()
+    need: Need | None = None
     nothing: str = ""
 
     @property

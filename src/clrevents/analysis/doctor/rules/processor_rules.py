@@ -8,6 +8,7 @@ from clrevents._util.units import duration_text, share_text
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.analysis.framework.model.needs import Need
 
 
 def _ready(case: Case, limit: float) -> Verdict:
@@ -38,5 +39,6 @@ RULES: Final = (
         "threads {file} --sort ready_ns",
         _ready,
         "sample",
+        need=Need("when threads wanted a processor", ("cswitch",), 0, provider="Universal.Events"),
     ),
 )

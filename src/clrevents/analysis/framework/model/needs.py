@@ -17,8 +17,11 @@ from clrevents.schema.registry import RUNTIME, provider_name
 
 _MACHINE: Final = "Universal."
 """Providers of the Linux recorder, which records all processes alike."""
-BY_MACHINE: Final = "record with the Linux recorder: sudo dotnet-trace collect-linux --profile thread-time"
+_COMMAND: Final = "sudo dotnet-trace collect-linux --profile thread-time"
+BY_MACHINE: Final = f"record with the Linux recorder: {_COMMAND}"
 """What gets events that no session of a runtime has."""
+ONLY_MACHINE: Final = f"only the Linux recorder tells: {_COMMAND}"
+"""Why a number is null that only those events tell."""
 
 Met: TypeAlias = Literal["seen", "quiet", "unknown"]
 

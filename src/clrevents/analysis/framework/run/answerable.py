@@ -7,6 +7,7 @@ cost of the recording, this is what `info` says beyond the facts of the file.
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import Any
 
 import attrs
@@ -41,6 +42,12 @@ def asked_and_needed(name: str) -> tuple[str, tuple[Need, ...]]:
         return question, tuple(Need(*need) for need in needs)
     declared = importlib.import_module(f"{ROOM}.{name}.report").REPORT
     return declared.question, declared.needs
+
+
+@cache
+def needs_of(name: str) -> tuple[Need, ...]:
+    """What a report needs."""
+    return asked_and_needed(name)[1]
 
 
 def answerable(trace: Trace) -> tuple[Answerable, ...]:

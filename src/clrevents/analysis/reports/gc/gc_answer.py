@@ -77,8 +77,8 @@ class WindowedCollections:
             if mine is None:
                 found.append(None)
                 continue
-            edges = np.array(mine, dtype=np.int64).reshape(-1, 2)
-            found.append(int(window.overlap(edges[:, 0], edges[:, 1]).sum()))
+            # A few of each, of very many collections.
+            found.append(int(sum(max(min(end, window.high) - max(start, window.low), 0) for start, end in mine)))
         return found
 
     def lost(self) -> int:

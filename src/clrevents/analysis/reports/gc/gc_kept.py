@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents.analysis.framework.vocabulary.answer_values import Ints
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import groups
 
 PINNED: Final = "PinObjectAtGCTime"
 FINALIZED: Final = "FinalizeObject"
@@ -33,16 +35,15 @@ def kept_rows(
 
     `starts` are the places of the collections' starts, rising; `named` gives the method of a stack at a time.
     """
-    types, stacks, times = ticks.column("TypeName").tolist(), ticks.numbers("stack_id"), ticks.numbers("time_ns")
+    types, stacks, times = ticks.column("TypeName"), ticks.numbers("stack_id"), ticks.numbers("time_ns")
 
-    def row(kind: str, name: str | None, objects: int, size: int | None, told: Iterable[int]) -> dict[str, Any]:
-        by_stack: dict[int, list[int]] = {}
-        for tick in told:
-            by_stack.setdefault(int(stacks[tick]), []).append(tick)
+    def row(kind: str, name: str | None, objects: int, size: int | None, told: Ints) -> dict[str, Any]:
+        _, first, counts = np.unique(stacks[told], return_index=True, return_counts=True)
         who: Counter[str | None] = Counter()
-        for stack, mine in by_stack.items():
+        for place in np.argsort(first).tolist():
             # Stacks are many fewer than ticks: each is named as it was when it first came.
-            who[named(stack, int(times[mine[0]]))] += len(mine)
+            tick = told[first[place]]
+            who[named(int(stacks[tick]), int(times[tick]))] += int(counts[place])
         samples = who.total()
         del who[None]
         method = max(who, key=lambda name: who[name]) if who else None
@@ -59,19 +60,34 @@ def kept_rows(
     for i, size in zip(once.tolist(), sizes[once].tolist(), strict=True):
         objects[names[i] or None] += 1
         bytes_[names[i] or None] += size
-    before, places = np.searchsorted(starts, ticks.places) + 1, ticks.numbers("Address").astype(np.int64)
-    seen = np.flatnonzero(np.isin(address, places)).tolist()
+    places = ticks.numbers("Address").astype(np.int64)
+    hits = _among(places, address)
+    before = np.searchsorted(starts, ticks.places[hits]) + 1
+    seen = _among(address, places[hits]).tolist()
     there = {(int(turn[i]), int(address[i])): names[i] or None for i in seen}
     at: dict[str | None, list[int]] = {}
-    for tick in np.flatnonzero(np.isin(places, address)).tolist():
-        key = int(before[tick]), int(places[tick])
+    for tick, key in zip(hits.tolist(), zip(before.tolist(), places[hits].tolist(), strict=True), strict=True):
         if key in there:
             at.setdefault(there[key], []).append(tick)
-    of_type: dict[int, list[int]] = {}
-    for tick, number in enumerate(ticks.numbers("TypeID").tolist()):
-        of_type.setdefault(number, []).append(tick)
-    found = [row("pinned", name, n, bytes_[name], at.get(name, ())) for name, n in objects.most_common()]
-    for number, n in Counter(finalized.numbers("TypeID").tolist()).most_common():
-        told = of_type.get(number, []) if number else []
-        found.append(row("finalized", types[told[0]] or None if told else None, n, None, told))
+    numbers, ids = finalized.numbers("TypeID"), ticks.numbers("TypeID")
+    mine = _among(ids, numbers)
+    of_type = {number: mine[rows] for number, rows in groups(ids[mine]) if number}
+    found = [row("pinned", name, n, bytes_[name], _ints(at.get(name, ()))) for name, n in objects.most_common()]
+    for number, n in Counter(numbers.tolist()).most_common():
+        told = of_type.get(number, _ints(()))
+        type_ = types.take(told[:1]).tolist()[0] or None if len(told) else None
+        found.append(row("finalized", type_, n, None, told))
     return found
+
+
+def _ints(values: Iterable[int]) -> Ints:
+    return np.array(tuple(values), dtype=np.int64)
+
+
+def _among(values: NDArray[Any], few: NDArray[Any]) -> Ints:
+    """The places of those values that are among a few others: these are sorted, not all."""
+    known = np.unique(few)
+    if not len(known):
+        return _ints(())
+    nearest = known[np.minimum(np.searchsorted(known, values), len(known) - 1)]
+    return np.flatnonzero(nearest == values)

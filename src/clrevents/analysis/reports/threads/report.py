@@ -14,7 +14,7 @@ import numpy as np
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.kept import Kept
-from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, MetricDeclaration, Note
 from clrevents.analysis.reports.threads.disagreements import disagreements
 from clrevents.analysis.reports.threads.kernel_threads import KERNEL_TELLS, KernelFeed, kernel_threads
@@ -227,8 +227,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         if not running_told:
             metrics |= _untold(context, totals)
         for state in BY_KERNEL:
-            reason = "only the Linux recorder tells: sudo dotnet-trace collect-linux --profile thread-time"
-            metrics[f"{state}_total"] = context.metric(f"{state}_total", None, reason=reason)
+            metrics[f"{state}_total"] = context.metric(f"{state}_total", None, reason=ONLY_MACHINE)
         columns |= untold_columns(metrics, totals, len(lives))
         columns |= dict.fromkeys(("cpu_samples_ns", "unsampled_ns"), [None] * len(lives))
         threads = context.table(ThreadRow, columns)

@@ -142,10 +142,12 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     names = ["" if frame.reason else _method(frame.name) for frame in frames]
     # Native code and the kernel's is around managed code, where a machine was recorded.
     foreign = [frame.kind in ("kernel", "native") for frame in frames]
-    skipped = [name != "" and _any(name, ARTEFACTS) for name in names]
+    artefacts, leaves = _Patterns(ARTEFACTS), _Patterns([rule.method for rule in LEAVES])
+    roots = _Patterns([pattern for pattern, _ in ROOTS])
+    skipped = [name != "" and artefacts.fit(name) for name in names]
     means = [name.startswith(_MEANS) for name in names]
-    rule_of = [_rule(name) if name else None for name in names]
-    role_of = [_role(name) if name else None for name in names]
+    rule_of = [_rule(name) if name and leaves.fit(name) else None for name in names]
+    role_of = [_role(name, roots) if name else None for name in names]
     reasons: Interned[str] = Interned()
     roles: Interned[str] = Interned()
     count = len(offsets) - 1
@@ -194,10 +196,22 @@ def _rule(name: str) -> LeafRule | None:
     return max(found, key=lambda rule: rule.rank) if found else None
 
 
-def _role(name: str) -> str | None:
+def _role(name: str, roots: _Patterns) -> str | None:
     if name.rpartition(".")[2] in _MAIN:
         return "main"
-    return next((role for pattern, role in ROOTS if _fits(name, pattern)), None)
+    return next(role for pattern, role in ROOTS if _fits(name, pattern)) if roots.fit(name) else None
+
+
+class _Patterns:
+    """Patterns that hardly any of very many names fit, all of them tried at once."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._whole = frozenset(pattern for pattern in patterns if not pattern.endswith("*"))
+        self._heads = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
+
+    def fit(self, name: str) -> bool:
+        """Whether the name fits any."""
+        return name in self._whole or name.startswith(self._heads)
 
 
 def _any(name: str, patterns: Sequence[str]) -> bool:
