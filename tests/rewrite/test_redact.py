@@ -271,6 +271,19 @@ def test_located_values_over_each_other(out: Path) -> None:
     assert (event.payload["FileName"], event.payload["Other"]) == ("xxxxxxxxx", "xxxxxxxxx")
 
 
+@pytest.mark.parametrize("text", ["/home/bob/a/long/way", "b"])
+def test_a_text_before_a_located_value_keeps_its_length(out: Path, text: str) -> None:
+    """What is located behind it would be looked for in another place, were the word longer or shorter."""
+    described = (FieldDescription("Path", TEXT), FieldDescription("Other", DATALOC, FieldDescription("", UTF8)))
+    raw = f"{text}\0".encode("utf-16-le")
+    payload = raw + struct.pack("<HH", len(raw) + 4, 8) + b"bob/x.so"
+    redacted(of_one_kind(described, payload), out, key=b"k", blank=False)
+    (event,) = reread(out)
+    assert len(event.payload["Path"]) == len(text)
+    assert len(event.payload["Other"]) == 8
+    assert "bob" not in event.payload["Path"] + event.payload["Other"]
+
+
 def test_fields_that_are_not_there(out: Path) -> None:
     """A writer older than its description leaves the last fields out: the others are still rewritten."""
     described = tuple(FieldDescription(name, TEXT) for name in ("Path", "Other", "More"))

@@ -93,7 +93,8 @@ class TextWalk:
 def text_walk(layout: BoundLayout, event: tuple[str, str], choose: Choose) -> TextWalk | None:
     """The walk over a layout; None if there is nothing to find in any payload of it."""
     scattered = any(_scattered(field.type) for field in layout.fields)
-    maker = _Maker(layout.pointer_size, event, choose)
+    # What is located would not be found where texts before it got longer or shorter.
+    maker = _Maker(layout.pointer_size, event, choose, fixed=scattered)
     walk, finds = maker.record(layout, "", whole=scattered)
     return TextWalk(scattered, walk) if finds or scattered else None
 
