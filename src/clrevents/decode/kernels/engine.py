@@ -73,9 +73,10 @@ def ones(count: int) -> Any:
     global _units
     if not COMPILED:
         return [1] * count
-    if _units is None or len(_units) < count:
-        _units = np.ones(max(2 * count, 1 << 16), dtype=np.int64)
-    return _units[:count]
+    units = _units
+    if units is None or len(units) < count:
+        _units = units = np.ones(max(2 * count, 1 << 16), dtype=np.int64)
+    return units[:count]
 
 
 def numbers_room(count: int) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import repeat
+from threading import RLock
 from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
@@ -78,6 +79,7 @@ class BatchPayloads:
         heads = zeros(len(entries)) if self._rows > PORTION else _NO_NUMBERS
         room = numbers_room(COUNTS), heads, numbers_room(PORTION)
         self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, singles, shared, *room)
+        self._lock = RLock()
 
     def check(self, row: int) -> int:
         """Find out which payloads fit, from a row on; ends at the first whose kind is unknown, and returns it."""
@@ -87,9 +89,10 @@ class BatchPayloads:
     def read(self, first: int, last: int, again: bool) -> list[Any]:
         """The records of at most `PORTION` rows, made anew, if `again` of those that were made before.
 
-        What nobody has of these but this object is filled again.
+        What nobody has of these but this object is filled again. Threads take turns: the kernel has one place for them.
         """
-        made: list[Any] = self._kernel.read(first, last, again)
+        with self._lock:
+            made: list[Any] = self._kernel.read(first, last, again)
         return made
 
 
