@@ -24,7 +24,7 @@ from run import HERE, environment, whole
 def measure(path: Path, command: str, folder: Path) -> tuple[float, int]:
     """Seconds and peak memory of `clrevents COMMAND`, each in a process that does nothing else."""
     out: Final = folder / "out"
-    words = [command, "-o", str(out)] if command == "export" else [command]
+    words = [command, "--jobs", "1", "-o", str(out)] if command == "export" else [command]
     seconds, _, code = whole([sys.executable, "-m", "clrevents", *words, str(path)])
     assert code == 0, f"clrevents {command} ended with {code}"
     shutil.rmtree(out, ignore_errors=True)

@@ -147,7 +147,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
     """Whole commands without their trace, by what they are called in the table."""
     return {
         "clrevents info": ["info"],
-        "clrevents export to Parquet": ["export", "-o", str(folder / "out")],
+        "clrevents export to Parquet": ["export", "--jobs", "1", "-o", str(folder / "out")],
         "clrevents flame": ["flame", "-o", str(folder / "flame.html")],
     }
 

@@ -11,6 +11,7 @@ from project_files import tool
 
 PARTS: Final = {
     "fleet": ("SIGINT", "SIGKILL", "worker killed", "full disk"),
+    "shares": ("SIGINT", "worker killed", "full disk", "trace grows"),
     "report": ("full disk", "trace shrinks"),
     "cut": ("SIGKILL", "folder vanishes", "read-only", "trace replaced"),
 }

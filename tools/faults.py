@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import gzip
 import hashlib
+import importlib
 import os
 import random
 import resource
@@ -29,6 +31,8 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PATIENCE: Final = 60
+_LONG: Final = 80_000_000
+"""Bytes of a trace that is long enough for two processes."""
 WRITERS: Final[dict[str, tuple[str, ...]]] = {
     "cut": ("cut", "IN", "-o", "OUT.nettrace", "--start", "10%"),
     "redact": ("redact", "IN", "-o", "OUT.nettrace", "--key", "k"),
@@ -39,6 +43,7 @@ WRITERS: Final[dict[str, tuple[str, ...]]] = {
     "jsonl": ("export", "IN", "-o", "OUT.jsonl"),
     "table": ("export", "IN", "ThreadSample", "-o", "OUT.csv"),
     "folder": ("export", "IN", "-o", "OUT"),
+    "shares": ("export", "IN", "-o", "OUT", "--jobs", "2"),
     "fleet": ("export", "MANY", "-o", "OUT", "--jobs", "2", "--skip-existing"),
 }
 """Commands that write, where IN, MANY and OUT stand for paths."""
@@ -61,7 +66,7 @@ class Place:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
         for number in range(4 if self.writer == "fleet" else 1):
-            (self.traces / f"t{number}.nettrace").write_bytes(trace_bytes())
+            (self.traces / f"t{number}.nettrace").write_bytes(trace_bytes(_LONG if self.writer == "shares" else 0))
 
     def start(self, limit: int | None = None) -> subprocess.Popen[str]:
         words = {"IN": str(self.trace), "MANY": str(self.traces)}
@@ -100,9 +105,15 @@ Fault = Callable[[Place, random.Random, float], tuple[int, str]]
 """Runs a command with a fault; how it ended and what it said. The number is how long it usually takes."""
 
 
-def trace_bytes() -> bytes:
-    """A trace of all that the writers want, a quarter of a second's work for each."""
-    return gzip.decompress((ROOT / "fixtures" / "net10-convoy.nettrace.gz").read_bytes())
+@functools.cache
+def trace_bytes(size: int = 0) -> bytes:
+    """A trace of all that the writers want, a quarter of a second's work for each, or repeated to be of such a size."""
+    path = ROOT / "fixtures" / "net10-convoy.nettrace.gz"
+    if not size:
+        return gzip.decompress(path.read_bytes())
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    memory = importlib.import_module("memory")
+    return b"".join(memory.Repeated(memory.load(path)).stream(size))
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
@@ -251,7 +262,7 @@ def run(writers: Sequence[str], faults: Sequence[str], rounds: int, seed: int, t
             judge = Judge(Place(Path(folder), writer))
             row = []
             for fault in faults:
-                if fault == "worker killed" and writer != "fleet":
+                if fault == "worker killed" and writer not in ("shares", "fleet"):
                     continue
                 rng = random.Random(f"{seed} {writer} {fault}")
                 outcomes: Counter[str] = Counter()

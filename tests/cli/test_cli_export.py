@@ -23,11 +23,10 @@ from click.testing import Result
 import clrevents
 from arrow_rows import arrow_rows
 from clrevents._util import workers
-from clrevents.export.files import buffered, directory, formats, lake
+from clrevents.export.files import buffered, directory, lake, tables
 from clrevents.export.files.sink import FileSink
 from clrevents.table.stacks import stack_table
 from clrevents.testing.builder import TraceBuilder
-from project_files import FIXTURES
 
 Run = Callable[..., Result]
 Find = Callable[[str], Path]
@@ -349,73 +348,20 @@ class Full(FileSink):
         super().flush()
 
 
-@pytest.mark.parametrize(("format", "jobs"), [("parquet", "1"), ("parquet", "2"), ("arrow", "1"), ("csv", "1")])
+@pytest.mark.parametrize("format", ["parquet", "arrow", "csv"])
 @pytest.mark.parametrize("there", [False, True])
 def test_full_disk(
-    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, jobs: str, there: bool
+    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, there: bool
 ) -> None:
     if there:
         run("export", sample, "-o", tmp_path, "AllTypes")
     before = tree(tmp_path)
     Full.written = 0
     monkeypatch.setattr(buffered, "FileSink", Full)
-    done = run("export", sample, "-o", tmp_path, "--format", format, "--jobs", jobs)
+    done = run("export", sample, "-o", tmp_path, "--format", format)
     assert done.exit_code == 2
     assert "No space left on device" in done.stderr
     assert tree(tmp_path) == before, "what was there is there still, and nothing else"
-
-
-def test_one_core_or_two_write_the_same_bytes(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Row groups, rows set aside, and what is written only at the end: in this thread, and in another."""
-    threads = set()
-    real = formats.ParquetWriter._group
-
-    def group(*args: Any) -> None:
-        threads.add(threading.current_thread())
-        real(*args)
-
-    monkeypatch.setattr(formats.ParquetWriter, "_group", group)
-    monkeypatch.setattr(formats, "GROUP_ROWS", 300)
-    monkeypatch.setattr(buffered, "GROUP_ROWS", 150)
-    trace = FIXTURES / "net10-method-interop.nettrace.gz"
-    for jobs in ("1", "2"):
-        threads.clear()
-        assert run("export", trace, "-o", tmp_path / jobs, "--jobs", jobs).exit_code == 0
-        assert (threads == {threading.main_thread()}) is (jobs == "1")
-        assert len(threads) == 1
-    one, two = ({name: (tmp_path / jobs / name).read_bytes() for name in tree(tmp_path / jobs)} for jobs in "12")
-    assert one == two
-    (headers,) = (tmp_path / "1").rglob("_headers.parquet")
-    assert pq.ParquetFile(headers).num_row_groups > 10
-
-
-def test_an_interrupt_waits_for_the_other_thread(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it is writing would otherwise appear in the folder that is being removed."""
-    writing, removed = threading.Event(), []
-    real, really = formats.ParquetWriter.write, shutil.rmtree
-
-    def write(*args: Any) -> None:
-        writing.set()
-        time.sleep(0.2)
-        real(*args)
-        writing.clear()
-
-    def table_bytes(table: Any) -> int:
-        if writing.is_set():
-            raise KeyboardInterrupt
-        return 4 << 20
-
-    def rmtree(path: Any, **options: Any) -> None:
-        removed.append(writing.is_set())
-        really(path, **options)
-
-    monkeypatch.setattr(formats.ParquetWriter, "write", write)
-    monkeypatch.setattr(buffered, "table_bytes", table_bytes)
-    monkeypatch.setattr(shutil, "rmtree", rmtree)
-    done = run("export", FIXTURES / "net10-method-interop.nettrace.gz", "-o", tmp_path, "--jobs", "2")
-    assert done.exit_code == 130
-    assert removed[-1] is False
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
@@ -533,7 +479,7 @@ def test_the_others_are_told_to_stop(sample: Path, tmp_path: Path, monkeypatch: 
     """What a process of its own does when the first one was interrupted."""
     stop = threading.Event()
     monkeypatch.setattr(workers, "_stop", stop)
-    (job,) = lake.jobs([str(sample)], tmp_path, directory.Options())
+    (job,) = lake.jobs([str(sample)], tmp_path, tables.Options())
     assert lake.export_trace(job, progress=workers.give_up_if_told).written is not None
     stop.set()
     with pytest.raises(KeyboardInterrupt):

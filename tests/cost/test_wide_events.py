@@ -17,8 +17,9 @@ from clrevents import RawPayload, Table
 from clrevents.decode.container.fields_of_names import FieldsOfNames
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
-from clrevents.export.files.directory import Options, export_directory
+from clrevents.export.files.directory import export_directory
 from clrevents.export.files.formats import Format
+from clrevents.export.files.tables import Options
 from clrevents.export.look import Look
 from clrevents.export.timeline.timeline_file import write_timeline
 from clrevents.schema.codes import TypeCode

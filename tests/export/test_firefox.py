@@ -14,7 +14,8 @@ import clrevents
 from clrevents.export.look import Look
 from clrevents.export.timeline.firefox import FirefoxFile
 from clrevents.export.timeline.read_timeline import read_timeline
-from clrevents.export.timeline.timeline_file import timeline_format, write_timeline
+from clrevents.export.timeline.timeline_file import write_timeline
+from clrevents.export.timeline.timeline_formats import timeline_format
 from clrevents.export.timeline.timeline_items import Instant, Placed, Stretch, Track
 from firefox_rules import check_profile
 from project_files import FIXTURES

@@ -155,13 +155,26 @@ def test_pieces_of_any_size_are_the_same_table(tmp_path: Path, monkeypatch: pyte
     assert len(sizes) <= 12
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("format", formats.FORMATS)
+def test_bytes_do_not_depend_on_when_they_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: formats.Format
+) -> None:
+    """What is written beside a file decides when its rows go out."""
+    monkeypatch.setattr(formats, "GROUP_ROWS", 50)
+    pieces = [made(ROWS * (1 + n % 9)) for n in range(40)]
+    found = set()
+    for budget in (0, 3000, 8 << 20):
+        monkeypatch.setattr(TableFiles.__init__, "__defaults__", (budget,))
+        found.add(written(tmp_path / str(budget), format, pieces).read_bytes())
+    assert len(found) == 1
+
+
 def test_a_file_that_was_given_up_is_not_written_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], workers: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """pyarrow ends its files when its objects go, which is after their folder has gone; it says what fails then."""
     monkeypatch.setattr(formats, "GROUP_ROWS", 2)
-    with suppress(RuntimeError), TableFiles("parquet", 0, workers=workers) as files:
+    with suppress(RuntimeError), TableFiles("parquet", 0) as files:
         file = files.add(tmp_path / "sub" / "x.parquet", Table(FIELDS), {})
         files.write(file, made(ROWS))
         raise RuntimeError

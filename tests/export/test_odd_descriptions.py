@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.export.files.directory import Options, export_directory
+from clrevents.export.files.directory import export_directory
 from clrevents.export.files.formats import FORMATS, Format
+from clrevents.export.files.tables import Options
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Variant
 from clrevents.testing.builder import TraceBuilder
 

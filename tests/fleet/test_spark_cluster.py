@@ -24,8 +24,8 @@ import pytest
 import clrevents
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
-from clrevents.export.files.directory import Options
 from clrevents.export.files.lake import export_trace, jobs
+from clrevents.export.files.tables import Options
 from clrevents.schema.registry import DEFAULT
 from clrevents.table.table import Table
 from far_files import Reads, served

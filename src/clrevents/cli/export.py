@@ -62,7 +62,7 @@ _TRACES: Final = (".nettrace", ".netperf")
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Use N cores: N traces in parallel, or reading one and writing in parallel. [default: one trace, all cores]",
+    help="Use N processes: for N traces at a time, or for the tables of one. [default: one trace, all cores]",
 )
 @click.option("--skip-existing", is_flag=True, help="Skip traces already exported to OUT with these options.")
 @click.option("--names", is_flag=True, help="Write enums and flags as text instead of numbers.")
@@ -118,8 +118,8 @@ def command(
     Each trace's folder also has _headers (a row per event), _stacks, and _trace.json with facts about the trace.
     Folders and files appear only when complete.
     """
-    from clrevents.export.files.directory import Options
-    from clrevents.export.timeline.timeline_file import timeline_format
+    from clrevents.export.files.tables import Options
+    from clrevents.export.timeline.timeline_formats import timeline_format
 
     files, selectors = _told_apart(things)
     single = _single(out)
@@ -154,7 +154,7 @@ def command(
             wanted = "one FILE" if single == "jsonl" else "one FILE and one NAME"
             raise click.UsageError(f"{out} is a file, which takes {wanted}; give a folder for more")
         refuse_overwriting(out, files[0])
-        return _file(reading, selectors, Path(out), options, _cores(jobs), fail_on)
+        return _file(reading, selectors, Path(out), options, fail_on)
     except OSError as error:
         # Reading raises its own exceptions, so this is about writing.
         where = f" {error.filename}" if error.filename else f" to {out}"
@@ -213,12 +213,7 @@ def _single(out: str) -> str | None:
     return _SUFFIXES.get(os.path.splitext(out)[1].lower())
 
 
-def _cores(jobs: int | None) -> int:
-    """How many cores one trace may use."""
-    return usable_processors() if jobs is None else jobs
-
-
-def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any, workers: int, fail_on: FailOn) -> int:
+def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any, fail_on: FailOn) -> int:
     from clrevents.export.files.onefile import export_lines, export_table
 
     left_out: Mapping[tuple[str, str], int] = {}
@@ -227,7 +222,7 @@ def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any,
             if options.format == "jsonl":
                 count = export_lines(reading.trace, selectors, out, names=options.names, process_id=options.process_id)
             else:
-                written = export_table(reading.trace, selectors[0], out, options, workers)
+                written = export_table(reading.trace, selectors[0], out, options)
                 count, left_out = written.rows, written.left_out
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
@@ -273,7 +268,8 @@ def _timeline(
 ) -> int:
     from clrevents._util.outputs import whole_file
     from clrevents.export.look import Look
-    from clrevents.export.timeline.timeline_file import VIEWERS, write_timeline
+    from clrevents.export.timeline.timeline_file import write_timeline
+    from clrevents.export.timeline.timeline_formats import VIEWERS
 
     with reading:
         title = os.path.basename(reading.name)
@@ -336,17 +332,17 @@ def _outcomes(todo: Sequence[Any], jobs: int | None) -> Iterator[Any]:
     # Unless told otherwise: several traces at once also take several times the memory.
     processes = jobs or 1
     alone = todo if processes == 1 or len(todo) == 1 else piped
-    workers = _cores(jobs)
+    of_each = jobs or usable_processors()
     try:
         for job in alone:
             progress = meter.part(done, sizes[job], total)
             if job.beside is not None:
                 with Reading(job.file, job.errors, beside=job.beside) as reading:
                     reading.joined.seek(0)
-                    outcome = export_trace(job, reading.joined, progress, workers)
+                    outcome = export_trace(job, reading.joined, progress)
                     outcome = replace(outcome, damage=(*reading.damage, *outcome.damage))
             else:
-                outcome = export_trace(job, trace_source("-") if job.file == "-" else None, progress, workers)
+                outcome = export_trace(job, trace_source("-") if job.file == "-" else None, progress, of_each)
             done += sizes[job]
             meter.close()
             yield outcome

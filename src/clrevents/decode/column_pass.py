@@ -22,7 +22,7 @@ from clrevents.decode.payload.columns.column import Column
 from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.rows import Rows, joined_rows, joined_windows
-from clrevents.decode.selection import Selection
+from clrevents.decode.selection import EventName, Selection
 from clrevents.decode.stacks import StackArrays, join, stack_arrays
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import PayloadError, Problem, TraceError, raised
@@ -51,8 +51,9 @@ class Chunk:
 class ColumnPass:
     """Reads a whole stream into chunks. `headers` and `fields` (None for all) are the requested columns.
 
-    If `payloads` is False, no payload is read; `stacks` requests the addresses of stacks too. A chunk has at most
-    `rows` events.
+    If `payloads` is False, no payload is read, or only those of the events for whose (provider, name) it returns True;
+    `stacks` requests the addresses of stacks too. A chunk has at most `rows` events. Where chunks end depends on what
+    is selected, not on what is requested of it.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class ColumnPass:
         *,
         headers: Sequence[str],
         fields: frozenset[str] | None = None,
-        payloads: bool = True,
+        payloads: bool | Callable[[EventName], bool] = True,
         stacks: bool = False,
         rows: int = _ROWS,
     ) -> None:
@@ -169,8 +170,10 @@ class ColumnPass:
             order, groups = arranged(kinds)
             starts, ends = starts.take(order), ends.take(order)
             for index, part in groups:
-                group = Group(self.stream.kinds.all[index], buf, starts[part], ends[part], offsets, order[part])
-                payloads += self._column_maker.columns_of(group)
+                kind = self.stream.kinds.all[index]
+                if self._payloads is True or self._payloads((kind.key.provider, kind.key.name)):
+                    group = Group(kind, buf, starts[part], ends[part], offsets, order[part])
+                    payloads += self._column_maker.columns_of(group)
         return Chunk(len(kinds), kinds, headers, payloads, stacks)
 
     def _new_stacks(self, parts: list[Rows], pointer_size: int) -> StackArrays:

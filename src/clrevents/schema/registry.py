@@ -193,6 +193,13 @@ class Registry(Summary):
         found = frozenset(own.versions if own is not None else ())
         return found if self.parent is None else found | self.parent.declared(provider, id)
 
+    @property
+    def has_own(self) -> bool:
+        """Whether it has an event that a user declared, which other processes may not know."""
+        with self._lock:
+            own = any(info.own for versions in self._events.values() for info in versions.values())
+        return own or (self.parent is not None and self.parent.has_own)
+
     def entries(self) -> Iterator[Entry]:
         """Iterate over all events by name, without loading their classes. Events registered here hide the parent's."""
         with self._lock:

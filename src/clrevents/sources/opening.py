@@ -195,6 +195,21 @@ def open_source(source: Openable, limits: Limits) -> Source:
     return spool
 
 
+FileMark: TypeAlias = tuple[int, int, int, int]
+
+
+def file_mark(source: Source) -> FileMark | None:
+    """What changes when the file is written to or replaced. None if it is gone, or is no file that every process reads
+    alike: a pipe, a compressed file, a remote one."""
+    if not isinstance(source, _Path) or source.path is None:
+        return None
+    try:
+        found = os.stat(source.path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def _begins_with(raw: Source, magic: bytes) -> bool:
     """Whether these are the first bytes, of which a file object may give fewer at a time than asked for."""
     head = b""

@@ -16,9 +16,9 @@ from clrevents.table.table import Table
 
 def without_childless(table: Table) -> Table:
     """The same table without them; the table itself if it has none."""
-    fields = childful_fields(table.fields)
-    if fields == tuple(table.fields):
+    if all(_kept(field.type) == field.type for field in table.fields):
         return table
+    fields = childful_fields(table.fields)
     kept = [index for index, field in enumerate(table.fields) if _kept(field.type) is not None]
     parts = tuple(tuple(_shaped(part[index]) for index in kept) for part in table.parts)
     return Table(fields, parts, table.metadata)
@@ -27,7 +27,9 @@ def without_childless(table: Table) -> Table:
 def childful_fields(fields: Sequence[TableField]) -> tuple[TableField, ...]:
     """The fields of such a table."""
     found = ((field, _kept(field.type)) for field in fields)
-    return tuple(attrs.evolve(field, type=kept) for field, kept in found if kept is not None)
+    return tuple(
+        field if kept == field.type else attrs.evolve(field, type=kept) for field, kept in found if kept is not None
+    )
 
 
 def _kept(type: ColumnType) -> ColumnType | None:

@@ -6,7 +6,7 @@ scan of all headers. Knows no analysis and prints nothing; warns once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -38,7 +38,7 @@ from clrevents.errors import (
 from clrevents.schema.describe import class_body
 from clrevents.schema.dynamic import ClassCache, variants
 from clrevents.schema.registry import Registry
-from clrevents.sources import Source
+from clrevents.sources import Source, file_mark
 from clrevents.table.event_schema import TableField, header_fields, shown_fields
 from clrevents.table.read import (
     TableChunk,
@@ -78,6 +78,8 @@ class Passes:
         self._stopped: int | None = None
         # The container's problems and the number of lost events, once a pass came to its end.
         self._read: tuple[tuple[Problem, ...], int] | None = None
+        self.most_met = 0
+        """How many problems a pass has met, listed or not: that with the most."""
         # Those of the pass that met most of them, so that later ones need not make them again.
         self._kinds: Sequence[EventKind] = ()
         self._fields: dict[EventName, tuple[TableField, ...]] = {}
@@ -141,6 +143,16 @@ class Passes:
             return self._found.every
         # Also of a pass that did not come to its end.
         return self._found.after(tuple(self._scanned.problems)) or self._found.every
+
+    @property
+    def found_in_payloads(self) -> tuple[Problem, ...]:
+        """Those of them that reading the headers alone does not find."""
+        listed = tuple(self.scan(raising=False).problems)
+        return self._found.after(listed)[len(listed) :]
+
+    def file_mark(self) -> object:
+        """What changes when the trace is written to or replaced; None if another process cannot read the same."""
+        return file_mark(self.source)
 
     def moment_ns(self, moment: Moment, what: str = "moment") -> int:
         """A moment as accepted by filters, in nanoseconds since the session started."""
@@ -252,7 +264,7 @@ class Passes:
         order: Order = "file",
         headers: Sequence[str] = (),
         fields: frozenset[str] | None = None,
-        payloads: bool = True,
+        payloads: bool | Callable[[EventName], bool] = True,
         rows: int = _ROWS,
         stacks: bool = False,
     ) -> ColumnPass:
@@ -318,11 +330,13 @@ class Passes:
         rows: int = 1 << 16,
         order: Order = "time",
         filters: FilterOptions | None = None,
+        only: Callable[[EventName], bool] | None = None,
     ) -> Iterator[TableChunk]:
         """Everything of the selected events in one pass and in bounded memory.
 
         Per chunk, their tables as in `Trace.tables`, their headers as in `Trace.headers`, and their stacks (which cost
-        a look at every stack block; without `stacks` there are none).
+        a look at every stack block; without `stacks` there are none). `only` says which tables are wanted; the chunks
+        are the same without the others.
         """
         wanted = Wanted((*DEFAULT_HEADERS,) if columns is None else tuple(columns), enum_names)
         header_names(wanted.columns)
@@ -335,7 +349,7 @@ class Passes:
 
         both = tuple(dict.fromkeys((*wanted.headers, *headers)))
         selection = self.selection(selectors, Filters.of(filters or {}))
-        made = self.columns(selection, order, headers=both, rows=rows, stacks=stacks)
+        made = self.columns(selection, order, headers=both, payloads=only or True, rows=rows, stacks=stacks)
         return table_chunks(self.chunks(made), fields, wanted, headers)
 
     def schemas(
@@ -419,6 +433,7 @@ class Passes:
                 error.path = error.path or self.source.path
             raise
         finally:
+            self.most_met = max(self.most_met, stream.problems.total)
             for problem in stream.problems.items:
                 self._found.add(problem)
             self._found.warn_of_losses(tuple(stream.losses))

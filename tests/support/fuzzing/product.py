@@ -39,8 +39,9 @@ from clrevents.analysis.framework.run.catalogue import feed_reports, find_report
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.decode.stream.stream import Stream
-from clrevents.export.files.directory import Options, export_directory
+from clrevents.export.files.directory import export_directory
 from clrevents.export.files.formats import FORMATS, Format
+from clrevents.export.files.tables import Options
 from clrevents.export.flame.flame_formats import FLAME_FORMATS, flame_bytes
 from clrevents.export.look import Look
 from clrevents.export.page.comparison_page import comparison_page

@@ -1,7 +1,8 @@
 """Many tables at once, each into its own file, with bounded memory and without tiny pieces.
 
 Rows wait until there are enough of them to be worth writing, or until the waiting rows exceed the budget; then the
-largest table goes first. Files have temporary names until all are complete. Knows no trace.
+largest table goes first. That decides when bytes are written, never which: a file is the same whatever else is written
+beside it. Files have temporary names until all are complete. Knows no trace.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from clrevents._util.outputs import PARTIAL
-from clrevents._util.second_thread import SecondThread
 from clrevents.export.files.formats import (
     GROUP_BYTES,
     GROUP_ROWS,
@@ -24,8 +24,8 @@ from clrevents.export.files.formats import (
 from clrevents.export.files.sink import FileSink
 from clrevents.table.table import Table
 
-_BUDGET: Final = 2 << 20
-"""Bytes buffered in memory. More would be slightly faster, but long-lived small arrays fragment the heap."""
+_BUDGET: Final = 8 << 20
+"""Bytes buffered in memory. More would be slightly faster, but take more than that: small arrays fragment the heap."""
 
 
 @dataclass
@@ -45,23 +45,23 @@ class TableFile:
     def partial(self) -> Path:
         return self.path.with_name(self.path.name + PARTIAL)
 
-    def taken(self) -> Table:
-        """The waiting rows, which wait no longer."""
-        parts = tuple(part for table in self.waiting for part in table.parts)
-        self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
-        return Table(self.like.fields, parts)
-
-    def append(self, make: type[Writer], rest: Table) -> None:
-        """Write these rows, after the file's header the first time."""
-        writer = self._open(make)
+    def append(self, make: type[Writer]) -> None:
+        """Write the waiting rows, after the file's header the first time."""
+        writer, rest = self._open(make), self._taken()
         if len(rest):
             writer.write(rest)
             writer.sink.flush()
 
-    def finish(self, make: type[Writer], rest: Table) -> None:
-        """Write these rows and the end of the file."""
-        self._open(make).close(rest)
+    def finish(self, make: type[Writer]) -> None:
+        """Write the waiting rows and the end of the file."""
+        self._open(make).close(self._taken())
         self.writer = None
+
+    def _taken(self) -> Table:
+        """The waiting rows, which wait no longer."""
+        parts = tuple(part for table in self.waiting for part in table.parts)
+        self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
+        return Table(self.like.fields, parts)
 
     def _open(self, make: type[Writer]) -> Writer:
         if self.writer is None:
@@ -74,22 +74,19 @@ class TableFiles:
     """All the files of one export, in a `with` block. `close` completes them; without it they keep their temporary
     names.
 
-    With `spreadsheet`, no text in CSV is a formula. With more `workers` than one, a second thread writes Parquet,
-    the same bytes.
+    With `spreadsheet`, no text in CSV is a formula.
     """
 
-    def __init__(self, format: Format, budget: int = _BUDGET, *, spreadsheet: bool = False, workers: int = 1) -> None:
+    def __init__(self, format: Format, budget: int = _BUDGET, *, spreadsheet: bool = False) -> None:
         self._make = SpreadsheetWriter if spreadsheet and format == "csv" else WRITERS[format]
         self._budget = budget
         self._held = 0
         self._files: list[TableFile] = []
-        self._thread = SecondThread(workers if self._make.beside_us else 1)
 
     def __enter__(self) -> TableFiles:
         return self
 
-    def __exit__(self, *exception: Any) -> None:
-        self._thread.__exit__(*exception)
+    def __exit__(self, *_: object) -> None:
         for file in self._files:
             if file.writer is not None:
                 file.writer.sink.give_up()
@@ -122,14 +119,13 @@ class TableFiles:
         """Write the rest of every file, and give all of them their final names."""
         for file in self._files:
             self._held -= file.waiting_bytes
-            self._thread.call(file.finish, self._make, file.taken())
-        self._thread.finish()
+            file.finish(self._make)
         for file in self._files:
             file.partial.replace(file.path)
 
     def _flush(self, file: TableFile) -> None:
         self._held -= file.waiting_bytes
-        self._thread.call(file.append, self._make, file.taken())
+        file.append(self._make)
 
 
 def table_bytes(table: Table) -> int:

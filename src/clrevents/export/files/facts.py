@@ -16,22 +16,38 @@ _RUNTIME_EVENTS: Final = {RUNTIME: "RuntimeInformationStart", RUNDOWN: "RuntimeI
 _FROM_PATH: Final = re.compile(r"Microsoft\.NETCore\.App[/\\]([^/\\]+)[/\\]")
 
 
-def trace_object(trace: Trace) -> dict[str, Any]:
-    """Everything in the header and in one scan of all headers, and the runtime's version. Raises for damage."""
+def brief_object(trace: Trace) -> dict[str, Any]:
+    """The facts that are short and apply to every table."""
     info = trace.info
-    counts = trace.event_counts()
     return {
         "file": info.path,
         "format": info.format,
         "format_version": info.version,
-        "runtime": runtime_object(trace),
         "process_id": info.process_id,
         "pointer_size": info.pointer_size,
-        "processors": info.processors,
         "start": None if info.start is None else info.start.isoformat(),
         "duration_ns": trace.duration_ns,
-        "sync_qpc": info.sync_qpc,
         "frequency": info.frequency,
+    }
+
+
+def trace_object(trace: Trace) -> dict[str, Any]:
+    """Everything in the header and in one scan of all headers, and the runtime's version. Raises for damage."""
+    info = trace.info
+    counts = trace.event_counts()
+    brief = brief_object(trace)
+    return {
+        "file": brief["file"],
+        "format": brief["format"],
+        "format_version": brief["format_version"],
+        "runtime": runtime_object(trace),
+        "process_id": brief["process_id"],
+        "pointer_size": brief["pointer_size"],
+        "processors": info.processors,
+        "start": brief["start"],
+        "duration_ns": brief["duration_ns"],
+        "sync_qpc": info.sync_qpc,
+        "frequency": brief["frequency"],
         "sampling_interval_ns": info.sampling_interval_ns,
         "key_values": dict(info.key_values),
         "redacted": trace.redacted,

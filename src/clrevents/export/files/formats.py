@@ -17,8 +17,9 @@ import numpy as np
 
 from clrevents.export.files.csv_lines import csv_lines
 from clrevents.export.files.sink import FileSink
-from clrevents.table.arrow import arrow_schema
+from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.childless import childful_fields, without_childless
+from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table, needed, portions
 
 Format: TypeAlias = Literal["parquet", "arrow", "csv", "jsonl"]
@@ -26,21 +27,17 @@ FORMATS: Final[tuple[Format, ...]] = ("parquet", "arrow", "csv", "jsonl")
 
 GROUP_ROWS: Final = 1 << 17
 GROUP_BYTES: Final = 8 << 20
-"""A table is written once it has this many rows or bytes: a row group of Parquet."""
+"""A row group is complete once it has this many rows or bytes."""
 
 
 _COMPRESSIBLE: Final = 64
 """Average bytes per column. Below this, compression gains nothing and takes longer than everything else."""
 _PAGE: Final = 1 << 17
 """Bytes. An open file keeps a page of its last column in memory; smaller pages have no measurable cost."""
-_BUFFER: Final = 1 << 16
-"""Bytes that pyarrow gathers before it writes them: writing takes the interpreter's lock, which a thread waits for."""
 
 
 class Writer(ABC):
-    """A table being written to a file. `beside_us`: mostly outside the interpreter, so a second thread saves time."""
-
-    beside_us: ClassVar[bool] = False
+    """A table being written to a file. The bytes depend on the parts of its tables, not on how many come at a time."""
 
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         self.sink = sink
@@ -56,109 +53,136 @@ class Writer(ABC):
         self.sink.close()
 
 
-class ParquetWriter(Writer):
-    """zstd at its fastest level, dictionaries for text only, deltas for times: docs/tables.md has the measurements.
-    Tables of a few rows are not compressed.
+class GroupedWriter(Writer):
+    """A file of row groups: each ends with the part of a table that fills it.
 
     A row group costs memory until the file is complete, and takes readers time. Rows too few for one therefore go to
-    a temporary file until there are more. Structs without fields are left out.
+    a temporary file until there are more. `what` is said if pyarrow is missing.
     """
 
-    beside_us = True
+    what: ClassVar[str]
 
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
-        self._pa = needed("pyarrow", "arrow", "a Parquet file")
-        self._ipc = needed("pyarrow.ipc", "arrow", "a Parquet file")
-        self._parquet = needed("pyarrow.parquet", "arrow", "a Parquet file")
-        fields = childful_fields(table.fields)
-        self._schema = arrow_schema(fields, metadata)
-        self._texts = [path for f in fields for path in _texts(f.type, f.name)]
-        self._times = [f.name for f in table.fields if f.name in ("time_ns", "time") and f.wire is None]
-        self._out: Any = None
-        self._writer: Any = None
+        self._pa = needed("pyarrow", "arrow", f"{self.what} file")
+        self._ipc = needed("pyarrow.ipc", "arrow", f"{self.what} file")
+        self._schema = arrow_schema(table.fields, metadata)
+        self._begun = False
         self._aside: Path | None = None
         self._rows = self._bytes = 0
+        self._writer: Any = None
+
+    @abstractmethod
+    def _begin(self, group_bytes: int) -> None:
+        """Write what is before the first row group, of which this is the size in memory."""
+
+    @abstractmethod
+    def _add(self, table: Any) -> None:
+        """Write a row group."""
+
+    @abstractmethod
+    def _end(self) -> None:
+        """Write what is after the last row group."""
 
     def write(self, table: Table) -> None:
-        more = self._arrow(table)
-        self._rows += more.num_rows
-        self._bytes += more.nbytes
-        if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
-            self._group(more)
-        else:
-            self._put_aside(more)
+        self._put_aside(self._filled(table))
         self._release()
 
     def close(self, rest: Table) -> None:
-        last = self._arrow(rest)
-        self._bytes += last.nbytes
-        self._group(last)
-        self._writer.close()
-        self._out.flush()
+        self._group(self._filled(rest))
+        self._end()
         self.sink.close()
         self._release()
+
+    def _filled(self, table: Table) -> list[Any]:
+        """Write the row groups that these rows complete; returns the rows after them."""
+        waiting = []
+        for part in table.parts:
+            batch = self._pa.record_batch([arrow_array(column) for column in part], schema=self._schema)
+            waiting.append(batch)
+            self._rows += batch.num_rows
+            self._bytes += batch.nbytes
+            if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+                self._group(waiting)
+                waiting = []
+        return waiting
+
+    def _put_aside(self, batches: list[Any]) -> None:
+        if batches:
+            self._aside = self.sink.path.with_name(f"{self.sink.path.name}.rows")
+            with self._aside.open("ab") as file:
+                file.writelines(batch.serialize() for batch in batches)
+
+    def _group(self, batches: list[Any]) -> None:
+        """Write the rows set aside and these as one row group; the first one in any case, for what is before it."""
+        if not self._begun:
+            self._begun = True
+            self._begin(self._bytes)
+        if self._aside is not None:
+            with self._pa.OSFile(str(self._aside)) as file:
+                batches = [*iter(lambda: _message(self._ipc, file, self._schema), None), *batches]
+            self._aside.unlink()
+            self._aside = None
+        self._rows = self._bytes = 0
+        if batches:
+            self._add(self._pa.Table.from_batches(batches, self._schema))
+            self.sink.flush()
 
     def _release(self) -> None:
         """Otherwise pyarrow keeps 30 MB of what it no longer uses."""
         self._pa.default_memory_pool().release_unused()
 
-    def _arrow(self, table: Table) -> Any:
-        return without_childless(table).to_arrow().replace_schema_metadata(self._schema.metadata)
 
-    def _put_aside(self, table: Any) -> None:
-        self._aside = self.sink.path.with_name(f"{self.sink.path.name}.rows")
-        with self._aside.open("ab") as file:
-            # Whole messages: writing them piece by piece would take the interpreter's lock for each.
-            file.writelines(batch.serialize() for batch in table.to_batches())
+class ParquetWriter(GroupedWriter):
+    """zstd at its fastest level, dictionaries for text only, deltas for times: docs/export.md has the measurements.
 
-    def _group(self, table: Any) -> None:
-        """Write the rows set aside and these as one row group."""
-        if self._writer is None:
-            small = self._bytes < _COMPRESSIBLE * len(self._schema)
-            self._out = self._pa.BufferedOutputStream(self._pa.PythonFile(self.sink, mode="w"), _BUFFER)
-            self._writer = self._parquet.ParquetWriter(
-                self._out,
-                self._schema,
-                compression="none" if small else "zstd",
-                compression_level=None if small else 1,
-                data_page_size=_PAGE,
-                use_dictionary=self._texts,
-                column_encoding=dict.fromkeys(self._times, "DELTA_BINARY_PACKED"),
-            )
-        if self._aside is not None:
-            with self._pa.OSFile(str(self._aside)) as file:
-                before = iter(lambda: _message(self._ipc, file, self._schema), None)
-                table = self._pa.Table.from_batches([*before, *table.to_batches()], self._schema)
-            self._aside.unlink()
-            self._aside = None
-        self._rows = self._bytes = 0
-        if table.num_rows:
-            self._writer.write_table(table, GROUP_ROWS)
-            self._out.flush()
-            self.sink.flush()
+    Tables of a few rows are not compressed. Structs without fields are left out.
+    """
 
-
-class ArrowWriter(Writer):
-    """Arrow's own file format, also called Feather."""
+    what = "a Parquet"
 
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
-        super().__init__(sink, table, metadata)
-        self._pa = needed("pyarrow", "arrow", "an Arrow file")
-        ipc = needed("pyarrow.ipc", "arrow", "an Arrow file")
-        options = ipc.IpcWriteOptions(compression="zstd")
-        self._file = self._pa.PythonFile(sink, mode="w")
-        self._schema = arrow_schema(table.fields, metadata)
-        self._writer = ipc.new_file(self._file, self._schema, options=options)
+        super().__init__(sink, without_childless(table), metadata)
+        self._parquet = needed("pyarrow.parquet", "arrow", "a Parquet file")
+        self._fields = childful_fields(table.fields)
 
-    def write(self, table: Table) -> None:
-        self._writer.write_table(table.to_arrow().replace_schema_metadata(self._schema.metadata).combine_chunks())
+    def _filled(self, table: Table) -> list[Any]:
+        return super()._filled(without_childless(table))
 
-    def close(self, rest: Table) -> None:
-        if len(rest):
-            self.write(rest)
+    def _begin(self, group_bytes: int) -> None:
+        small = group_bytes < _COMPRESSIBLE * len(self._schema)
+        self._writer = self._parquet.ParquetWriter(
+            self._pa.PythonFile(self.sink, mode="w"),
+            self._schema,
+            compression="none" if small else "zstd",
+            compression_level=None if small else 1,
+            data_page_size=_PAGE,
+            use_dictionary=[path for f in self._fields for path in _texts(f.type, f.name)],
+            column_encoding={f.name: "DELTA_BINARY_PACKED" for f in self._fields if _is_time(f)},
+        )
+
+    def _add(self, table: Any) -> None:
+        groups = max(1, table.num_rows // GROUP_ROWS)
+        self._writer.write_table(table, -(-table.num_rows // groups))
+
+    def _end(self) -> None:
         self._writer.close()
-        self.sink.close()
+
+
+class ArrowWriter(GroupedWriter):
+    """Arrow's own file format, also called Feather; a row group is a batch of records."""
+
+    what = "an Arrow"
+
+    def _begin(self, group_bytes: int) -> None:
+        options = self._ipc.IpcWriteOptions(compression="zstd")
+        self._writer = self._ipc.new_file(self._pa.PythonFile(self.sink, mode="w"), self._schema, options=options)
+
+    def _add(self, table: Any) -> None:
+        self._writer.write_table(table.combine_chunks())
+
+    def _end(self) -> None:
+        self._writer.close()
 
 
 class CsvWriter(Writer):
@@ -213,6 +237,10 @@ def _message(ipc: Any, file: Any, schema: Any) -> Any:
         return ipc.read_record_batch(file, schema)
     except EOFError:
         return None
+
+
+def _is_time(field: TableField) -> bool:
+    return field.name in ("time_ns", "time") and field.wire is None
 
 
 def _texts(type: Any, path: str) -> Iterable[str]:

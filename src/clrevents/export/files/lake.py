@@ -19,8 +19,10 @@ from typing import Any, BinaryIO, Final
 from clrevents._util.outputs import remove_unfinished
 from clrevents._util.workers import Workers, give_up_if_told
 from clrevents.errors import ErrorMode, Problem, SourceError, TraceError, TraceWarning
-from clrevents.export.files.directory import FACTS, Options, Written, export_directory
+from clrevents.export.files.apart import Apart
+from clrevents.export.files.directory import FACTS, Written, export_directory
 from clrevents.export.files.file_names import name_hash, trace_stem
+from clrevents.export.files.tables import Options
 from clrevents.trace import Trace
 
 _HEAD: Final = 1 << 16
@@ -157,15 +159,22 @@ class _Passes:
 
 
 def export_trace(
-    job: Job, opened: BinaryIO | None = None, progress: Callable[[float], Any] | None = None, workers: int = 1
+    job: Job, opened: BinaryIO | None = None, progress: Callable[[float], Any] | None = None, processes: int = 1
 ) -> Outcome:
     """Export one trace; `progress` is called with the fraction done, from 0 to 1.
 
-    `opened` is what to read if that is not the file: standard input, or the joined trace. With more `workers` than one,
-    a second thread writes.
+    `opened` is what to read if that is not the file: standard input, or the joined trace. At most so many `processes`
+    write its tables.
 
     Raises OSError if it cannot be written; any fault of the trace is in the outcome.
     """
+    try:
+        return _exported(job, opened, progress, processes)
+    except Apart:
+        return _exported(job, opened, progress, 1)
+
+
+def _exported(job: Job, opened: BinaryIO | None, progress: Callable[[float], Any] | None, processes: int) -> Outcome:
     passes = _Passes(progress or (lambda share: None))
     tell = None if progress is None else passes.progress
     with warnings.catch_warnings():
@@ -173,18 +182,17 @@ def export_trace(
         try:
             about = job.about
             with Trace(job.file if opened is None else opened, errors=job.errors, progress=tell) as trace:
-                written = export_directory(trace, job.folder, job.options, about, passes.begun, workers)
-                problems = trace.problems
+                written = export_directory(trace, job.folder, job.options, about, passes.begun, processes)
                 return Outcome(
                     job,
                     written,
-                    damage=tuple(p for p in problems if p.severity == "damage"),
-                    payload_faults=any(p.severity == "payload" for p in problems),
+                    damage=tuple(p for p in written.problems if p.severity == "damage"),
+                    payload_faults=any(p.severity == "payload" for p in written.problems),
                     lost=trace.lost,
                 )
         except TraceError as error:
             return Outcome(job, error=error)
-        except (OSError, ImportError):
+        except (OSError, ImportError, Apart):
             raise
         except Exception as error:
             if os.environ.get("CLREVENTS_TRACEBACK"):

@@ -13,22 +13,23 @@ from typing import Any
 from clrevents._util.outputs import whole_path
 from clrevents.errors import UnknownEventError
 from clrevents.export.files.buffered import TableFiles
-from clrevents.export.files.directory import Options, Written
+from clrevents.export.files.directory import Written
 from clrevents.export.files.jsonl import EventJson
 from clrevents.export.files.sink import FileSink
+from clrevents.export.files.tables import Options
 from clrevents.table.read import Wanted
 from clrevents.trace import Filters, Trace, passes_of
 
 
-def export_table(trace: Trace, selector: Any, path: Path, options: Options, workers: int = 1) -> Written:
-    """Write the table of one event, whatever `options` select; with more `workers` than one, in a second thread.
+def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> Written:
+    """Write the table of one event, whatever `options` select.
 
     Raises what `Trace.table_parts` raises, and OSError.
     """
     passes = passes_of(trace)
     event = passes.one_event(selector)
     wanted = Wanted(enum_names=options.names, default=options.columns)
-    files = TableFiles(options.format, spreadsheet=options.spreadsheet, workers=workers)
+    files = TableFiles(options.format, spreadsheet=options.spreadsheet)
     with _whole(path, trace) as partial, files:
         file = None
         for table in passes.tables(selector, wanted, Filters.of(options.filters), rows=1 << 18):

@@ -21,7 +21,7 @@ class FileSink:
         self._held = 0
         self._size = 0
         self._given_up = False
-        path.open("xb").close()
+        self._mode = "xb"
 
     def write(self, data: Any) -> int:
         """Write bytes, or any object with a buffer."""
@@ -39,9 +39,10 @@ class FileSink:
         return self._size
 
     def flush(self) -> None:
-        if self._waiting:
-            with self.path.open("ab") as file:
+        if self._waiting or self._mode == "xb":
+            with open(self.path, self._mode) as file:
                 file.writelines(self._waiting)
+            self._mode = "ab"
             self._waiting.clear()
             self._held = 0
 

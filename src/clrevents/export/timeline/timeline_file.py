@@ -1,4 +1,4 @@
-"""A trace → a file with its timeline: the available formats, and the one that a file name means.
+"""A trace → a file with its timeline, in one of `timeline_formats`.
 
 Each format's writer is imported on use. Opens no file.
 """
@@ -8,23 +8,14 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import IO, Final, Literal, NamedTuple, TypeAlias, cast
+from typing import IO, NamedTuple, cast
 
 from clrevents.export.look import Look, summary
 from clrevents.export.timeline.event_items import event_items, events_of_users
 from clrevents.export.timeline.read_timeline import Timeline, read_timeline
+from clrevents.export.timeline.timeline_formats import TimelineFormat
 from clrevents.export.timeline.timeline_items import Placed
 from clrevents.trace import Selector, Trace
-
-TimelineFormat: TypeAlias = Literal["perfetto", "firefox"]
-_ENDINGS: Final[dict[TimelineFormat, tuple[str, ...]]] = {
-    "perfetto": (".pftrace", ".perfetto-trace"),
-    "firefox": (".firefox.json", ".firefox"),
-}
-VIEWERS: Final[dict[TimelineFormat, str]] = {
-    "perfetto": "https://ui.perfetto.dev",
-    "firefox": "https://profiler.firefox.com",
-}
 
 
 class WrittenTimeline(NamedTuple):
@@ -32,12 +23,6 @@ class WrittenTimeline(NamedTuple):
 
     summary: str
     left_out: int
-
-
-def timeline_format(name: str) -> TimelineFormat | None:
-    """The format of a file with this name; None if it is not a timeline format."""
-    name = name.lower().removesuffix(".gz")
-    return next((format for format, endings in _ENDINGS.items() if name.endswith(endings)), None)
 
 
 def write_timeline(

@@ -1,0 +1,178 @@
+"""One pass over a trace → files of its tables: all of them, or the share of one process among several.
+
+Which tables a process writes changes nothing in any of them. Knows no other process, and no facts but those that
+every table has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clrevents.errors import Problem, UnknownEventError
+from clrevents.export.files.buffered import TableFile, TableFiles
+from clrevents.export.files.facts import brief_object
+from clrevents.export.files.file_names import Names
+from clrevents.export.files.formats import Format
+from clrevents.export.files.shares import EVERYTHING, Event, Share
+from clrevents.table.build import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS
+from clrevents.table.table import Table
+from clrevents.trace import FilterOptions, Trace, passes_of
+
+
+@dataclass(frozen=True)
+class Options:
+    """The contents of an export; a folder exported with other options is a different export.
+
+    `known`: an unknown name is an error, and nothing is written. `spreadsheet`: no text in CSV is a formula.
+    """
+
+    format: Format = "parquet"
+    selectors: tuple[str, ...] = ()
+    names: bool = False
+    known: bool = False
+    activity_ids: bool = False
+    spreadsheet: bool = False
+    process_id: int | None = None
+
+    @property
+    def filters(self) -> FilterOptions:
+        """Which events of those selected."""
+        return {"process_id": self.process_id}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The header columns of every table."""
+        return (*DEFAULT_HEADERS, *ACTIVITY_HEADERS) if self.activity_ids else DEFAULT_HEADERS
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The columns of the table of all headers."""
+        return (*EVENT_HEADERS, *ACTIVITY_HEADERS) if self.activity_ids else EVENT_HEADERS
+
+    def object(self) -> dict[str, Any]:
+        return {
+            "format": self.format,
+            "selectors": sorted(set(self.selectors)),
+            "names": self.names,
+            "activity_ids": self.activity_ids,
+            "spreadsheet": self.spreadsheet,
+            **({} if self.process_id is None else {"process_id": self.process_id}),
+        }
+
+
+@dataclass(frozen=True)
+class WrittenTables:
+    """What was written: rows and place of each event's table. `unknown` is the error for names not known here.
+
+    `problems` are those of payloads, by their places in the trace; `met` is how many problems there are, listed or not.
+    """
+
+    tables: Mapping[Event, tuple[int, str]]
+    unknown: UnknownEventError | None
+    problems: tuple[Problem, ...]
+    met: int
+
+    def with_others(self, others: Iterable[WrittenTables]) -> WrittenTables:
+        """This and what other processes have written, as if one had."""
+        parts = (self, *others)
+        tables = {event: table for part in parts for event, table in part.tables.items()}
+        problems = (problem for part in parts for problem in part.problems)
+        return WrittenTables(tables, self.unknown, tuple(sorted(problems, key=_place)), sum(part.met for part in parts))
+
+
+def _place(problem: Problem) -> tuple[Any, ...]:
+    return problem.offset or 0, problem.kind, problem.event or "", problem.field or ""
+
+
+class Tables:
+    """The tables of a trace, to be written to `folder`; a scan of its headers tells what there is."""
+
+    def __init__(self, trace: Trace, folder: Path, options: Options) -> None:
+        self._passes = passes_of(trace)
+        self._folder = folder
+        self._options = options
+        self._named = self._passes.named(*options.selectors)
+        self._rows: Counter[Event] = Counter()
+        for key, count in trace.event_counts().items():
+            self._rows[key.provider, key.name] += count
+        self._brief = {"trace": json.dumps(brief_object(trace))}
+        self._providers = Names()
+        self._names: dict[str, Names] = {}
+        for event in self._named:
+            # Of names that clash, the first one is given the plain name: the same one in every process.
+            self._path(event)
+        self._files = TableFiles(options.format, spreadsheet=options.spreadsheet)
+        self._tables: dict[Event, TableFile] = {}
+
+    @property
+    def rows(self) -> dict[Event, int]:
+        """How many events each of the selected ones has, in any process."""
+        return {event: self._rows[event] for event in self._named}
+
+    def write(self, share: Share = EVERYTHING, look: Callable[[], object] = lambda: None) -> WrittenTables:
+        """Write the tables of a share; `look` is called now and then.
+
+        Raises what reading raises, and OSError if something cannot be written.
+        """
+        with self._files:
+            for event in self._named:
+                # The trace lacks an event requested by name.
+                if not self._rows[event] and event in share:
+                    self._file(event)
+            unknown = self._pass(share, look)
+            if unknown is None or not self._options.known:
+                self._files.close()
+        tables = {event: (file.rows, self._relative(file)) for event, file in self._tables.items()}
+        problems = sorted(self._passes.found_in_payloads, key=_place)
+        return WrittenTables(tables, unknown, tuple(problems), self._passes.most_met)
+
+    def _pass(self, share: Share, look: Callable[[], object]) -> UnknownEventError | None:
+        options = self._options
+        chunks = self._passes.table_chunks(
+            *options.selectors,
+            columns=options.columns,
+            enum_names=options.names,
+            headers=options.headers if share.headers else (),
+            stacks=share.stacks,
+            filters=options.filters,
+            only=share.__contains__,
+        )
+        headers = stacks = None
+        try:
+            for chunk in chunks:
+                look()
+                if share.headers:
+                    headers = self._own(headers, "_headers", chunk.headers)
+                if share.stacks:
+                    stacks = self._own(stacks, "_stacks", chunk.stacks)
+                for event, table in chunk.tables.items():
+                    self._files.write(self._tables.get(event) or self._file(event), table)
+        except UnknownEventError as error:
+            # Raised after the last event. Another trace may have such events.
+            return error
+        return None
+
+    def _own(self, file: TableFile | None, name: str, table: Table) -> TableFile:
+        if file is None:
+            file = self._files.add(self._folder / f"{name}.{self._options.format}", table, self._brief)
+        self._files.write(file, table)
+        return file
+
+    def _file(self, event: Event) -> TableFile:
+        # Not before: a crafted trace may have very many events without a table.
+        table = self._passes.schema(event, self._options.names, self._options.columns)
+        made = self._tables[event] = self._files.add(self._path(event), table, {**table.metadata, **self._brief})
+        return made
+
+    def _path(self, event: Event) -> Path:
+        provider, name = event
+        names = self._names.setdefault(provider, Names())
+        return self._folder / self._providers.of(provider) / f"{names.of(name)}.{self._options.format}"
+
+    def _relative(self, file: TableFile) -> str:
+        return file.path.relative_to(self._folder).as_posix()
