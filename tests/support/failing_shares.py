@@ -41,11 +41,12 @@ def reads_another(path: str, *rest: Any) -> Any:
 
 
 def never_ends(path: str, mark: object, errors: Any, limits: Any, folder: Path, options: Options, share: Any) -> Any:
-    """Makes files until it is told to stop."""
-    for number in range(100_000):
-        (folder / f"{number % 10}.partial").write_bytes(b"\0" * 10_000)
-        time.sleep(0.001)
+    """Makes files until it is told to stop, and one after that."""
+    for number in range(1000):
+        (folder / "more").mkdir(parents=True, exist_ok=True)
+        (folder / "more" / f"{number}.partial").write_bytes(b"\0")
         give_up_if_told()
+        time.sleep(0.1)
 
 
 really_written = apart._written
