@@ -17,7 +17,7 @@ DIRECTIVES = {
     "initializedcheck": False,
     "annotation_typing": False,
     "cdivision": True,
-    # Threads that share a batch take turns at its payloads (kernels/objects.py); nothing else that is written is shared.
+    # Threads that share a batch take turns at its payloads (kernels/objects.py); nothing else is shared.
     "freethreading_compatible": True,
 }
 

@@ -168,6 +168,7 @@ class Reading:
         self._errors = errors
         self._meter = Meter(sys.stderr, busy_output and sys.stdout is not None and sys.stdout.isatty())
         self._filters = warnings.catch_warnings()
+        self._others: Callable[..., Any] = warnings.showwarning
         self._warned: list[str] = []
         self._trace: clrevents.Trace | None = None
         self._copies = ExitStack()
@@ -179,7 +180,7 @@ class Reading:
     def __enter__(self) -> Reading:
         self._filters.__enter__()
         warnings.simplefilter("always", TraceWarning)
-        others: Callable[..., Any] = warnings.showwarning
+        self._others = others = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
             if issubclass(category, TraceWarning):
@@ -208,6 +209,8 @@ class Reading:
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._meter.close()
+        # Without the GIL, filters belong to a context, and leaving it does not restore this.
+        warnings.showwarning = self._others
         self._filters.__exit__(kind, value, traceback)
         if self._trace is not None:
             self._trace.close()
