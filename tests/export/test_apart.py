@@ -154,11 +154,18 @@ def test_a_file_that_changes_meanwhile_is_read_by_one_process(
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
 
 
-def test_a_disk_that_is_full_elsewhere(
-    trace: Path, tmp_path: Path, started: list[int], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        (failing_shares.finds_no_room, "No space left on device"),
+        (failing_shares.loses_a_file, "No such file or directory"),
+    ],
+)
+def test_what_cannot_be_written_elsewhere(
+    trace: Path, tmp_path: Path, started: list[int], monkeypatch: pytest.MonkeyPatch, fault: Fault, text: str
 ) -> None:
-    monkeypatch.setattr(apart, "_written", failing_shares.finds_no_room)
-    with pytest.raises(OSError, match="No space left on device"):
+    monkeypatch.setattr(apart, "_written", fault)
+    with pytest.raises(OSError, match=text):
         exported(trace, tmp_path / "out", 2)
     assert list((tmp_path / "out").iterdir()) == []
 

@@ -169,6 +169,21 @@ def test_bytes_do_not_depend_on_when_they_are_written(
     assert len(found) == 1
 
 
+@pytest.mark.parametrize(("ending", "group"), [("parquet.partial", 5), ("parquet.partial.rows", 50)])
+def test_a_file_that_somebody_removed_is_not_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, group: int
+) -> None:
+    """It would lack what was written before."""
+    monkeypatch.setattr(formats, "GROUP_ROWS", group)
+    files = TableFiles("parquet", 0)
+    file = files.add(tmp_path / "sub" / "x.parquet", Table(FIELDS), {})
+    for _ in range(3):
+        files.write(file, made(ROWS))
+    (tmp_path / "sub" / f"x.{ending}").unlink()
+    with pytest.raises(FileNotFoundError):
+        files.write(file, made(ROWS))
+
+
 def test_a_file_that_was_given_up_is_not_written_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

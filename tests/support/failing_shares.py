@@ -40,6 +40,14 @@ def reads_another(path: str, *rest: Any) -> Any:
     return really_written(path, *rest)
 
 
+def loses_a_file(path: str, *rest: Any) -> Any:
+    """Somebody removes what was just finished."""
+    done = really_written(path, *rest)
+    folder: Path = rest[3]
+    (folder / done.files[0]).unlink()
+    return done
+
+
 def never_ends(path: str, mark: object, errors: Any, limits: Any, folder: Path, options: Options, share: Any) -> Any:
     """Makes files until it is told to stop, and one after that."""
     for number in range(1000):

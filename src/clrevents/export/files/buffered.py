@@ -91,6 +91,11 @@ class TableFiles:
             if file.writer is not None:
                 file.writer.sink.give_up()
 
+    @property
+    def paths(self) -> list[Path]:
+        """Of all files."""
+        return [file.path for file in self._files]
+
     def add(self, path: Path, like: Table, metadata: Mapping[str, str]) -> TableFile:
         """Add a file for tables with the columns of `like`."""
         made = TableFile(path, like, metadata)

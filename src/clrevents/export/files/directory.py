@@ -81,5 +81,6 @@ def export_directory(
         }
         with (place / FACTS).open("x", encoding="ascii") as file:
             file.writelines(json_pieces(facts))
-        size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+        # Somebody may have removed what another process had finished.
+        size = sum((place / name).stat().st_size for name in (*written.files, FACTS))
         return Written(len(done), sum(done.values()), size, written.unknown, left_out, problems)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 import numpy as np
 
 from clrevents.export.files.csv_lines import csv_lines
-from clrevents.export.files.sink import FileSink
+from clrevents.export.files.sink import FileSink, opened
 from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.childless import childful_fields, without_childless
 from clrevents.table.event_schema import TableField
@@ -109,8 +109,9 @@ class GroupedWriter(Writer):
 
     def _put_aside(self, batches: list[Any]) -> None:
         if batches:
-            self._aside = self.sink.path.with_name(f"{self.sink.path.name}.rows")
-            with self._aside.open("ab") as file:
+            new = self._aside is None
+            self._aside = self._aside or self.sink.path.with_name(f"{self.sink.path.name}.rows")
+            with opened(self._aside, new) as file:
                 file.writelines(batch.serialize() for batch in batches)
 
     def _group(self, batches: list[Any]) -> None:

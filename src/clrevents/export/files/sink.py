@@ -5,10 +5,19 @@ Used by pyarrow and our own writers. Knows no format.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 _HELD: Final = 1 << 20
+
+
+def opened(path: Path, new: bool) -> BinaryIO:
+    """A new file, or one to append to. Raises FileExistsError, or FileNotFoundError: a file that somebody removed would
+    otherwise lack its beginning."""
+    file = open(path, "xb" if new else "r+b")  # noqa: SIM115 - the caller's
+    file.seek(0, os.SEEK_END)
+    return file
 
 
 class FileSink:
@@ -21,7 +30,7 @@ class FileSink:
         self._held = 0
         self._size = 0
         self._given_up = False
-        self._mode = "xb"
+        self._new = True
 
     def write(self, data: Any) -> int:
         """Write bytes, or any object with a buffer."""
@@ -39,10 +48,10 @@ class FileSink:
         return self._size
 
     def flush(self) -> None:
-        if self._waiting or self._mode == "xb":
-            with open(self.path, self._mode) as file:
+        if self._waiting or self._new:
+            with opened(self.path, self._new) as file:
                 file.writelines(self._waiting)
-            self._mode = "ab"
+            self._new = False
             self._waiting.clear()
             self._held = 0
 

@@ -67,12 +67,14 @@ class Options:
 
 @dataclass(frozen=True)
 class WrittenTables:
-    """What was written: rows and place of each event's table. `unknown` is the error for names not known here.
+    """What was written: rows and place of each event's table; `unknown` is the error for names not known here.
 
-    `problems` are those of payloads, by their places in the trace; `met` is how many problems there are, listed or not.
+    `files` are the places of all files. `problems` are those of payloads, by their places in the trace; `met` is how
+    many problems there are, listed or not.
     """
 
     tables: Mapping[Event, tuple[int, str]]
+    files: tuple[str, ...]
     unknown: UnknownEventError | None
     problems: tuple[Problem, ...]
     met: int
@@ -81,8 +83,11 @@ class WrittenTables:
         """This and what other processes have written, as if one had."""
         parts = (self, *others)
         tables = {event: table for part in parts for event, table in part.tables.items()}
+        files = tuple(file for part in parts for file in part.files)
         problems = (problem for part in parts for problem in part.problems)
-        return WrittenTables(tables, self.unknown, tuple(sorted(problems, key=_place)), sum(part.met for part in parts))
+        return WrittenTables(
+            tables, files, self.unknown, tuple(sorted(problems, key=_place)), sum(part.met for part in parts)
+        )
 
 
 def _place(problem: Problem) -> tuple[Any, ...]:
@@ -127,9 +132,10 @@ class Tables:
             unknown = self._pass(share, look)
             if unknown is None or not self._options.known:
                 self._files.close()
-        tables = {event: (file.rows, self._relative(file)) for event, file in self._tables.items()}
+        tables = {event: (file.rows, self._relative(file.path)) for event, file in self._tables.items()}
         problems = sorted(self._passes.found_in_payloads, key=_place)
-        return WrittenTables(tables, unknown, tuple(problems), self._passes.most_met)
+        files = tuple(map(self._relative, self._files.paths))
+        return WrittenTables(tables, files, unknown, tuple(problems), self._passes.most_met)
 
     def _pass(self, share: Share, look: Callable[[], object]) -> UnknownEventError | None:
         options = self._options
@@ -174,5 +180,5 @@ class Tables:
         names = self._names.setdefault(provider, Names())
         return self._folder / self._providers.of(provider) / f"{names.of(name)}.{self._options.format}"
 
-    def _relative(self, file: TableFile) -> str:
-        return file.path.relative_to(self._folder).as_posix()
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self._folder).as_posix()
