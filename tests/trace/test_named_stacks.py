@@ -9,7 +9,9 @@ from io import BytesIO
 
 import clrevents
 from clrevents.testing.builder import TraceBuilder
-from project_files import fixture
+from clrevents.trace import passes_of
+from project_files import fixture, unpacked
+from reading import Passed
 
 COLUMNS = ["stack_id", "depth", "address", "module", "method", "tier"]
 
@@ -81,3 +83,15 @@ def test_names_are_read_late_and_may_be_gone() -> None:
 def test_no_stacks() -> None:
     with clrevents.open(TraceBuilder().sample().build()) as trace:
         assert (trace.stacks.table().columns, len(trace.stacks.table())) == (COLUMNS, 0)
+
+
+def test_reading_names_tells_when_tracing_stopped() -> None:
+    """Whoever wants both reads the trace once for them, as does `stopped_ns` alone."""
+    data = unpacked(fixture("net10-garbage"))
+    with clrevents.open(data) as trace:
+        alone = passes_of(trace).stopped_ns()
+        assert 0 < alone < passes_of(trace).duration_ns()
+    with clrevents.open(file := Passed(data)) as trace:
+        assert len(trace.methods) > 0
+        before = file.passes
+        assert (passes_of(trace).stopped_ns(), file.passes) == (alone, before)

@@ -111,7 +111,8 @@ class Passes:
         return self.scan().duration_ns
 
     def stopped_ns(self) -> int:
-        """When tracing stopped, as far as known from events. Reads all headers once more, the first time."""
+        """When tracing stopped, as far as known from events. Reads all headers once more, the first time, unless names
+        of code were read."""
         if self._stopped is None:
             tracing, stream = TracingEnd(self.registry), self.stream("file")
             # The scan has told already what is wrong.
@@ -121,9 +122,14 @@ class Passes:
                         tracing.see(rows, stream.kinds.all)
                 for rows in stream.close():
                     tracing.see(rows, stream.kinds.all)
-            last = tracing.tick
-            self._stopped = self.scan(raising=False).duration_ns if last is None else stream.clock.ns(last)
+            self._note_end(tracing, stream)
+        assert self._stopped is not None
         return self._stopped
+
+    def _note_end(self, tracing: TracingEnd, stream: Stream) -> None:
+        """Tracing stopped with the last event that this pass saw, if it saw any."""
+        last = tracing.tick
+        self._stopped = self.scan(raising=False).duration_ns if last is None else stream.clock.ns(last)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -199,13 +205,18 @@ class Passes:
     # Passes over events.
 
     def rows(
-        self, stream: Stream, selection: Selection, decode: bool = True, most: int = MOST_ROWS
+        self,
+        stream: Stream,
+        selection: Selection,
+        decode: bool = True,
+        most: int = MOST_ROWS,
+        tracing: TracingEnd | None = None,
     ) -> Iterator[DecodedRows]:
         """Feed the whole source through a stream; exceptions get this trace's path.
 
-        At most `most` rows at once. Without `decode` payloads stay bytes.
+        At most `most` rows at once. Without `decode` payloads stay bytes. `tracing` sees all rows.
         """
-        events = EventPass(stream, selection, self.duration_ns, decode=decode, rows=most)
+        events = EventPass(stream, selection, self.duration_ns, decode=decode, tracing=tracing, rows=most)
         with self._noting(stream):
             for data in self._windows():
                 for rows in events.feed(data):
@@ -238,6 +249,13 @@ class Passes:
         """The same as `rows`, without reading a trace that is known to have none of them."""
         if not self.none_of(selection):
             yield from self.rows(stream, selection, decode, most)
+
+    def code_rows(self, selection: Selection) -> Iterator[DecodedRows]:
+        """The rows of events that name code, undecoded; after the last one it is known when tracing stopped."""
+        if not self.none_of(selection):
+            tracing, stream = TracingEnd(self.registry), self.stream()
+            yield from self.rows(stream, selection, decode=False, tracing=tracing)
+            self._note_end(tracing, stream)
 
     def class_bodies(self, selector: Selector) -> list[str]:
         """Class bodies to paste, one for each matching kind of event, as the trace describes it."""

@@ -188,7 +188,7 @@ class Trace:
             passes = self._passes
             feed = Feed(passes.limits)
             with passes.before_damage():
-                for rows in passes.selected_rows(passes.stream(), CodeEvents(passes.registry), decode=False):
+                for rows in passes.code_rows(CodeEvents(passes.registry)):
                     feed.take(rows)
             self._names.known = Methods(feed, self._folders)
         return self._names.known

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import pickle
 from functools import lru_cache
 from typing import Any
@@ -25,6 +24,7 @@ from clrevents.analysis.framework.run.occurred import seen_kinds
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from project_files import FIXTURES, unpacked
 from project_files import fixture as fixture_file
+from reading import Passed
 from report_laws import are_possible, opened, reads_back_equal, removable, shows_safely, without
 from tiers import each_fixture, few
 
@@ -95,16 +95,6 @@ def test_what_was_not_recorded_cannot_be_told_and_says_how_to_record_it() -> Non
 def test_where_nothing_occurred_a_rule_is_clear_though_its_numbers_are_unknown() -> None:
     (one,) = diagnosis("net10-convoy", "gc.long_pause")
     assert (one.state, one.title) == ("clear", "nothing of the kind occurred: gc.count is 0")
-
-
-class Passed(io.BytesIO):
-    """A file that counts how often it is read from its first byte."""
-
-    passes = 0
-
-    def seek(self, place: int, whence: int = 0, /) -> int:
-        self.passes += (place, whence) == (0, 0)
-        return super().seek(place, whence)
 
 
 def test_one_pass_feeds_all_rules() -> None:

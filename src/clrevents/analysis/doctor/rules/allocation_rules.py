@@ -73,6 +73,8 @@ def _closures(case: Case, limit: float) -> Verdict:
 
 def _strings(case: Case, limit: float) -> Verdict:
     found = _of_types(case, limit, _TEXTS.__contains__, "texts and their characters")
+    if not isinstance(found, Ailment):
+        return found
     # Where none is put together or taken apart, texts are what the program makes; where some are, others were inlined.
     rows = case.rows("alloc", "type_stacks")
     stacks, types, bytes_ = (rows.column(name).tolist() for name in ("stack", "type", "bytes"))
@@ -81,7 +83,7 @@ def _strings(case: Case, limit: float) -> Verdict:
         for stack, name, size in zip(stacks, types, bytes_, strict=True)
         if name in _TEXTS and any(_TEXT_CODE.search(frame) for frame in (stack or ())[:6])
     )
-    if isinstance(found, Ailment) and made < 0.05 * found.evidence[1].value:
+    if made < 0.05 * found.evidence[1].value:
         return Clear(f"{found.title}, but hardly any are put together or taken apart", found.evidence)
     return found
 

@@ -308,12 +308,16 @@ def _inside(context: Context, rows: Gathered) -> Gathered:
 def _namer(context: Context, fits: Callable[[Any], bool]) -> Callable[[int, int], str | None]:
     """Names the innermost method of a stack that fits and is no artefact of sampling."""
     known: dict[tuple[int, int], str | None] = {}
+    # Frames are known for as long as they stay the same, by the very tuple of addresses.
+    held: dict[int, tuple[int, ...]] = {}
 
     def named(stack: int, time_ns: int) -> str | None:
         if stack <= 0:
             return None
         if (stack, time_ns) not in known:
-            frames = context.methods.frames(context.stacks.of_event(stack), time_ns, context.process_id)
+            if stack not in held:
+                held[stack] = context.stacks.of_event(stack)
+            frames = context.methods.frames(held[stack], time_ns, context.process_id)
             mine = (f.label for f in frames if f.name and fits(f) and not is_artefact(f.label))
             known[stack, time_ns] = next(mine, None)
         return known[stack, time_ns]
