@@ -204,9 +204,9 @@ def test_blocks_that_are_not_sound_are_rarely_looked_at_together(monkeypatch: py
     looked = []
     scan = HeaderScanner.scan_together
 
-    def counting(self: HeaderScanner, buf: bytes, starts: Any, *others: Any) -> Any:
-        looked.append(len(starts))
-        return scan(self, buf, starts, *others)
+    def counting(self: HeaderScanner, buf: bytes, bodies: Any, count: int, *others: Any) -> Any:
+        looked.append(count)
+        return scan(self, buf, bodies, count, *others)
 
     monkeypatch.setattr(HeaderScanner, "scan_together", counting)
     stream = Stream(errors="salvage")

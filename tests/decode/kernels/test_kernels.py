@@ -6,6 +6,7 @@ this is looked for. And nothing is read outside of the block (with its padding) 
 
 from __future__ import annotations
 
+import struct
 from random import Random
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 import kernel_cases as cases
 from clrevents.decode.kernels.header_scan import HeaderScanner, arranged, joined
+from clrevents.decode.kernels.program import pick
 from clrevents.decode.stream.salvage import head
 from kernel_cases import PADDING, Block, Payloads
 from kernel_twins import Engine, Watched, interpreted, twins
@@ -105,6 +107,65 @@ def test_a_scan_stays_inside(real: list[Block]) -> None:
         for size in (len(block.content), min(len(block.content), 2)):
             buf = b"\x81" + block.content[:size] + b"\xff" * (2 * PADDING)
             scanner.scan(Watched(buf, 1, 1 + size + PADDING), 1, 1 + size, block.labels, 64)
+
+
+def headed(content: bytes, rng: Random) -> bytes:
+    """A block behind its header, which is mostly sound."""
+    length = rng.choice((20, 20, 20, 22, 24, rng.randrange(30)))
+    flags = rng.choice((1, 1, 1, 1, 3, rng.choice((0, 2, 5, 0x101, 0xFFFF))))
+    spans = [rng.choice((0, 5, 5, -1, -1 << 63, (1 << 63) - 1)) for _ in range(2)]
+    spare = bytes(max(length - 20, 0))
+    return struct.pack("<HHqq", length, flags, *(sorted(spans) if rng.random() < 0.8 else spans)) + spare + content
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_blocks_together_are_scanned_as_each_alone(
+    engines: tuple[Engine, Engine], real: list[Block], labels: bool
+) -> None:
+    rng = Random(9)
+    blocks = [block for block in real if block.labels == labels]
+    whole = short = 0
+    for _ in range(BLOCKS // 3):
+        drawn = [rng.choice(blocks) for _ in range(rng.randrange(1, 9))]
+        if rng.random() < 0.3:
+            drawn[rng.randrange(len(drawn))] = cases.mutated(rng.choice(blocks), blocks, rng)
+        parts = [headed(b"" if rng.random() < 0.1 else block.content, rng) for block in drawn]
+        limit = rng.choice((3, 40, 200, 1000))
+        bodies: list[int] = []
+        at = 0
+        for part in parts:
+            bodies += [at + 1000, at, at + len(part)]
+            at += len(part)
+        buf = b"".join(parts) + b"\xff" * PADDING
+        first, second = (engine.together(buf, bodies, labels, limit) for engine in engines)
+        assert first == second
+        done, each, *columns = first
+        expected: list[list[int]] = [[] for _ in range(8)]
+        heads = [each[k : k + 6] for k in range(0, len(each), 6)]
+        for place, start, stop in zip(*(bodies[k : 3 * done : 3] for k in range(3)), strict=True):
+            length, flags, low, high = struct.unpack_from("<HHqq", buf, start)
+            assert 20 <= length <= stop - start
+            assert flags in (1, 3) if labels else flags & 1
+            ((status, state, *scanned),) = engines[0].scan(buf, start + length, stop, labels, limit)
+            assert status == 0
+            rows, runs, marks = state[1:4]
+            if not rows:
+                continue
+            before = len(expected[0])
+            for row in range(0, runs, 4):
+                scanned[6][row] += before
+            for row in range(0, marks, 3):
+                scanned[7][row] += before
+            for column, found, end in zip(expected, scanned, (*[rows] * 6, runs, marks), strict=True):
+                column += found[:end]
+            ends = [len(expected[0]), len(expected[6]), len(expected[7])]
+            assert heads.pop(0) == [*ends, low % (1 << 64), high % (1 << 64), place]
+        assert not heads
+        assert columns == expected
+        whole += done == len(parts)
+        short += done < len(parts)
+    assert whole > 20
+    assert short > 20
 
 
 def test_rows_that_somebody_keeps_are_left_alone(real: list[Block]) -> None:
@@ -331,6 +392,35 @@ def test_gathering(engines: tuple[Engine, Engine]) -> None:
         first, second = (engine.gather(buf, starts, lengths) for engine in engines)
         assert first == second
         assert first == (sum(lengths), b"".join(buf[a:b] for a, b in spans))
+
+
+def test_picking(engines: tuple[Engine, Engine]) -> None:
+    rng = Random(10)
+    for _ in range(BLOCKS // 5):
+        buf = rng.randbytes(rng.randrange(1, 60))
+        size = rng.randrange(len(buf) + 1)
+        places = [rng.randrange(len(buf) - size + 1) for _ in range(rng.randrange(6))]
+        first, second = (engine.pick(buf, places, size) for engine in engines)
+        assert first == second == b"".join(buf[place : place + size] for place in places)
+        if size:
+            array = np.array(places, dtype=np.int64)
+            assert pick(buf, array, size).tobytes() == first
+
+
+@pytest.mark.parametrize("place", [-1, -8, 5, 8, 9, 1 << 62, -1 << 63])
+def test_bytes_outside_of_a_buffer(engines: tuple[Engine, Engine], place: int) -> None:
+    for engine in engines:
+        with pytest.raises(IndexError):
+            engine.pick(bytes(8), [0, place], 4)
+        with pytest.raises(IndexError):
+            engine.gather(bytes(8), [place], [4])
+        if place > 0:
+            with pytest.raises(IndexError):
+                engine.narrow(bytes(8), [place], [4])
+        # Room for three bytes is none for four.
+        out = bytearray(3)
+        with pytest.raises(IndexError):
+            engine.walk_module.pick(bytes(8), 1, engine._given([0]), 4, out)
 
 
 def test_a_buffer_that_is_too_short_is_no_crash(engines: tuple[Engine, Engine]) -> None:

@@ -120,6 +120,20 @@ class Engine:
             if status != module.FULL:
                 return found
 
+    def together(self, buf: Any, bodies: list[int], labels: bool, limit: int) -> Outcome:
+        """How many blocks were scanned, what is kept of each, and the columns, runs and marks of them."""
+        module, count = self.scan_module, len(bodies) // 3
+        state, heads = self._given([0] * module.STATE, signed=False), self._room(6 * count + 1)
+        columns, runs, marks = self._columns(limit + 2), self._room(4 * limit), self._room(3 * limit)
+        given = buf, count, self._given(bodies), BASE, 2, limit, labels, state, columns, runs, marks, heads
+        done, found = module.together(*given), _plain(heads)
+        assert all(_plain(column)[:2] == [UNTOUCHED] * 2 for column in columns)
+        assert found[6 * found[-1] : -1] == [UNTOUCHED] * (6 * (count - found[-1]))
+        each = found[: 6 * found[-1]]
+        ends = each[-6:-3] or [0, 0, 0]
+        parts = *((column[2:], ends[0]) for column in columns), (runs, ends[1]), (marks, ends[2])
+        return done, each, *(_plain(part)[:end] for part, end in parts)
+
     def tally(self, values: list[int], table: list[int], threads: list[int], times: list[int], most: int) -> Outcome:
         rows, half = len(values), len(values) // 2
         counts, ids, sums = self._given([0] * most), self._room(rows), self._room(3 * rows, signed=True)
@@ -163,6 +177,11 @@ class Engine:
         out = self._octets(sum(lengths))
         size = self.walk_module.gather(buf, len(starts), self._given(starts), self._given(lengths), out)
         return size, bytes(out)
+
+    def pick(self, buf: Any, places: list[int], size: int) -> bytes:
+        out = self._octets(len(places) * size)
+        self.walk_module.pick(buf, len(places), self._given(places), size, out)
+        return bytes(out)
 
     def slotted(self, given: Objects) -> Any:
         return self.slots_module.SlottedClass(given.cls, given.setters)
@@ -257,8 +276,9 @@ def interpreted() -> Engine:
     scan, walk, slots = (
         loaded(f"{name}_twin", SOURCE / "decode" / "kernels" / f"{name}.py") for name in ("scan", "walk", "slots")
     )
-    # What the engine gives to the third one where it is not compiled.
-    vars(slots).update((name, value) for name, value in vars(plain).items() if not name.startswith("_"))
+    # What the engine gives to them where they are not compiled.
+    for kernel in (walk, slots):
+        vars(kernel).update((name, value) for name, value in vars(plain).items() if not name.startswith("_"))
     return Engine("interpreted", scan, walk, slots)
 
 

@@ -29,7 +29,7 @@ from clrevents.decode.container.container import (
 )
 from clrevents.decode.container.metadata import read_record
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
-from clrevents.decode.container.small_blocks import Places, SmallBlocks, header_fields
+from clrevents.decode.container.small_blocks import SmallBlocks
 from clrevents.decode.container.uncompressed import NETTRACE4, walk
 from clrevents.decode.container.window import Cursor, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
@@ -65,14 +65,8 @@ class NetTrace4(ObjectContainer):
     def read_together(self, window: Window) -> tuple[Events, int] | None:
         if not self._seen_header or self._small.rests():
             return None
-        bodies = self._small_bodies(window, self._small_events, self._small.most)
-        if not len(bodies):
-            return self._small.read(window, None, False)
-        headers = header_fields(window, bodies[:, 1])
-        # Compressed headers and no size that is wrong.
-        sound = (headers["length"] >= BLOCK_HEADER.size) & (headers["length"] <= bodies[:, 2] - bodies[:, 1])
-        sound &= (headers["flags"] & COMPRESSED) != 0
-        return self._small.read(window, Places.of(window, bodies, headers, sound, 1), False)
+        found = self._small_bodies(window, self._small_events, self._small.most)
+        return None if found is None else self._small.read(window, *found, 1, False)
 
     def _content(self, window: Window, body: Body) -> Iterator[Block]:
         if body.name in (_EVENTS, _METADATA):

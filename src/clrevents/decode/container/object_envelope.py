@@ -10,14 +10,12 @@ import re
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Final
-
-import numpy as np
+from typing import Any, Final
 
 from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import Block, End, Events, Fault, Header
 from clrevents.decode.container.container import cut, one
-from clrevents.decode.container.small_blocks import SMALL, Ints
+from clrevents.decode.container.small_blocks import SMALL
 from clrevents.decode.container.window import NeedMore, Window
 from clrevents.decode.kernels.program import chained_objects
 from clrevents.errors import Limits, UnreadableError, damage
@@ -34,7 +32,6 @@ _LOOKAHEAD: Final = 4
 # Where an object's type says its versions: equal for all blocks of one writer.
 _VERSIONS: Final = slice(3, 11)
 _END_LOOK: Final = 1 << 20
-_NONE: Final = np.empty((0, 3), dtype=np.int64)
 
 
 @frozen
@@ -162,24 +159,24 @@ class ObjectContainer(ABC):
             return
         yield from self._unsound(window, name, at, start, size)
 
-    def _small_bodies(self, window: Window, signature: bytes, most: int) -> Ints:
-        """At most `most` sound small blocks of one type that follow each other, as places in the window.
+    def _small_bodies(self, window: Window, signature: bytes, most: int) -> tuple[Any, int] | None:
+        """Sound small blocks of one type that follow each other, as places in the window: see `program.chained`.
 
-        Of shape (n, 3): where problems are, starts and ends. `signature` is the end of the type's object, from the
-        length of its name on.
+        And how many, at most `most`; None if the next block is of another type. `signature` is the end of the type's
+        object, from the length of its name on.
         """
         data, pos, base = window.data, window.pos, window.base
         length = _VERSIONS.stop + len(signature)
         if not data.startswith(signature, pos + _VERSIONS.stop) or not data.startswith(self._prefix, pos):
-            return _NONE
+            return None
         # After a block is its end tag, and what tells that it is sound.
         last = window.end - (0 if window.final else _LOOKAHEAD)
         turn, largest = (base - self._shift) % 4, min(SMALL, self._limits.block_bytes)
-        bodies = chained_objects(data, data[pos : pos + length], pos, last, turn, _END, largest, most)
+        bodies, count = chained_objects(data, data[pos : pos + length], pos, last, turn, _END, largest, most)
         # Another one follows all but the last.
-        if len(bodies) and not self._ends_soundly(window, int(bodies[-1, 2])):
-            return bodies[:-1]
-        return bodies
+        if count and not self._ends_soundly(window, int(bodies[3 * count - 1])):
+            count -= 1
+        return bodies, count
 
     @staticmethod
     def signature(name: str) -> bytes:

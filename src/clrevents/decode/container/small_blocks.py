@@ -1,21 +1,21 @@
-"""Small event blocks that follow each other, read in one piece: each alone would cost a hundred times its bytes.
+"""Event blocks that follow each other, read in one piece: alone, a small one would cost a hundred times its bytes, and
+one as runtimes write it twice its events.
 
 Knows how their columns become one; which blocks may be read so is up to the container of each generation.
 """
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import Events, Together
 from clrevents.decode.container.window import Window
 from clrevents.decode.kernels.header_scan import HeaderColumns, HeaderScanner
 
-SMALL: Final = 1 << 11
+SMALL: Final = 1 << 17
 """Larger blocks, in bytes, are read one by one."""
 # So many blocks are read together, at least and at most; and so many are read alone after failures.
 _LEAST: Final = 1 << 5
@@ -23,41 +23,9 @@ _MOST: Final = 1 << 12
 _LONGEST_PAUSE: Final = 1 << 6
 Ints: TypeAlias = NDArray[np.int64]
 
-_FEW: Final = 4
+_FEW: Final = 2
 _ACTIVITY_IDS: Final = 16 | 32
 _LABELS: Final = 16
-_HEADER: Final = np.dtype([("length", "<u2"), ("flags", "<u2"), ("first", "<i8"), ("last", "<i8")])
-_BYTES: Final = np.arange(_HEADER.itemsize)
-
-
-@frozen(eq=False)
-class Places:
-    """Small blocks whose heads are sound, one entry a block in each array.
-
-    `offsets` are those of problems with them, `spans` their first and last tick; their events are in the window
-    from `starts` up to `stops`, and the next block starts at `ends`.
-    """
-
-    offsets: Ints
-    spans: Ints
-    starts: Ints
-    stops: Ints
-    ends: Ints
-
-    @classmethod
-    def of(cls, window: Window, bodies: Ints, headers: NDArray[np.void], sound: NDArray[np.bool_], tag: int) -> Places:
-        """Up to the first that is not sound; `bodies` has where problems are, start and end, before `tag` bytes."""
-        count = len(sound) if sound.all() else int(sound.argmin())
-        at, starts, stops = bodies[:count].T
-        spans = np.stack((headers["first"], headers["last"]), axis=1)[:count]
-        return cls(at + window.base, spans, starts + headers["length"][:count], stops, stops + tag)
-
-
-def header_fields(window: Window, starts: Ints) -> NDArray[np.void]:
-    """The headers of event blocks that start here; of those that are too short for one, anything."""
-    raw = np.frombuffer(window.data, dtype=np.uint8)
-    found: NDArray[np.void] = raw.take(starts[:, None] + _BYTES, mode="clip").view(_HEADER)[:, 0]
-    return found
 
 
 class SmallBlocks:
@@ -76,12 +44,17 @@ class SmallBlocks:
         self._rest -= self._rest > 0
         return self._rest > 0
 
-    def read(self, window: Window, places: Places | None, labelled: bool) -> tuple[Events, int] | None:
+    def read(self, window: Window, bodies: Any, count: int, behind: int, labelled: bool) -> tuple[Events, int] | None:
         """The events of these blocks up to the first that is not sound, and where the last ends; None if few are.
 
-        The window stays where it is.
+        `bodies` is what `program.chained` found; `behind` the end of each are so many bytes. The window stays where it
+        is.
         """
-        found = self._read(window, places, labelled) if places is not None else None
+        if count < _FEW:
+            # To find that out takes less than to read one block.
+            self._rest = 2
+            return None
+        found = self._read(window, bodies, count, behind, labelled)
         if found is None:
             self._pause = min(2 * self._pause + 1, _LONGEST_PAUSE)
             self._rest = self._pause + 1
@@ -89,24 +62,19 @@ class SmallBlocks:
             self._pause = 0
         return found
 
-    def _read(self, window: Window, places: Places, labelled: bool) -> tuple[Events, int] | None:
-        count = len(places.starts)
-        if count < _FEW:
-            return None
-        columns, counts = self._scanner.scan_together(window.data, places.starts, places.stops, window.base, labelled)
-        done = len(counts)
+    def _read(self, window: Window, bodies: Any, count: int, behind: int, labelled: bool) -> tuple[Events, int] | None:
+        columns, heads, done = self._scanner.scan_together(window.data, bodies, count, window.base, labelled)
         if done < count:
             self.most = _LEAST
         elif count == self.most:
             self.most = min(4 * count, _MOST)
         if columns is None or done < _FEW:
+            self.most = _FEW
             return None
-        # Blocks without an event say nothing.
-        filled = np.diff(counts[:, 0], prepend=0) > 0
-        together = Together(counts[filled], columns.marks, places.offsets[:done][filled], places.spans[:done][filled])
+        together = Together(heads[:, :3], columns.marks, heads[:, 5] + window.base, heads[:, 3:5])
         columns.marks = _with_ends(columns, together, labelled)
         events = Events([columns], window.data, window.base, labelled=labelled, together=together)
-        return events, int(places.ends[done - 1])
+        return events, int(bodies[3 * done - 1]) + behind
 
 
 def _with_ends(columns: HeaderColumns, together: Together, labelled: bool) -> NDArray[np.int64]:

@@ -25,17 +25,19 @@ _STATUS: Final[dict[int, Status]] = {
     SCAN.TRUNCATED: "truncated",
     SCAN.BAD_VARINT: "bad-varint",
 }
-# Rows per call, rows of the columns that blocks share, and how few of these are not worth another call.
+# Rows per call, rows of the columns that blocks share, and how few of these are not worth another call, for one block
+# or for many.
 _ROWS: Final = 1 << 14
 _ARENA: Final = 1 << 17
 _ARENAS: Final = 3
 _FEW: Final = 1 << 10
+_MANY: Final = 1 << 13
 # Extra distance between columns: at a power of two they would all map to the same cache sets.
 _APART: Final = 72
 # The first numbers of the scan's state: where it stopped, and how many rows, runs and marks it wrote.
 _COUNTS: Final = 4
-# What is counted up to the end of each of several blocks: rows, integers in runs, and in marks.
-_ENDS: Final = 3
+# How many numbers are kept of each of several blocks.
+_HEADS: Final = 6
 _THREADS: Final = 1
 # Rows are few if there are this many times more kinds.
 _SPARSE: Final = 16
@@ -190,37 +192,38 @@ class HeaderScanner:
                 return found, _STATUS[status], stop
 
     def scan_together(
-        self, buf: bytes, starts: Ints, stops: Ints, base: int, labels: bool
-    ) -> tuple[HeaderColumns | None, Ints]:
-        """The columns of several blocks `buf[start:stop]`, each from a fresh start, up to the first that is not sound.
+        self, buf: bytes, bodies: Any, count: int, base: int, labels: bool
+    ) -> tuple[HeaderColumns | None, Ints, int]:
+        """The columns of several blocks, each from a fresh start, up to the first that is not sound or has no room.
 
-        Also how many rows, and how many integers in `runs` and `marks`, there are after each block: as many blocks as
-        were scanned. Of many small blocks, each costs a thousandth of what columns of its own would.
+        `bodies` is what `program.chained` found. Also six numbers of each block that has events: how many rows, and
+        integers in `runs` and `marks`, there are after it, its first and last tick, and the place of its size; and how
+        many blocks were scanned. Of many small blocks, each costs a thousandth of what columns of its own would.
         """
         if not self._arenas[-1].kept():
             self._at = 0
-        arena, at = self._room()
+        arena, at = self._room(_MANY)
         room = min(arena.room - at, _ROWS)
-        state, ends = zeros(SCAN.STATE, np.uint64), zeros(_ENDS * len(starts))
-        places = given(starts), given(stops)
+        state, heads = zeros(SCAN.STATE, np.uint64), scratch(_HEADS * count + 1)
         done = SCAN.together(
-            buf, len(starts), *places, base, at, room, labels, state, arena.all, self._runs, self._marks, ends
+            buf, count, bodies, base, at, room, labels, state, arena.all, self._runs, self._marks, heads
         )
-        counts = np.array(ends[: _ENDS * done], dtype=np.int64).reshape(-1, _ENDS)
-        rows, runs, marks = counts[-1].tolist() if done else (0, 0, 0)
-        if not rows:
-            return None, counts
+        kept = int(heads[_HEADS * count])
+        table = taken(heads, _HEADS * kept, own=False).view(np.int64).reshape(-1, _HEADS)
+        if not kept:
+            return None, table, done
+        rows, runs, marks = table[-1, :3].tolist()
         ids, threads, stacks, times, offsets, sizes = arena.take(at, rows)
         self._at += rows if COMPILED else 0
-        table = taken(self._runs, runs).reshape(-1, 4)
-        changes = taken(self._marks, marks).view(np.int64).reshape(-1, 3)
+        changes = taken(self._marks, marks).view(np.int64).reshape(-1, 3) if marks else _NO_MARKS
         place = (arena.each, at) if COMPILED else None
-        return HeaderColumns(ids, threads, stacks, times, offsets, sizes, table, changes, place), counts
+        runs_of_all = taken(self._runs, runs).reshape(-1, 4)
+        return HeaderColumns(ids, threads, stacks, times, offsets, sizes, runs_of_all, changes, place), table, done
 
-    def _room(self) -> tuple[_Columns, int]:
-        """Where the next rows go: columns, and the first place in them."""
+    def _room(self, least: int = _FEW) -> tuple[_Columns, int]:
+        """Where the next rows go: columns, and the first place in them, with room for at least so many."""
         arenas = self._arenas
-        if arenas[-1].room - self._at < _FEW:
+        if arenas[-1].room - self._at < least:
             idle = next((arena for arena in arenas if not arena.kept()), None)
             if idle is not None:
                 arenas.remove(idle)

@@ -1,4 +1,4 @@
-"""What the kernel of objects needs from its engine, where Python runs it: the functions of C in `slots.pxd`.
+"""What kernels need from their engine, where Python runs them: the functions of C in `slots.pxd` and `walk.pxd`.
 
 Used by nothing else; the compiled engine never loads it.
 """
@@ -151,3 +151,23 @@ def sealed(made: list[Any]) -> tuple[Any, ...]:
 
 
 create = object.__new__
+
+
+def move(buf: bytes, pos: int, out: bytearray, at: int, size: int) -> None:
+    """Copy bytes, all of them or none."""
+    if size:
+        if not 0 <= pos <= len(buf) - size or not 0 <= at <= len(out) - size:
+            raise IndexError("bytes outside of the buffer")
+        out[at : at + size] = buf[pos : pos + size]
+
+
+def plain_units(buf: bytes, pos: int, end: int, out: bytearray, at: int) -> int:
+    """Copy UTF-16 units of ASCII, if all are: how many there are, or 0."""
+    count = max(end - pos, 0) // 2
+    if count and (not 0 <= pos <= len(buf) - 2 * count or not 0 <= at <= len(out) - count):
+        raise IndexError("bytes outside of the buffer")
+    low, high = buf[pos : pos + 2 * count : 2], buf[pos + 1 : pos + 2 * count : 2]
+    if not low.isascii() or high.count(0) != count:
+        return 0
+    out[at : at + count] = low
+    return count

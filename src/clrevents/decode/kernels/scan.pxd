@@ -50,12 +50,24 @@ cpdef int scan(
     u64[::1] marks,
 ) except -1
 
-@cython.locals(done=cython.Py_ssize_t, at=cython.Py_ssize_t)
+@cython.locals(
+    sign=u64,
+    done=cython.Py_ssize_t,
+    kept=cython.Py_ssize_t,
+    most=cython.Py_ssize_t,
+    rows=cython.Py_ssize_t,
+    start=cython.Py_ssize_t,
+    stop=cython.Py_ssize_t,
+    length=cython.Py_ssize_t,
+    flags=cython.uint,
+    low=u64,
+    high=u64,
+    at=cython.Py_ssize_t,
+)
 cpdef Py_ssize_t together(
     const unsigned char[::1] buf,
     Py_ssize_t count,
-    const long long[::1] starts,
-    const long long[::1] stops,
+    const long long[::1] bodies,
     u64 base,
     Py_ssize_t first,
     Py_ssize_t max_rows,
@@ -64,7 +76,7 @@ cpdef Py_ssize_t together(
     u64[:, ::1] columns,
     u64[::1] runs,
     u64[::1] marks,
-    long long[::1] ends,
+    u64[::1] heads,
 ) except -1
 
 @cython.locals(

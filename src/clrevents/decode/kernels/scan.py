@@ -8,6 +8,7 @@ Times, thread ids and sequence numbers wrap as unsigned 64- and 32-bit numbers d
 PADDING = 96
 # Taken into local variables: in the compiled engine a literal beyond 31 bits is a Python object, each time.
 TOP = 0xFFFFFFFFFFFFFFFF
+SIGN = 0x8000000000000000
 WORD = 0xFFFFFFFF
 # The function body has these as plain numbers: in the compiled engine a name would be a look-up for each event.
 DONE = 0
@@ -298,8 +299,7 @@ def scan(
 def together(
     buf: bytes,
     count: int,
-    starts: list[int],
-    stops: list[int],
+    bodies: list[int],
     base: int,
     first: int,
     max_rows: int,
@@ -308,26 +308,61 @@ def together(
     columns: list[list[int]],
     runs: list[int],
     marks: list[int],
-    ends: list[int],
+    heads: list[int],
 ) -> int:
-    """Scan `count` blocks `buf[starts[i]:stops[i]]`, each from a fresh start, up to the first that is not sound.
+    """Scan `count` blocks, each from a fresh start, up to the first that is not sound or has no room.
 
-    Returns how many were scanned; `ends` gets the numbers of rows, and of integers in `runs` and `marks`, after each.
+    Of the three numbers of each in `bodies`, the last two are where its header starts and where it stops. `heads` gets
+    six of each that has events: the numbers of rows, and of integers in `runs` and `marks`, after it, its first and
+    last tick, and its first number in `bodies`; and behind the room for all blocks, how many of these there are.
+    Returns how many blocks were scanned.
     """
+    sign = SIGN
     done = 0
-    while done < count and state[1] < max_rows:
+    kept = 0
+    most = 0
+    while done < count:
+        start = bodies[3 * done + 1]
+        stop = bodies[3 * done + 2]
+        length = buf[start] | buf[start + 1] << 8
+        flags = buf[start + 2] | buf[start + 3] << 8
+        if length < 20 or length > stop - start or not flags & 1:
+            break
+        low = 0
+        high = 0
+        at = 8
+        while at:
+            at -= 1
+            low = low << 8 | buf[start + 4 + at]
+            high = high << 8 | buf[start + 12 + at]
+        # Of flags that are not known the salvage wants to see more.
+        if labels and (flags > 3 or low ^ sign > high ^ sign):
+            break
+        rows = state[1]
+        # A block that is begun in vain is read twice.
+        if rows and rows + most > max_rows:
+            break
         at = 4
         while at < 14:
             state[at] = 0
             at += 1
-        state[0] = starts[done]
-        if scan(buf, stops[done], base, first, max_rows, labels, state, columns, runs, marks):
+        state[0] = start + length
+        if scan(buf, stop, base, first, max_rows, labels, state, columns, runs, marks):
             break
-        at = 0
-        while at < 3:
-            ends[3 * done + at] = state[1 + at]
-            at += 1
+        rows = state[1] - rows
+        if rows:
+            if rows > most:
+                most = rows
+            at = 0
+            while at < 3:
+                heads[6 * kept + at] = state[1 + at]
+                at += 1
+            heads[6 * kept + 3] = low
+            heads[6 * kept + 4] = high
+            heads[6 * kept + 5] = bodies[3 * done]
+            kept += 1
         done += 1
+    heads[6 * count] = kept
     return done
 
 

@@ -1,7 +1,53 @@
-# The types that make the compiled engine fast; the algorithms are in walk.py alone.
+# The types that make the compiled engine fast, and what C does with many bytes; the algorithms are in walk.py alone.
 cimport cython
 
 ctypedef unsigned long long u64
+
+cdef extern from *:
+    """
+    #include <string.h>
+
+    static size_t clrevents_plain_units(const unsigned char *from, size_t count, unsigned char *to) {
+        unsigned int high = 0, low = 0;
+        size_t k;
+        for (k = 0; k < count; k++) {
+            low |= from[2 * k];
+            high |= from[2 * k + 1];
+        }
+        if (high || low > 127)
+            return 0;
+        for (k = 0; k < count; k++)
+            to[k] = from[2 * k];
+        return count;
+    }
+    """
+    void *memcpy(void *to, const void *source, size_t size)
+    size_t clrevents_plain_units(const unsigned char *source, size_t count, unsigned char *to)
+
+
+# Both look at the bounds of all that they touch: IndexError where Cython's own look at a single place would raise it.
+cdef inline int move(
+    const unsigned char[::1] buf, size_t pos, unsigned char[::1] out, size_t at, size_t size
+) except -1:
+    cdef size_t room = <size_t>buf.shape[0], left = <size_t>out.shape[0]
+    if not size:
+        return 0
+    if size > room or pos > room - size or size > left or at > left - size:
+        raise IndexError("bytes outside of the buffer")
+    memcpy(&out[at], &buf[pos], size)
+    return 0
+
+
+cdef inline size_t plain_units(
+    const unsigned char[::1] buf, size_t pos, size_t end, unsigned char[::1] out, size_t at
+) except? 0x7FFFFFFF:
+    cdef size_t room = <size_t>buf.shape[0], left = <size_t>out.shape[0], count
+    if end <= pos:
+        return 0
+    count = (end - pos) // 2
+    if end > room or count > left or at > left - count:
+        raise IndexError("bytes outside of the buffer")
+    return clrevents_plain_units(&buf[pos], count, &out[at])
 
 @cython.locals(
     bad=cython.Py_ssize_t,
@@ -45,6 +91,7 @@ cpdef Py_ssize_t walk(
     row=cython.size_t,
     pos=cython.size_t,
     end=cython.size_t,
+    size=cython.size_t,
     unit=cython.uint,
     low=cython.uint,
 )
@@ -57,18 +104,18 @@ cpdef Py_ssize_t narrow(
     long long[::1] ends,
 ) except -1
 
-@cython.locals(
-    at=cython.size_t,
-    row=cython.size_t,
-    pos=cython.size_t,
-    end=cython.size_t,
-)
+@cython.locals(at=cython.size_t, row=cython.size_t, size=cython.size_t)
 cpdef Py_ssize_t gather(
     const unsigned char[::1] buf,
     Py_ssize_t rows,
     const long long[::1] starts,
     const long long[::1] lengths,
     unsigned char[::1] out,
+) except -1
+
+@cython.locals(row=cython.size_t)
+cpdef int pick(
+    const unsigned char[::1] buf, Py_ssize_t rows, const long long[::1] places, size_t size, unsigned char[::1] out
 ) except -1
 
 @cython.locals(done=cython.Py_ssize_t, size=cython.Py_ssize_t)
@@ -79,7 +126,7 @@ cpdef Py_ssize_t chain(
     int kind,
     Py_ssize_t most,
     Py_ssize_t count,
-    long long[::1] heads,
+    long long[::1] places,
 ) except -1
 
 @cython.locals(done=cython.Py_ssize_t, size=cython.Py_ssize_t, start=cython.Py_ssize_t, at=cython.Py_ssize_t)

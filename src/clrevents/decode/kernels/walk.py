@@ -1,8 +1,12 @@
 """Kernel 2: a layout as a program of integers, run over many payloads; UTF-16 to UTF-8; chains of blocks; sorting.
 
 Integers and bytes in, integers and bytes out: makes no objects, raises nothing, reads nothing outside the
-payload it is given. Knows widths and places; what a field means is `columns`' business.
+payload it is given. Knows widths and places; what a field means is `columns`' business. The names that are defined
+nowhere are functions of C (walk.pxd), and where Python runs this file what `plain.py` gives it.
 """
+
+# ruff: noqa: F821
+# mypy: disable-error-code="name-defined"
 
 # Instructions: six numbers each, (operation, padding in front, a, b, c, d). Each writes two cells: where it
 # found its value and how many, or for NUMBER the value. The body has the operations as plain numbers.
@@ -146,21 +150,22 @@ def walk(
     return bad
 
 
-def chain(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int, heads: list[int]) -> int:
+def chain(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int, places: list[int]) -> int:
     """Blocks of one kind from `pos` on, each behind a size of three bytes and its kind, which end before `stop`.
 
-    Up to the first that has more than `most` bytes or fewer than four; `heads` gets the place and the size of each.
-    Returns how many there are, at most `count`.
+    Up to the first that has more than `most` bytes or fewer than four; `places` gets the place of its size, its start
+    and its end. Returns how many there are, at most `count`.
     """
     done = 0
     while done < count and stop - pos >= 4 and buf[pos + 3] == kind:
         size = buf[pos] | buf[pos + 1] << 8 | buf[pos + 2] << 16
         if size < 4 or size > most or size > stop - pos - 4:
             break
-        heads[2 * done] = pos
-        heads[2 * done + 1] = size
-        done += 1
+        places[3 * done] = pos
+        places[3 * done + 1] = pos + 4
         pos += 4 + size
+        places[3 * done + 2] = pos
+        done += 1
     return done
 
 
@@ -212,6 +217,9 @@ def narrow(buf: bytes, rows: int, starts: list[int], lengths: list[int], out: by
     while row < rows:
         pos = starts[row]
         end = pos + lengths[row] // 2 * 2
+        size = plain_units(buf, pos, end, out, at)
+        pos += 2 * size
+        at += size
         while pos < end:
             unit = buf[pos] | buf[pos + 1] << 8
             pos += 2
@@ -251,14 +259,19 @@ def gather(buf: bytes, rows: int, starts: list[int], lengths: list[int], out: by
     at = 0
     row = 0
     while row < rows:
-        pos = starts[row]
-        end = pos + lengths[row]
-        while pos < end:
-            out[at] = buf[pos]
-            pos += 1
-            at += 1
+        size = lengths[row]
+        move(buf, starts[row], out, at, size)
+        at += size
         row += 1
     return at
+
+
+def pick(buf: bytes, rows: int, places: list[int], size: int, out: bytearray) -> None:
+    """`size` bytes at each of these places, one value behind the other."""
+    row = 0
+    while row < rows:
+        move(buf, places[row], out, row * size, size)
+        row += 1
 
 
 def arrange(rows: int, kinds: list[int], size: int, ends: list[int], order: list[int]) -> None:

@@ -69,7 +69,10 @@ class BlockReader:
             together = self._container.read_together(window) if self._small else None
             if together is not None:
                 events, end = together
+                del together
                 yield events
+                # Nor is any other block kept here: their memory is used for the next ones.
+                del events
                 window.pos = end
                 continue
             start = window.pos
@@ -79,6 +82,7 @@ class BlockReader:
                 elif isinstance(block, End):
                     self.complete = True
                 yield block
+                del block
             # Blocks that follow a large one are not worth a look at how small they are.
             self._small = window.pos - start <= SMALL
 

@@ -77,14 +77,17 @@ class EventIntake:
     def _take_together(self, block: Events, together: Together) -> None:
         """Take several small blocks in one piece, if nothing is wrong with any of them; otherwise one by one."""
         (columns,) = block.columns
-        sound = (
-            self._resolver.all_known(columns, block)
-            and self._rows.room_for(columns)
-            and not (self._errors.salvage and self._plausibility.doubtful(block, together))
+        doubtful = not self._rows.room_for(columns) or (
+            self._errors.salvage and self._plausibility.doubtful(block, together)
         )
-        if sound:
-            self._take_piece(columns, block, True, 0)
-            return
+        if not doubtful:
+            if self._tally is not None and not block.labelled:
+                if self._count(columns, columns.metadata_ids, self._kinds.table):
+                    self._follow_numbers(columns, block, 0)
+                    return
+            elif self._resolver.all_known(columns, block):
+                self._take_piece(columns, block, True, 0)
+                return
         for each, offset in block.apart():
             self.take(each, offset)
             if self._errors.stopped:

@@ -178,6 +178,8 @@ class Stream:
             try:
                 for block in self._reader.read(window):
                     self._handler.take(block, window.offset)
+                    # Memory of what nobody has any more is used for the next block.
+                    del block
                     if self._errors.stopped:
                         break
             except TraceError as error:

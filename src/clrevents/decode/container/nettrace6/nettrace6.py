@@ -10,8 +10,6 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-import numpy as np
-
 from clrevents.decode.container import container as shared
 from clrevents.decode.container.blocks import (
     Block,
@@ -33,7 +31,7 @@ from clrevents.decode.container.nettrace6.nettrace6_rows import (
     read_removed_threads,
 )
 from clrevents.decode.container.nettrace6.thread_numbers import read_numbers
-from clrevents.decode.container.small_blocks import SMALL, Places, SmallBlocks, header_fields
+from clrevents.decode.container.small_blocks import SMALL, SmallBlocks
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
@@ -85,15 +83,10 @@ class NetTrace6:
         if not self._seen_header or self._small.rests():
             return None
         largest = min(SMALL, self._limits.block_bytes)
-        heads = chained(window.data, window.pos, window.end, _EVENTS, largest, self._small.most)
-        if not len(heads):
-            return self._small.read(window, None, True)
-        bodies = np.stack((heads[:, 0], heads[:, 0] + 4, heads.sum(axis=1) + 4), axis=1)
-        headers = header_fields(window, bodies[:, 1])
-        # Compressed headers and no flag but those that are known: of others the salvage wants to see more.
-        sound = (headers["length"] >= BLOCK_HEADER.size) & (headers["length"] <= heads[:, 1])
-        sound &= ((headers["flags"] | 2) == COMPRESSED | 2) & (headers["first"] <= headers["last"])
-        return self._small.read(window, Places.of(window, bodies, headers, sound, 0), True)
+        if window.available < 4 or window.data[window.pos + 3] != _EVENTS:
+            return None
+        bodies, count = chained(window.data, window.pos, window.end, _EVENTS, largest, self._small.most)
+        return self._small.read(window, bodies, count, 0, True)
 
     def _block(self, window: Window) -> Iterator[Block]:
         start = window.pos

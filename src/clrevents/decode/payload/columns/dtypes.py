@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.decode.kernels.program import pick as picked_bytes
 from clrevents.schema.layout import BoundField, BoundLayout
 from clrevents.schema.wire import FixedArrayType, StructType, WireType
 
@@ -58,6 +59,5 @@ def pick(buf: bytes, places: Ints, dtype: np.dtype[Any]) -> Array:
     size = dtype.itemsize
     if not len(places):
         return np.empty(0, dtype=dtype.base).reshape((0, *dtype.shape))
-    every = np.ndarray((len(buf) - size + 1,), dtype=np.dtype((np.void, size)), buffer=buf, strides=(1,))
-    picked: Array = every[places].view(dtype.base)
+    picked: Array = picked_bytes(buf, places, size).view(dtype.base)
     return picked.reshape((len(places), *dtype.shape)) if dtype.shape else picked
