@@ -39,6 +39,14 @@ class Watched:
             raise Outside(f"byte {at} of {self._low} to {self._high}")
         return self._data[at]
 
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def find(self, what: bytes, low: int, high: int) -> int:
+        if not self._low <= low <= high <= self._high:
+            raise Outside(f"bytes {low} to {high} of {self._low} to {self._high}")
+        return self._data.find(what, low, high)
+
 
 @attrs.frozen(eq=False)
 class Objects:

@@ -171,3 +171,15 @@ def plain_units(buf: bytes, pos: int, end: int, out: bytearray, at: int) -> int:
         return 0
     out[at : at + count] = low
     return count
+
+
+def text_end(buf: bytes, pos: int, end: int) -> int:
+    """Where the first zero unit of UTF-16 is, or where less than a unit is left."""
+    if end <= pos:
+        return pos
+    if end > len(buf):
+        raise IndexError("bytes outside of the buffer")
+    at = buf.find(b"\0\0", pos, end)
+    while at >= 0 and at - pos & 1:
+        at = buf.find(b"\0\0", at + 1, end)
+    return at if at >= 0 else end - (end - pos & 1)

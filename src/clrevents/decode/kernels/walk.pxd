@@ -20,12 +20,24 @@ cdef extern from *:
             to[k] = from[2 * k];
         return count;
     }
+    static size_t clrevents_text_end(const unsigned char *data, size_t pos, size_t end) {
+        unsigned long long four;
+        for (; end - pos > 7; pos += 8) {
+            memcpy(&four, data + pos, 8);
+            if ((four - 0x0001000100010001ULL) & ~four & 0x8000800080008000ULL)
+                break;
+        }
+        while (end - pos > 1 && (data[pos] || data[pos + 1]))
+            pos += 2;
+        return pos;
+    }
     """
     void *memcpy(void *to, const void *source, size_t size)
     size_t clrevents_plain_units(const unsigned char *source, size_t count, unsigned char *to)
+    size_t clrevents_text_end(const unsigned char *data, size_t pos, size_t end)
 
 
-# Both look at the bounds of all that they touch: IndexError where Cython's own look at a single place would raise it.
+# They look at the bounds of all that they touch: IndexError where Cython's own look at a single place would raise it.
 cdef inline int move(
     const unsigned char[::1] buf, size_t pos, unsigned char[::1] out, size_t at, size_t size
 ) except -1:
@@ -48,6 +60,16 @@ cdef inline size_t plain_units(
     if end > room or count > left or at > left - count:
         raise IndexError("bytes outside of the buffer")
     return clrevents_plain_units(&buf[pos], count, &out[at])
+
+
+cdef inline size_t text_end(const unsigned char[::1] buf, size_t pos, size_t end) except? 0x7FFFFFFF:
+    if end <= pos:
+        return pos
+    if end > <size_t>buf.shape[0]:
+        raise IndexError("bytes outside of the buffer")
+    return clrevents_text_end(&buf[0], pos, end)
+
+
 
 @cython.locals(
     bad=cython.Py_ssize_t,

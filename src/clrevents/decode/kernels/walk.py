@@ -69,11 +69,7 @@ def walk(
                     pos += size
                 elif op == 1:
                     first = pos
-                    # Four at a time where no low byte is zero, as in nearly all text.
-                    while end - pos > 7 and buf[pos] and buf[pos + 2] and buf[pos + 4] and buf[pos + 6]:
-                        pos += 8
-                    while end - pos > 1 and (buf[pos] or buf[pos + 1]):
-                        pos += 2
+                    pos = text_end(buf, pos, end)
                     if end - pos < 2:
                         state = at // 6 + 1
                         break
