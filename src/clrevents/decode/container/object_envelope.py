@@ -162,12 +162,17 @@ class ObjectContainer(ABC):
     def _small_bodies(self, window: Window, signature: bytes, most: int) -> tuple[Any, int] | None:
         """Sound small blocks of one type that follow each other, as places in the window: see `program.chained`.
 
-        And how many, at most `most`; None if the next block is of another type. `signature` is the end of the type's
-        object, from the length of its name on.
+        And how many, at most `most`; None if the next block or the one behind it is of another type. `signature` is the
+        end of the type's object, from the length of its name on.
         """
         data, pos, base = window.data, window.pos, window.base
         length = _VERSIONS.stop + len(signature)
         if not data.startswith(signature, pos + _VERSIONS.stop) or not data.startswith(self._prefix, pos):
+            return None
+        # Most often none of this type follows, which takes less to see than to ask the kernel.
+        (size,) = struct.unpack_from("<I", data, pos + length)
+        behind = pos + length + 4 + self._padding(base + pos + length + 4, self._shift) + size + 1
+        if not data.startswith(signature, behind + _VERSIONS.stop):
             return None
         # After a block is its end tag, and what tells that it is sound.
         last = window.end - (0 if window.final else _LOOKAHEAD)

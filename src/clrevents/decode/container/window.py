@@ -7,8 +7,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
 from uuid import UUID
 
 from clrevents._util.value_classes import define
@@ -58,19 +56,9 @@ class Window:
         if count > self.end - self.pos:
             raise NeedMore(count)
 
-    @contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
+    def all_or_nothing(self) -> _AllOrNothing:
         """What is read inside moves the position only if it is read to its end. Needs count from the beginning."""
-        start = self.pos
-        try:
-            yield
-        except NeedMore as more:
-            needed = more.needed + self.pos - start
-            self.pos = start
-            raise NeedMore(needed) from None
-        except BaseException:
-            self.pos = start
-            raise
+        return _AllOrNothing(self)
 
     def context(self, error: TraceError) -> TraceError:
         """The same error with the bytes around its offset attached."""
@@ -80,6 +68,26 @@ class Window:
             error.window = self.data[start - self.base : min(at + 48 - self.base, self.end)]
             error.window_offset = start
         return error
+
+
+class _AllOrNothing:
+    """See `Window.all_or_nothing`. Not a generator, which takes several times as long, for each block."""
+
+    __slots__ = ("_start", "_window")
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._start = window.pos
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is not None:
+            window, read = self._window, self._window.pos - self._start
+            window.pos = self._start
+            if isinstance(error, NeedMore):
+                raise NeedMore(error.needed + read) from None
 
 
 class Cursor:
