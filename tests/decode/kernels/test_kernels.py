@@ -392,6 +392,8 @@ def test_gathering(engines: tuple[Engine, Engine]) -> None:
         first, second = (engine.gather(buf, starts, lengths) for engine in engines)
         assert first == second
         assert first == (sum(lengths), b"".join(buf[a:b] for a, b in spans))
+        # A column's bytes are an array.
+        assert [engine.gather(np.frombuffer(buf, dtype=np.uint8), starts, lengths) for engine in engines] == [first] * 2
 
 
 def test_picking(engines: tuple[Engine, Engine]) -> None:

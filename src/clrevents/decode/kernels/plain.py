@@ -10,6 +10,9 @@ from collections.abc import Callable
 from types import MemberDescriptorType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 def located(cls: type, setters: list[Any]) -> list[Callable[[Any, Any], None]]:
     """What writes each slot of a class. Raises TypeError for what is no slot of it."""
@@ -153,12 +156,13 @@ def sealed(made: list[Any]) -> tuple[Any, ...]:
 create = object.__new__
 
 
-def move(buf: bytes, pos: int, out: bytearray, at: int, size: int) -> None:
+def move(buf: bytes | NDArray[np.uint8], pos: int, out: bytearray, at: int, size: int) -> None:
     """Copy bytes, all of them or none."""
     if size:
         if not 0 <= pos <= len(buf) - size or not 0 <= at <= len(out) - size:
             raise IndexError("bytes outside of the buffer")
-        out[at : at + size] = buf[pos : pos + size]
+        # A bytearray takes no part of an array.
+        out[at : at + size] = bytes(buf[pos : pos + size])
 
 
 def plain_units(buf: bytes, pos: int, end: int, out: bytearray, at: int) -> int:
