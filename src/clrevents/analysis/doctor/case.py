@@ -49,7 +49,9 @@ class Case:
 
     def _asked(self, report: str) -> bool:
         """Whether a report has an answer. KeyError for one that no rule says it reads."""
-        return self.needs[report] is not None and report in self.answers
+        if report not in self.needs:
+            raise KeyError(report)
+        return report in self.answers
 
     def bounded(self, name: str) -> bool:
         """Whether a metric is only a lower bound."""

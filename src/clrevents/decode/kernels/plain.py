@@ -110,11 +110,8 @@ def real(buf: bytes, pos: int, size: int) -> float:
 
 
 def zero_unit(buf: bytes, pos: int, end: int) -> int:
-    while end - pos > 1:
-        if not buf[pos] and not buf[pos + 1]:
-            return pos
-        pos += 2
-    return -1
+    at = text_end(buf, pos, end)
+    return at if end - at > 1 else -1
 
 
 def zero_byte(buf: bytes, pos: int, end: int) -> int:

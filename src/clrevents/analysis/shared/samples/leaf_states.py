@@ -178,12 +178,13 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
 
 def artefact_frames(frames: Sequence[StackFrame]) -> NDArray[np.bool_]:
     """Which frames are artefacts."""
-    return np.array([not frame.reason and is_artefact(frame.name) for frame in frames], dtype=np.bool_)
+    artefacts = _Patterns(ARTEFACTS)
+    return np.array([not frame.reason and artefacts.fit(_method(frame.name)) for frame in frames], dtype=np.bool_)
 
 
 def is_artefact(name: str) -> bool:
     """Whether a method, by its name with or without arguments, is an artefact."""
-    return _any(_method(name), ARTEFACTS)
+    return _Patterns(ARTEFACTS).fit(_method(name))
 
 
 def _method(name: str) -> str:
@@ -212,10 +213,6 @@ class _Patterns:
     def fit(self, name: str) -> bool:
         """Whether the name fits any."""
         return name in self._whole or name.startswith(self._heads)
-
-
-def _any(name: str, patterns: Sequence[str]) -> bool:
-    return any(_fits(name, pattern) for pattern in patterns)
 
 
 def _fits(name: str, pattern: str) -> bool:
