@@ -39,8 +39,8 @@ def test_charts_of_real_traces(report: str, name: str) -> None:
         needed = [rows.column(name).tolist() for name in (panel.x, panel.y, panel.until or panel.y)]
         times = [values[0] / 1e6 for values in zip(*needed, strict=True) if None not in values]
         assert times
-        # Of one panel alone, the data are those of the whole chart.
-        points = (drawn.get("data") or whole["data"])["values"]
-        assert sorted(point["x"] for point in points) == sorted(times)
+        assert sorted(point["x"] for point in drawn["data"]["values"]) == sorted(times)
+    # Raises ValidationError unless it is Vega-Lite.
+    assert len(chart.to_altair().vconcat) == len(whole["vconcat"])
     names = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(chart.svg()).iter()}
     assert not names & {"script", "a", "image", "foreignObject"}

@@ -90,7 +90,7 @@ def test_each_value_of_a_column_has_a_small_picture_of_its_own() -> None:
     made = report((1_000_000, 1, 2_000_000, "A"), (2_000_000, 2, 9_000_000, None), (3_000_000, 3, 4_000_000, "A"))
     drawn = Chart(EACH, {"sizes": made.sizes}, "sizes").to_dict()
     (panel,) = drawn["vconcat"]
-    assert drawn["data"]["values"] == [
+    assert panel["data"]["values"] == [
         {"x": 1.0, "y": 2.0, "by": "A", "each": "A"},
         {"x": 2.0, "y": 9.0, "by": "unknown", "each": "unknown"},
         {"x": 3.0, "y": 4.0, "by": "A", "each": "A"},
@@ -101,10 +101,30 @@ def test_each_value_of_a_column_has_a_small_picture_of_its_own() -> None:
     assert panel["spec"]["mark"]["interpolate"] == "step-before"
 
 
+ALL = ChartDeclaration(
+    "all",
+    "Each mark.",
+    (
+        *(Panel("sizes", "time_ns", "took_ns", mark, "what") for mark in ("area", "line", "steps", "bar", "point")),
+        Panel("sizes", "time_ns", "what", "span", "what", until="time_ns"),
+        *EACH.panels,
+    ),
+)
+
+
+def test_an_altair_chart_is_the_same_drawing() -> None:
+    """Which altair finds to be valid."""
+    chart = Chart(ALL, {"sizes": report((1_000_000, 1, 2_000_000, "A")).sizes}, "sizes")
+    found = chart.to_altair().to_dict()
+    assert found.pop("config")
+    assert found == chart.to_dict()
+
+
 def test_of_many_small_pictures_those_are_drawn_that_change_most_often() -> None:
     rows = [(time, 1, time % (n + 1), f"what {n:02}") for n in range(20) for time in range(60)]
     drawn = Chart(EACH, {"sizes": report(*rows).sizes}, "sizes").to_dict()
-    assert {point["each"] for point in drawn["data"]["values"]} == {*(f"what {n:02}" for n in range(1, 13))}
+    (panel,) = drawn["vconcat"]
+    assert {point["each"] for point in panel["data"]["values"]} == {*(f"what {n:02}" for n in range(1, 13))}
 
 
 def test_the_largest_of_each_stretch_of_time_stays_of_a_long_table() -> None:
@@ -233,7 +253,10 @@ def test_a_notebook_view_has_its_charts_and_stays_small() -> None:
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     (chart,) = report((1, 2, 3, None)).charts()
     monkeypatch.setitem(sys.modules, "altair", None)
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(ImportError, match=r"a chart needs altair: pip install 'clrevents\[plot\]'"):
+        chart.to_altair()
+    with pytest.raises(ImportError, match=r"a chart as SVG needs vl_convert: pip install 'clrevents\[plot\]'"):
         chart.svg()
     assert chart._repr_html_() is None
     assert "<svg" not in report((1, 2, 3, None))._repr_html_()

@@ -8,7 +8,7 @@ drawing must be, the fewer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from clrevents._util.html import MOST_HTML, html_text
@@ -52,6 +52,7 @@ COARSE: Final = " Drawn with less detail to fit here."
 _FINE: Final = Fineness()
 _COARSER: Final = (_FINE, Fineness(300, 500, 6), Fineness(100, 100, 4), Fineness(30, 40, 2))
 _SMALL: Final = 60
+_VEGA_LITE: Final = "https://vega.github.io/schema/vega-lite/v6.json"
 _TIME: Final = "ms since the session started"
 _WIDTH, _HEIGHT = 700, 160
 _SCALES: Final[Mapping[str, tuple[float, str]]] = {"ns": (1e6, "ms"), "bytes": (1e6, "MB"), "ratio": (0.01, "%")}
@@ -124,28 +125,27 @@ class Chart:
         """Whether there is nothing to draw, because it did not happen or was not recorded."""
         return not any(len(self.tables[panel.table].table) for panel in self.declared.panels)
 
-    def to_altair(self) -> altair.VConcatChart:
-        """Convert to an Altair chart. Raises ImportError unless altair is installed (the extra `plot`)."""
+    def to_dict(self) -> dict[str, Any]:
+        """The chart as Vega-Lite, with its data."""
         return self._drawn(_FINE)
 
-    def _drawn(self, fineness: Fineness) -> altair.VConcatChart:
-        alt = needed("altair", "plot", "a chart")
-        panels = [_panel(alt, panel, self.tables[panel.table], fineness) for panel in self.declared.panels]
-        title = alt.TitleParams(_label(self.title), subtitle=self.declared.description)
-        found: altair.VConcatChart = alt.vconcat(*panels, title=title).resolve_scale(
-            x="shared", color="independent", shape="independent"
-        )
+    def to_altair(self) -> altair.VConcatChart:
+        """Convert to an Altair chart. Raises ImportError unless altair is installed (the extra `plot`)."""
+        found: altair.VConcatChart = needed("altair", "plot", "a chart").VConcatChart.from_dict(self.to_dict())
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """The chart as Vega-Lite, with its data. Raises ImportError unless altair is installed (the extra `plot`)."""
-        found: dict[str, Any] = self.to_altair().to_dict()
-        return found
+    def _drawn(self, fineness: Fineness) -> dict[str, Any]:
+        return {
+            "$schema": _VEGA_LITE,
+            "title": {"text": _label(self.title), "subtitle": self.declared.description},
+            "vconcat": [_panel(panel, self.tables[panel.table], fineness) for panel in self.declared.panels],
+            "resolve": {"scale": {"x": "shared", "color": "independent", "shape": "independent"}},
+        }
 
     def svg(self) -> str:
         """The chart as SVG, without scripts or links.
 
-        Raises ImportError unless altair and vl-convert-python are installed (the extra `plot`).
+        Raises ImportError unless vl-convert-python is installed (the extra `plot`).
         """
         found: str = needed("vl_convert", "plot", "a chart as SVG").vegalite_to_svg(self.to_dict())
         return found
@@ -154,17 +154,17 @@ class Chart:
         """The same in at most this many bytes, in the colours of the surrounding page, without the title; and whether
         it is coarser for that. Nothing if even the coarsest is larger.
 
-        Raises ImportError unless altair and vl-convert-python are installed (the extra `plot`).
+        Raises ImportError unless vl-convert-python is installed (the extra `plot`).
         """
         library = needed("vl_convert", "plot", "a chart as SVG")
         for fineness in _COARSER if most >= _SMALLEST else ():
-            drawing: dict[str, Any] = self._drawn(fineness).to_dict()
-            drawing.pop("title")
-            marks = list(_values(drawing))
+            drawing = self._drawn(fineness)
+            del drawing["title"]
+            marks = [mark for panel in drawing["vconcat"] for mark in panel["data"]["values"]]
             # Not drawn at all where the drawing could not be so small.
             if most < _OF_A_MARK * len(marks) + _OF_A_COLOUR * len({mark.get("by") for mark in marks}):
                 continue
-            drawing["config"] = {**drawing.get("config", {}), **PAGE_COLOURS}
+            drawing["config"] = PAGE_COLOURS
             svg = clean_svg(library.vegalite_to_svg(drawing), self.declared.description)
             if len(svg.encode()) <= most:
                 return svg, fineness is not _FINE
@@ -192,15 +192,9 @@ class Chart:
         return self.figure(MOST_HTML) or None
 
 
-def _values(drawing: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield from drawing.get("data", {}).get("values", ())
-    for part in drawing.get("vconcat", ()):
-        yield from _values(part)
-
-
-def _panel(alt: Any, panel: Panel, rows: ReportTable[Any], fineness: Fineness) -> Any:
+def _panel(panel: Panel, rows: ReportTable[Any], fineness: Fineness) -> dict[str, Any]:
     if panel.until is not None:
-        return _spans(alt, panel, panel.until, rows, fineness.spans)
+        return _spans(panel, panel.until, rows, fineness.spans)
     columns = {column.name: column for column in columns_of(rows.row_class)}
     y = columns[panel.y]
     kinds = {kind: name for kind, name in (("by", panel.by), ("each", panel.each)) if name is not None}
@@ -226,26 +220,33 @@ def _panel(alt: Any, panel: Panel, rows: ReportTable[Any], fineness: Fineness) -
         "bar": {"type": "bar", "width": 2},
         "point": {"type": "point", "filled": True},
     }
-    coding: dict[str, Any] = {
-        "x": alt.X("x:Q", title=_TIME, scale=alt.Scale(zero=False)),
-        "y": alt.Y("y:Q", title=_title(y)),
+    coding = {
+        "x": _time(),
+        "y": {"field": "y", "type": "quantitative", "title": None if panel.each else _title(y)},
     }
     if panel.by is not None:
-        title = panel.by.replace("_", " ")
+        coding["color"] = _colour(panel.by)
         # Told apart by their shape, too, where they are points.
-        coding["color"] = alt.Color("by:N", title=title, scale=alt.Scale(scheme="tableau10"))
         if panel.mark == "point":
-            coding["shape"] = alt.Shape("by:N", title=title)
-    data = alt.Data(values=values)
+            coding["shape"] = {"field": "by", "type": "nominal", "title": _words(panel.by)}
+    made = {"mark": marks[panel.mark], "encoding": coding, "width": _WIDTH, "height": _HEIGHT}
     if panel.each is None:
-        return alt.Chart(data, mark=marks[panel.mark]).encode(**coding).properties(width=_WIDTH, height=_HEIGHT)
-    coding["y"] = alt.Y("y:Q", title=None)
-    small = alt.Chart(mark=marks[panel.mark]).encode(**coding).properties(width=_WIDTH, height=_SMALL)
-    heads = alt.Facet("each:N", title=None, header=alt.Header(orient="top", labelAnchor="start"))
-    return small.facet(heads, data=data, columns=1).resolve_scale(y="independent")
+        return {"data": {"values": values}, **made}
+    return {
+        "data": {"values": values},
+        "facet": {
+            "field": "each",
+            "type": "nominal",
+            "title": None,
+            "header": {"orient": "top", "labelAnchor": "start"},
+        },
+        "spec": {**made, "height": _SMALL},
+        "columns": 1,
+        "resolve": {"scale": {"y": "independent"}},
+    }
 
 
-def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any], most: int) -> Any:
+def _spans(panel: Panel, until: str, rows: ReportTable[Any], most: int) -> dict[str, Any]:
     names = [panel.x, until, panel.y, panel.by or panel.y]
     lists = [rows.column(name).tolist() for name in names]
     # One without an end is a row of the table, and nothing that can be drawn.
@@ -256,15 +257,32 @@ def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any], most: int
         {"x": begin / 1e6, "until": end / 1e6, "y": _label(y), "by": "unknown" if by is None else _label(by)}
         for begin, end, y, by in sorted(spans[:most])
     ]
-    coding: dict[str, Any] = {
-        "x": alt.X("x:Q", title=_TIME, scale=alt.Scale(zero=False)),
-        "x2": alt.X2("until:Q"),
-        "y": alt.Y("y:N", title=panel.y.replace("_", " "), sort=[_label(line) for line in lines]),
+    coding = {
+        "x": _time(),
+        "x2": {"field": "until"},
+        "y": {"field": "y", "type": "nominal", "title": _words(panel.y), "sort": [_label(line) for line in lines]},
     }
     if panel.by is not None:
-        coding["color"] = alt.Color("by:N", title=panel.by.replace("_", " "), scale=alt.Scale(scheme="tableau10"))
-    made = alt.Chart(alt.Data(values=values), mark={"type": "bar", "height": 9})
-    return made.encode(**coding).properties(width=_WIDTH, height=alt.Step(14))
+        coding["color"] = _colour(panel.by)
+    return {
+        "data": {"values": values},
+        "mark": {"type": "bar", "height": 9},
+        "encoding": coding,
+        "width": _WIDTH,
+        "height": {"step": 14},
+    }
+
+
+def _time() -> dict[str, Any]:
+    return {"field": "x", "type": "quantitative", "title": _TIME, "scale": {"zero": False}}
+
+
+def _colour(column: str) -> dict[str, Any]:
+    return {"field": "by", "type": "nominal", "title": _words(column), "scale": {"scheme": "tableau10"}}
+
+
+def _words(column: str) -> str:
+    return column.replace("_", " ")
 
 
 def _label(value: object) -> str:
