@@ -184,6 +184,10 @@ class InlineStacks:
     sizes: list[int]
     window: bytes
 
+    def only_ids(self) -> Stacks:
+        """The same without the stacks themselves: keeps no window alive."""
+        return Stacks(self.first_id, len(self.starts), b"", 0, 0, 0)
+
 
 @frozen(eq=False)
 class Stacks:
@@ -198,6 +202,10 @@ class Stacks:
     start: int
     end: int
     base: int
+
+    def only_ids(self) -> Stacks:
+        """The same without the stacks themselves: keeps no window alive."""
+        return Stacks(self.first_id, self.count, b"", 0, 0, 0)
 
 
 class ThreadNumbers:

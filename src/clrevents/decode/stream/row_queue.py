@@ -18,12 +18,16 @@ from clrevents.errors import Limits, Problem
 class RowQueue:
     """Collects rows region by region. `in_time_order` sorts the released rows; otherwise they stay in file order.
 
-    Its methods return the problems to report. `walk_stacks` checks every stack for them.
+    Its methods return the problems to report. `walk_stacks` checks every stack for them; without `keep_stacks` only
+    their ids are known, and no window is kept for them.
     """
 
-    def __init__(self, limits: Limits, threads: ThreadTable, in_time_order: bool, walk_stacks: bool) -> None:
+    def __init__(
+        self, limits: Limits, threads: ThreadTable, in_time_order: bool, walk_stacks: bool, keep_stacks: bool
+    ) -> None:
         self.in_time_order = in_time_order
         self._walk_stacks = walk_stacks
+        self._keep_stacks = keep_stacks or walk_stacks
         self._limits = limits
         self._threads = threads
         self._region = Region()
@@ -44,7 +48,7 @@ class RowQueue:
         self._region.count(columns)
 
     def add_stacks(self, block: Stacks | InlineStacks) -> None:
-        self._region.add_stacks(block)
+        self._region.add_stacks(block if self._keep_stacks else block.only_ids())
 
     def stack_lookup(self) -> StackLookup:
         """The current meaning of stack ids."""

@@ -49,7 +49,7 @@ class Stream:
     ) -> None:
         self.limits = limits = limits or Limits()
         self.threads = ThreadTable(limits)
-        self._rows = RowQueue(limits, self.threads, in_time_order, walk_stacks)
+        self._rows = RowQueue(limits, self.threads, in_time_order, walk_stacks, tally is None)
         self._errors = ErrorPolicy(errors, limits, self._rows)
         self.errors = errors
         self.problems = self._errors.problems
