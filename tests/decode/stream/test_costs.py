@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +13,12 @@ import costly_containers as costly
 from clrevents.decode.container.blocks import Stacks
 from clrevents.decode.container.netperf import netperf12
 from clrevents.decode.container.nettrace6 import nettrace6_search
+from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.stacks import StackTable
 from clrevents.decode.stream.input import InputBuffer
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode
+from clrevents.testing.builder import Format, TraceBuilder
 from counting import calls
 
 SIZES = (100, 400, 1600)
@@ -92,6 +95,23 @@ def test_lookups_of_stacks_share_what_was_there_before() -> None:
         memory.add(id(lookup.firsts.base))
         assert lookup.unique(np.array([1 + 2 * number, 2 + 2 * number])).tolist() == [1 + number, -1]
     assert len(memory) < 20
+
+
+@pytest.mark.parametrize("format", ["nettrace4", "nettrace6"])
+@pytest.mark.parametrize("walked", [False, True])
+def test_counting_keeps_no_window_for_stacks(format: Format, walked: bool) -> None:
+    """Nobody can ask for them, unless they are all to be checked where the region ends."""
+    builder = TraceBuilder(format)
+    for number in range(2500):
+        builder.sample(0x1000 + number, 0x2000)
+    data = builder.build()
+    window = data[: len(data) * 3 // 4]
+    stream = Stream(tally=Tally(10), walk_stacks=walked)
+    before = sys.getrefcount(window)
+    stream.feed(window)
+    assert stream.offset > len(window) // 2
+    # The buffer has it, because the block at its end is not complete.
+    assert (sys.getrefcount(window) > before + 1) is walked
 
 
 def test_a_lookup_keeps_its_meaning_when_stacks_are_added() -> None:
