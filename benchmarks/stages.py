@@ -169,7 +169,7 @@ def serve(path: Path) -> None:
 
 def run_command() -> None:
     """What the command does, as `sys.argv` has it; nothing of it is shown."""
-    from clrevents.cli import main as command
+    from clrevents.__main__ import main as command
 
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.suppress(SystemExit):
         command()

@@ -162,6 +162,21 @@ def test_tuning_keeps_freed_memory() -> None:
 
 
 @pytest.mark.full
+@glibc
+@pytest.mark.parametrize(("chosen", "pool"), [(None, "system"), ("mimalloc", "mimalloc")])
+def test_tuned_pyarrow_uses_the_memory_that_is_kept(
+    monkeypatch: pytest.MonkeyPatch, chosen: str | None, pool: str
+) -> None:
+    monkeypatch.delenv("ARROW_DEFAULT_MEMORY_POOL", raising=False)
+    if chosen:
+        monkeypatch.setenv("ARROW_DEFAULT_MEMORY_POOL", chosen)
+    code = (
+        "import clrevents\nclrevents.tune_process()\nimport pyarrow as pa\nprint(pa.default_memory_pool().backend_name)"
+    )
+    assert run(code) == f"{pool}\n"
+
+
+@pytest.mark.full
 def test_tuning_lets_the_collector_run_less_often() -> None:
     code = """
 import clrevents, gc

@@ -20,14 +20,18 @@ def tune_process() -> None:
 
     * The garbage collector runs less often: its thresholds become at least 50,000, 20 and 50. A collector that was
       disabled stays so.
-    * With glibc, memory freed by one read serves the next, and up to 48 MiB of it stay with the process. Other
-      allocators are not affected.
+    * With glibc, memory freed by one read serves the next, and up to 48 MiB of it stay with the process. pyarrow then
+      uses glibc's memory too, unless it was imported before or `ARROW_DEFAULT_MEMORY_POOL` is set: that variable
+      becomes `system`, in processes started by this one as well. Other allocators are not affected.
 
     docs/performance.md shows the effect.
     """
     # glibc returns free memory at the top of its heap to the system, and gets it back page by page, unless a block as
     # large as this was freed before (mallopt(3), M_MMAP_THRESHOLD).
     bytes(_FREED)
+    if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", ()):
+        # Its own allocator keeps what is free for itself, beside what is free here.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     first, *rest = gc.get_threshold()
     if first:
         gc.set_threshold(*map(max, (first, *rest), _THRESHOLDS))

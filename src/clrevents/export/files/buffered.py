@@ -27,6 +27,9 @@ from clrevents.table.table import Table
 _BUDGET: Final = 8 << 20
 """Bytes buffered in memory. More would be slightly faster, but take more than that: small arrays fragment the heap."""
 
+_OBJECTS: Final = 400
+"""Bytes of the Python objects that a column consists of: with rows that come one at a time they are nearly all."""
+
 
 @dataclass
 class TableFile:
@@ -140,7 +143,7 @@ def table_bytes(table: Table) -> int:
 
 def _column_bytes(column: Any) -> int:
     """Text shared by many rows is counted for each of them: they may be all that is left of a run."""
-    size: int = column.values.nbytes + column.offsets.nbytes
+    size: int = _OBJECTS + column.values.nbytes + column.offsets.nbytes
     if column.valid is not None:
         size += column.valid.nbytes
     if column.texts is not None:

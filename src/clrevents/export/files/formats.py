@@ -130,8 +130,11 @@ class GroupedWriter(Writer):
             self.sink.flush()
 
     def _release(self) -> None:
-        """Otherwise pyarrow keeps 30 MB of what it no longer uses."""
-        self._pa.default_memory_pool().release_unused()
+        """Otherwise pyarrow's own allocators keep 30 MB of what is no longer used. The system's has uses for it, and
+        would ask for it again at once."""
+        pool = self._pa.default_memory_pool()
+        if pool.backend_name != "system":
+            pool.release_unused()
 
 
 class ParquetWriter(GroupedWriter):
