@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 import clrevents
-from clrevents.export.page import page_sections
+from clrevents.export.page import page_drawings, page_sections
 from clrevents.export.page.report_page import report_page
 from project_files import fixture
 
@@ -48,7 +48,7 @@ def test_it_does_not_overwrite_the_trace(run: Run, trace: Path) -> None:
 def test_without_the_library_it_says_that_charts_are_missing(
     run: Run, trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_sections, "find_spec", lambda name: None)
+    monkeypatch.setattr(page_drawings, "find_spec", lambda name: None)
     done = run("report", trace, "-o", tmp_path / "page.html")
     assert done.exit_code == 0
     assert done.stderr.splitlines()[1] == f"clrevents: the page has no charts: {page_sections.NO_CHARTS}"
@@ -61,7 +61,7 @@ def test_of_a_damaged_trace_there_is_what_could_be_read(run: Run, tmp_path: Path
     middle = len(whole) // 2
     path.write_bytes(whole[:middle] + whole[middle + 3000 :])
     out = tmp_path / "page.html"
-    done = run("report", path, "-o", out, "--errors", errors)
+    done = run("report", path, "-o", out, "--errors", errors, "--jobs", 1)
     assert done.exit_code == 3
     assert "hole.nettrace at offset" in done.stderr
     assert b"Parts of this trace are missing" in out.read_bytes()
@@ -83,7 +83,7 @@ def test_two_traces_are_the_librarys_page_too(run: Run, trace: Path, tmp_path: P
 def test_damage_of_the_other_trace_is_said(run: Run, trace: Path, tmp_path: Path) -> None:
     path, out = tmp_path / "cut.nettrace", tmp_path / "page.html"
     path.write_bytes(gzip.decompress(fixture("net10-garbage").read_bytes())[:-3000])
-    done = run("report", trace, "--against", path, "-o", out)
+    done = run("report", trace, "--against", path, "-o", out, "--jobs", 1)
     assert done.exit_code == 3
     assert done.stderr.startswith(f"clrevents: {path}")
     assert b"Intact: no events were lost" in out.read_bytes()

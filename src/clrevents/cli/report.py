@@ -6,6 +6,7 @@ import os
 
 import click
 
+from clrevents._util.process import usable_processors
 from clrevents._util.words import counted
 from clrevents.cli.output import say, write_file
 from clrevents.cli.reading import (
@@ -21,13 +22,20 @@ from clrevents.cli.reading import (
     with_option,
 )
 from clrevents.errors import ErrorMode
-from clrevents.export.page.page_sections import NO_CHARTS, charts_possible
+from clrevents.export.page.page_drawings import charts_possible
+from clrevents.export.page.page_sections import NO_CHARTS
 from clrevents.export.page.report_page import PageAgainst, report_page
 
 
 @click.command(name="report")
 @file_argument
 @click.option("-o", "--output", "out", required=True, metavar="OUT", help="The page to write; - for standard output.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Use N processes: with several, one draws the charts. [default: all cores]",
+)
 @process_option
 @click.option("--against", metavar="BEFORE", help="Another trace: flame graphs show what changed since.")
 @with_option
@@ -37,6 +45,7 @@ from clrevents.export.page.report_page import PageAgainst, report_page
 def command(
     file: str,
     out: str,
+    jobs: int | None,
     process: str | None,
     against: str | None,
     beside: str | None,
@@ -65,7 +74,7 @@ def command(
             before = PageAgainst.of(other.trace)
             worst = other.finish(fail_on)
     with Reading(file, errors, beside=beside, symbols=symbols) as reading:
-        page = report_page(reading.trace, before, reading.process_id(process))
+        page = report_page(reading.trace, before, reading.process_id(process), jobs or usable_processors())
         code = max(worst, reading.finish(fail_on))
         write_file(os.fspath(out), page, f"{counted(len(page), 'byte')}; open it in a browser")
         if not charts_possible():

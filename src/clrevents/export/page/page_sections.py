@@ -8,8 +8,7 @@ page says so. Computes nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from importlib.util import find_spec
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -26,6 +25,7 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable, Ta
 from clrevents.analysis.framework.vocabulary.row_class import shape_of
 from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last
 from clrevents.export.page.page_assembly import PageTexts, shown_text
+from clrevents.export.page.page_drawings import Begin, drawn_later
 
 NO_CHARTS: Final = "charts need the extra plot: pip install 'clrevents[plot]'"
 
@@ -33,27 +33,30 @@ _LARGEST: Final = 200_000
 """No chart of the page has more bytes than this."""
 
 
-def charts_possible() -> bool:
-    """Whether the library that draws charts is installed."""
-    return find_spec("vl_convert") is not None
+def page_charts(found: Answer[Any], begin: Begin = drawn_later) -> list[Callable[[], dict[str, str]]]:
+    """What gives the charts of an answer that draw something. Each has an `svg`, or the reason why it has none."""
+    return [_page_chart(found, chart, begin) for chart in found.charts() if any(map(len, chart.tables.values()))]
 
 
-def page_charts(found: Answer[Any]) -> list[dict[str, str]]:
-    """The charts of an answer that draw something. Each has an `svg`, or the reason why it has none."""
-    return [_page_chart(found, chart) for chart in found.charts() if any(map(len, chart.tables.values()))]
-
-
-def _page_chart(found: Answer[Any], chart: Chart) -> dict[str, str]:
+def _page_chart(found: Answer[Any], chart: Chart, begin: Begin) -> Callable[[], dict[str, str]]:
     made = {"name": chart.name, "about": chart.declared.description, "svg": "", "why": ""}
     if chart.empty:
-        return {**made, "why": "nothing to draw: it did not happen, or was not recorded"}
-    try:
-        svg, coarser = chart.inline_svg(_LARGEST)
-    except ImportError:
-        return {**made, "why": NO_CHARTS}
-    if not svg:
-        return {**made, "why": f"too large for this page; clrevents {found.name} FILE --chart {chart.name} draws it"}
-    return {**made, "svg": svg, "about": f"{made['about']}{COARSE if coarser else ''}"}
+        return lambda: {**made, "why": "nothing to draw: it did not happen, or was not recorded"}
+    drawn = begin(chart, _LARGEST)
+
+    def finished() -> dict[str, str]:
+        try:
+            svg, coarser = drawn()
+        except ImportError:
+            return {**made, "why": NO_CHARTS}
+        if not svg:
+            return {
+                **made,
+                "why": f"too large for this page; clrevents {found.name} FILE --chart {chart.name} draws it",
+            }
+        return {**made, "svg": svg, "about": f"{made['about']}{COARSE if coarser else ''}"}
+
+    return finished
 
 
 _EXACT: Final = 1 << 53
@@ -159,9 +162,9 @@ def page_sections(
     return [_section(name, found, charts[name], most, texts) for name, found in answers.items() if name in charts]
 
 
-def charts_of(answers: Mapping[str, Answer[Any]]) -> dict[str, list[dict[str, str]]]:
-    """The charts of every answer that has data, by its name."""
-    return {name: page_charts(found) for name, found in answers.items() if has_data(found)}
+def charts_of(answers: Mapping[str, Answer[Any]], begin: Begin) -> dict[str, list[Callable[[], dict[str, str]]]]:
+    """What gives the charts of every answer that has data, by its name."""
+    return {name: page_charts(found, begin) for name, found in answers.items() if has_data(found)}
 
 
 def has_data(found: Answer[Any]) -> bool:

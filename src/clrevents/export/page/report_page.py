@@ -22,6 +22,7 @@ from clrevents.analysis.framework.run.catalogue import report_names
 from clrevents.errors import DamageError, PayloadError, TraceError
 from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
 from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
+from clrevents.export.page.page_drawings import drawn_meanwhile
 from clrevents.export.page.page_flames import PageStacks, compared_names, page_flames
 from clrevents.export.page.page_head import page_facts, page_findings, page_kinds, page_missing, page_trust
 from clrevents.export.page.page_sections import charts_of, failed_section, page_sections
@@ -80,29 +81,42 @@ _SCRIPTS: Final = (
 
 
 def write_report(
-    trace: Trace, path: str | os.PathLike[str], *, against: Trace | None = None, process_id: int | None = None
+    trace: Trace,
+    path: str | os.PathLike[str],
+    *,
+    against: Trace | None = None,
+    process_id: int | None = None,
+    jobs: int = 1,
 ) -> None:
     """Write all reports on a `trace` as one HTML page, which loads nothing from elsewhere.
 
     With `process_id`, it is about one of its processes. Where there is another trace `against` which to compare it,
-    the page has flame graphs of both. The file at `path` appears whole or not at all. Of a damaged trace it has
-    what could be read, and says so. Charts need the extra `plot`. Raises OSError where it cannot be written,
-    ValueError if it is one of the traces, and SourceError where the trace cannot be read again.
+    the page has flame graphs of both. Charts need the extra `plot`; with several `jobs`, another process draws them.
+
+    The file at `path` appears whole or not at all. Of a damaged trace it has what could be read, and says so. Raises
+    OSError where it cannot be written, ValueError if it is one of the traces or `jobs` is not positive, and SourceError
+    where the trace cannot be read again.
     """
+    if jobs < 1:
+        raise ValueError(f"jobs must be positive, not {jobs!r}")
     inputs = [one.info.path for one in (trace, against) if one is not None]
     refuse_replacing(path, *inputs)
-    data = report_page(trace, None if against is None else PageAgainst.of(against), process_id)
+    data = report_page(trace, None if against is None else PageAgainst.of(against), process_id, jobs)
     with whole_file(path, *inputs) as file:
         file.write(data)
 
 
-def report_page(trace: Trace, against: PageAgainst | None = None, process_id: int | None = None) -> bytes:
-    """The page that `write_report` writes: the same bytes for the same traces."""
-    answers, broken, failed = _answers(trace, process_id)
-    stacks = PageStacks.of(trace, process_id)
-    # After the stacks, whose memory has been given back: what draws them takes much.
-    charts = charts_of(answers)
-    flames = page_flames(stacks, None if against is None else against.stacks)
+def report_page(
+    trace: Trace, against: PageAgainst | None = None, process_id: int | None = None, jobs: int = 1
+) -> bytes:
+    """The page that `write_report` writes: the same bytes for the same traces, by any number of `jobs`."""
+    with drawn_meanwhile(jobs) as begin:
+        answers, broken, failed = _answers(trace, process_id)
+        begun = charts_of(answers, begin)
+        stacks = PageStacks.of(trace, process_id)
+        flames = page_flames(stacks, None if against is None else against.stacks)
+        # Drawn by this process, after the stacks, whose memory has been given back: what draws takes much.
+        charts = {name: [chart() for chart in found] for name, found in begun.items()}
     head: dict[str, Any] = {
         "title": stacks.name,
         "producer": f"clrevents {__version__}",

@@ -78,7 +78,8 @@ _SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_section.js", "answer
 def answer_page(found: Answer[Any], most: int) -> bytes:
     """The page; no table has more than `most` rows. Bulk tables are only counted."""
     texts = PageTexts()
-    (section,) = page_sections({found.name: found}, {found.name: page_charts(found)}, most, texts)
+    charts = [chart() for chart in page_charts(found)]
+    (section,) = page_sections({found.name: found}, {found.name: charts}, most, texts)
     data = {"about": shown_text(question_text(found.question)), "section": section, "texts": texts.all}
     return assembled_page("answer.html", page_texts_of(("page.css",)), page_texts_of(_SCRIPTS), data)
 

@@ -8,14 +8,14 @@ drawing must be, the fewer.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from clrevents._util.html import MOST_HTML, html_text
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe
-from clrevents.analysis.framework.render.inline_svg import PAGE_COLOURS, clean_svg
+from clrevents.analysis.framework.render.inline_svg import Drawing, svg_of
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
@@ -147,8 +147,7 @@ class Chart:
 
         Raises ImportError unless vl-convert-python is installed (the extra `plot`).
         """
-        found: str = needed("vl_convert", "plot", "a chart as SVG").vegalite_to_svg(self.to_dict())
-        return found
+        return svg_of(self.to_dict())
 
     def inline_svg(self, most: int) -> tuple[str, bool]:
         """The same in at most this many bytes, in the colours of the surrounding page, without the title; and whether
@@ -156,19 +155,20 @@ class Chart:
 
         Raises ImportError unless vl-convert-python is installed (the extra `plot`).
         """
-        library = needed("vl_convert", "plot", "a chart as SVG")
-        for fineness in _COARSER if most >= _SMALLEST else ():
-            drawing = self._drawn(fineness)
-            del drawing["title"]
-            marks = [mark for panel in drawing["vconcat"] for mark in panel["data"]["values"]]
-            # Not drawn at all where the drawing could not be so small.
-            if most < _OF_A_MARK * len(marks) + _OF_A_COLOUR * len({mark.get("by") for mark in marks}):
-                continue
-            drawing["config"] = PAGE_COLOURS
-            svg = clean_svg(library.vegalite_to_svg(drawing), self.declared.description)
-            if len(svg.encode()) <= most:
-                return svg, fineness is not _FINE
+        for drawing, coarser in self.drawings(most):
+            if svg := drawing.svg():
+                return svg, coarser
         return "", True
+
+    def drawings(self, most: int) -> Iterator[tuple[Drawing, bool]]:
+        """What `inline_svg` tries in this order, and whether it is coarser; each is made when it is asked for."""
+        for fineness in _COARSER if most >= _SMALLEST else ():
+            vega_lite = self._drawn(fineness)
+            del vega_lite["title"]
+            marks = [mark for panel in vega_lite["vconcat"] for mark in panel["data"]["values"]]
+            # Not drawn at all where the drawing could not be so small.
+            if most >= _OF_A_MARK * len(marks) + _OF_A_COLOUR * len({mark.get("by") for mark in marks}):
+                yield Drawing(vega_lite, self.declared.description, most), fineness is not _FINE
 
     def figure(self, most: int) -> str:
         """The chart with its description, as HTML of at most this many bytes; a sentence if it does not fit. Empty if

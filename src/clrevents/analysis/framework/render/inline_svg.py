@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 from xml.etree import ElementTree
 
+from clrevents._util.value_classes import frozen
+from clrevents.table.table import needed
+
 _INK: Final = "currentColor"
 _FRAME: Final = {"stroke": "transparent"}
-PAGE_COLOURS: Final[dict[str, Any]] = {
+_PAGE_COLOURS: Final[dict[str, Any]] = {
     "aria": False,
     "background": "transparent",
     "view": _FRAME,
@@ -54,6 +58,28 @@ _LOOKS: Final = frozenset(
 )
 _INHERITED: Final = ("fill", "stroke", "stroke-width", "font-family", "font-size", "font-weight", "text-anchor")
 _DEFAULTS: Final = {"opacity": "1", "stroke-width": "1", "fill-opacity": "1"}
+
+
+@frozen(eq=False)
+class Drawing:
+    """What to draw, as Vega-Lite, and in how many bytes at most: a value that another process can draw."""
+
+    vega_lite: Mapping[str, Any]
+    label: str
+    most: int
+
+    def svg(self) -> str:
+        """Nothing if it would be larger. Raises ImportError unless vl-convert-python is installed (the extra
+        `plot`)."""
+        drawn = svg_of({**self.vega_lite, "config": _PAGE_COLOURS})
+        found = clean_svg(drawn, self.label)
+        return found if len(found.encode()) <= self.most else ""
+
+
+def svg_of(vega_lite: Mapping[str, Any]) -> str:
+    """As the library draws it. Raises ImportError unless it is installed."""
+    found: str = needed("vl_convert", "plot", "a chart as SVG").vegalite_to_svg(vega_lite)
+    return found
 
 
 def clean_svg(text: str, label: str) -> str:
