@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
+from clrevents.decode.arrays import offsets_of
 from clrevents.decode.clock import Clock
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, nulls
@@ -121,8 +122,8 @@ def _guid(attribute: str) -> Make:
 
     def make(rows: HeaderRows, known: Known) -> Column:
         given: Guids | None = getattr(rows, attribute)
-        if given is None and rows.labels is None:
-            return nulls(BINARY, len(rows))
+        if rows.labels is None:
+            return nulls(BINARY, len(rows)) if given is None else _guids(given)
         found: list[bytes | None] = [None] * len(rows) if given is None else given.all()
         for row, labels in enumerate(rows.labels or ()):
             own = None if labels is None else getattr(labels, _LABELS[attribute])
@@ -130,6 +131,13 @@ def _guid(attribute: str) -> Make:
         return from_values(BINARY, [None if g is None else as_written(g) for g in found])
 
     return make
+
+
+def _guids(given: Guids) -> Column:
+    good = given.places >= 0
+    each = np.frombuffer(b"".join(map(as_written, given.each)), dtype=np.uint8).reshape(-1, 16)
+    values = each.take(given.places[good], axis=0).reshape(-1)
+    return Column(BINARY, len(good), values, offsets_of(good * 16), valid=None if good.all() else good)
 
 
 def _activity_path(rows: HeaderRows, known: Known) -> Column:
