@@ -279,6 +279,44 @@ def test_a_tally_takes_all_or_nothing(engines: tuple[Engine, Engine], stray: int
             assert latest == [5 if ids else -1 << 63]
 
 
+def test_objects_that_follow_each_other(engines: tuple[Engine, Engine]) -> None:
+    """Of two types, with any versions; up to one that is changed anywhere. Nothing is read from `stop` on."""
+    rng = Random(10)
+    heads = b"\5\5\1", b"\1\0\0\0A\6", b"\1\0\0\0B\6"
+    both = b"".join(heads[0] + bytes(8) + name for name in heads[1:])
+    whole = found = 0
+    for _ in range(BLOCKS // 3):
+        start, turn, most = rng.randrange(4), rng.randrange(4), rng.choice((20, 30, 1000))
+        data, expected = bytearray(start), [[], []]  # type: ignore[var-annotated]
+        for _ in range(rng.randrange(9)):
+            kind, size = rng.randrange(2), rng.choice((0, 3, 20, 25))
+            data += heads[0] + rng.randbytes(8) + heads[1 + kind]
+            at = len(data)
+            data += size.to_bytes(4, "little")
+            data += bytes(-(len(data) + turn) % 4)
+            expected[kind] += [at, len(data), len(data) + size]
+            data += rng.randbytes(size) + b"\6"
+        # Room that the smallest object would not need at the end.
+        data += bytes(3)
+        stop, changed, count = len(data), rng.random() < 0.5, rng.choice((2, 20))
+        if changed:
+            data[rng.randrange(start, stop)] ^= 1 << rng.randrange(8)
+        buf = bytes(data)
+        given = both, start, stop, turn, most, count
+        first, second = (engine.objects(buf + bytes(40), *given) for engine in engines)
+        assert first == second
+        assert interpreted().objects(Watched(buf + bytes(40), start, stop), *given) == first
+        for mine, of in zip(first, expected, strict=True):
+            assert len(mine) <= 3 * count
+            assert changed or mine == of[: len(mine)]
+        if not changed and most >= 25 and count == 20:
+            assert first == (*expected,)
+            whole += 1
+        found += len(first[0]) + len(first[1])
+    assert whole > 20
+    assert found > BLOCKS
+
+
 def test_an_arrangement_by_any_kinds(engines: tuple[Engine, Engine]) -> None:
     rng = Random(8)
     for _ in range(BLOCKS // 5):

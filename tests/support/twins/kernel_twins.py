@@ -158,6 +158,13 @@ class Engine:
             used = found
         return used, _plain(counts), _plain(ids)[:used], _plain(sums)[: 3 * used], _plain(latest)
 
+    def objects(self, buf: Any, heads: bytes, pos: int, stop: int, turn: int, most: int, count: int) -> Outcome:
+        """Objects before a tag 6: three numbers of each behind the first head, and behind the second."""
+        places, others = self._room(3 * count, signed=True), self._room(3 * count + 1, signed=True)
+        size = len(heads) // 2
+        done = self.walk_module.objects(buf, heads, size, pos, stop, turn, 6, most, count, places, others)
+        return _plain(places)[: 3 * done], _plain(others)[: 3 * int(others[3 * count])]
+
     def arrange(self, kinds: list[int], size: int) -> Outcome:
         ends, order = self._given([0] * size), self._room(len(kinds), signed=True)
         self.walk_module.arrange(len(kinds), self._given(kinds), size, ends, order)

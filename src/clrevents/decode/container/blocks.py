@@ -6,7 +6,8 @@ Pure values. A container turns bytes into these; the later stages see nothing el
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -118,16 +119,29 @@ class Together:
 
     `ends` has how many rows there are up to its end, numbers in `runs` and numbers in `marks`; `marks` are the blocks'
     own. `offsets` are those that problems with a block's sequence numbers have; `spans` its first and last tick.
+    `stacks` are blocks of stacks between them and before the first, with their offsets.
     """
 
     ends: NDArray[np.int64]
     marks: NDArray[np.int64]
     offsets: NDArray[np.int64]
     spans: NDArray[np.int64]
+    stacks: Sequence[tuple[Stacks, int]] = ()
+
+    def marks_and_ends(self, labelled: bool) -> NDArray[np.int64]:
+        """The marks, and one at the start of each block after one that has any: ids do not carry over."""
+        if not len(self.marks):
+            return self.marks
+        marked = self.ends[:, 2] > np.concatenate((_ZERO, self.ends[:-1, 2]))
+        rows = self.ends[:-1, 0][marked[:-1]]
+        ends = np.empty((len(rows), 3), dtype=np.int64)
+        ends[:, 0], ends[:, 1], ends[:, 2] = rows, _LABELS if labelled else _ACTIVITY_IDS, 0 if labelled else -1
+        both = np.concatenate((ends, self.marks))
+        return both[np.argsort(both[:, 0], kind="stable")]
 
     def firsts(self) -> NDArray[np.int64]:
         """The first row of each block."""
-        return np.concatenate((np.zeros(1, dtype=np.int64), self.ends[:-1, 0]))
+        return np.concatenate((_ZERO, self.ends[:-1, 0]))
 
 
 @frozen(eq=False)
@@ -148,13 +162,16 @@ class Events:
     labelled: bool = False
     together: Together | None = None
 
-    def apart(self) -> Iterator[tuple[Events, int]]:
+    def apart(self) -> Iterator[tuple[Events | Stacks, int]]:
         """Blocks that were read together one by one, each with its offset."""
         (columns,), together = self.columns, self.together
         assert together is not None
         row = run = mark = 0
+        stacks = deque(together.stacks)
         ends, offsets, spans = together.ends.tolist(), together.offsets.tolist(), together.spans.tolist()
         for (stop, last_run, last_mark), offset, (first, last) in zip(ends, offsets, spans, strict=True):
+            while stacks and stacks[0][1] < offset:
+                yield stacks.popleft()
             runs = columns.runs[run // 4 : last_run // 4].copy()
             marks = together.marks[mark // 3 : last_mark // 3].copy()
             runs[:, 0] -= np.uint64(row)
@@ -173,6 +190,8 @@ class Events:
             span = (first, last) if first or last else None
             yield Events([piece], self.window, self.base, False, span, self.counted, self.labelled), offset
             row, run, mark = stop, last_run, last_mark
+        # Behind them are blocks without events.
+        yield from stacks
 
 
 @frozen(eq=False)
@@ -240,6 +259,9 @@ class ThreadNumbers:
         return cast("Iterator[tuple[int, int]]", _THREAD_NUMBER.iter_unpack(self._packed))
 
 
+_ZERO: Final = np.zeros(1, dtype=np.int64)
+_ACTIVITY_IDS: Final = 16 | 32
+_LABELS: Final = 16
 _THREAD_NUMBER: Final = struct.Struct("<QI")
 _THREAD_NUMBERS: Final = np.dtype([("thread", "<u8"), ("number", "<u4")])
 _PIECE: Final = 1 << 12

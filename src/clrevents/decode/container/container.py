@@ -33,7 +33,8 @@ class Container(Protocol):
     def read_together(self, window: Window) -> tuple[Events, int] | None:
         """The events of several small sound blocks that start here, and where these end; None if there are few.
 
-        Leaves the position where it is. What `read` would yield for one block after the other is `Events.apart`.
+        Blocks of stacks may stand between them. Leaves the position where it is. What `read` would yield for one block
+        after the other is `Events.apart`.
         """
         ...
 

@@ -52,7 +52,8 @@ class NetTrace4(ObjectContainer):
         super().__init__(ObjectTag.BEGIN_PRIVATE, _NAMES, limits, salvage)
         self._scanner = HeaderScanner()
         self._small = SmallBlocks(self._scanner)
-        self._small_events = self.signature(_EVENTS)
+        # Of the same length.
+        self._small_types = self.signature(_EVENTS), self.signature(_STACKS)
 
     def _header(self, window: Window, version: int) -> Header:
         if version != 4:
@@ -65,8 +66,21 @@ class NetTrace4(ObjectContainer):
     def read_together(self, window: Window) -> tuple[Events, int] | None:
         if not self._seen_header or self._small.rests():
             return None
-        found = self._small_bodies(window, self._small_events, self._small.most)
-        return None if found is None else self._small.read(window, *found, 1, False)
+        found = self._small_bodies(window, self._small_types, self._small.most)
+        if found is None:
+            return None
+        bodies, count, others = found
+        end = int(bodies[3 * count - 1]) if count else 0
+        stacks = []
+        for at, start, stop in zip(others[0::3], others[1::3], others[2::3], strict=True):
+            if start > end:
+                break
+            block = _stacks(window, start, stop, False)
+            if block is None:
+                self._small.refuse()
+                return None
+            stacks.append((block, window.base + at))
+        return self._small.read(window, bodies, count, 1, False, stacks)
 
     def _content(self, window: Window, body: Body) -> Iterator[Block]:
         if body.name in (_EVENTS, _METADATA):
@@ -106,18 +120,13 @@ class NetTrace4(ObjectContainer):
             yield bad_event(status, window.base + stop, body.end - stop)
 
     def _stacks(self, window: Window, body: Body) -> Iterator[Block]:
-        at = window.base + body.start
-        room = body.end - body.start
-        if room >= 8:
-            first, count = struct.unpack_from("<Ii", window.data, body.start)
-            possible = stack_count(count, room - 8, body.broken)
-            if possible is not None:
-                yield Stacks(first, possible, window.data, body.start + 8, body.end, window.base)
-                return
-        if not body.broken:
-            yield Fault(
-                damage("bad-block", "a StackBlock does not hold as many stacks as it declares", at, room, "its stacks")
-            )
+        block = _stacks(window, body.start, body.end, body.broken)
+        if block is not None:
+            yield block
+        elif not body.broken:
+            text = "a StackBlock does not hold as many stacks as it declares"
+            at, room = window.base + body.start, body.end - body.start
+            yield Fault(damage("bad-block", text, at, room, "its stacks"))
 
     def _sequence_point(self, window: Window, body: Body) -> Iterator[Block]:
         at = window.base + body.start
@@ -134,6 +143,15 @@ class NetTrace4(ObjectContainer):
                     "bad-block", "a sequence point does not match its declared size", at, room, "lost events unknown"
                 )
             )
+
+
+def _stacks(window: Window, start: int, end: int, broken: bool) -> Stacks | None:
+    """A block of stacks; None if it cannot hold as many as it declares."""
+    if end - start < 8:
+        return None
+    first, count = struct.unpack_from("<Ii", window.data, start)
+    possible = stack_count(count, end - start - 8, broken)
+    return None if possible is None else Stacks(first, possible, window.data, start + 8, end, window.base)
 
 
 def _read_metadata(window: Window, spans: list[tuple[int, int]], limits: Limits, broken: bool) -> Iterator[Block]:

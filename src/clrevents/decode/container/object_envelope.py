@@ -31,6 +31,7 @@ _LONGEST: Final = 64
 _LOOKAHEAD: Final = 4
 # Where an object's type says its versions: equal for all blocks of one writer.
 _VERSIONS: Final = slice(3, 11)
+_ANY_VERSIONS: Final = bytes(_VERSIONS.stop - _VERSIONS.start)
 _END_LOOK: Final = 1 << 20
 
 
@@ -159,29 +160,32 @@ class ObjectContainer(ABC):
             return
         yield from self._unsound(window, name, at, start, size)
 
-    def _small_bodies(self, window: Window, signature: bytes, most: int) -> tuple[Any, int] | None:
-        """Sound small blocks of one type that follow each other, as places in the window: see `program.chained`.
+    def _small_bodies(
+        self, window: Window, signatures: tuple[bytes, bytes], most: int
+    ) -> tuple[Any, int, list[int]] | None:
+        """Sound small blocks of two types that follow each other, as places in the window: see `chained_objects`.
 
-        And how many, at most `most`; None if the next block or the one behind it is of another type. `signature` is the
-        end of the type's object, from the length of its name on.
+        Up to the last of the first type, and at most `most` of either; None if the next block or the one behind it is
+        of neither. `signatures` are the ends of the types' objects, from the length of their names on.
         """
         data, pos, base = window.data, window.pos, window.base
-        length = _VERSIONS.stop + len(signature)
-        if not data.startswith(signature, pos + _VERSIONS.stop) or not data.startswith(self._prefix, pos):
+        length = _VERSIONS.stop + len(signatures[0])
+        if not data.startswith(signatures, pos + _VERSIONS.stop) or not data.startswith(self._prefix, pos):
             return None
-        # Most often none of this type follows, which takes less to see than to ask the kernel.
+        # Often none of these follows, which takes less to see than to ask the kernel.
         (size,) = struct.unpack_from("<I", data, pos + length)
         behind = pos + length + 4 + self._padding(base + pos + length + 4, self._shift) + size + 1
-        if not data.startswith(signature, behind + _VERSIONS.stop):
+        if not data.startswith(signatures, behind + _VERSIONS.stop):
             return None
         # After a block is its end tag, and what tells that it is sound.
         last = window.end - (0 if window.final else _LOOKAHEAD)
         turn, largest = (base - self._shift) % 4, min(SMALL, self._limits.block_bytes)
-        bodies, count = chained_objects(data, data[pos : pos + length], pos, last, turn, _END, largest, most)
+        heads = (self._prefix + _ANY_VERSIONS).join((b"", *signatures))
+        bodies, count, others = chained_objects(data, heads, pos, last, turn, _END, largest, most)
         # Another one follows all but the last.
         if count and not self._ends_soundly(window, int(bodies[3 * count - 1])):
             count -= 1
-        return bodies, count
+        return bodies, count, others
 
     @staticmethod
     def signature(name: str) -> bytes:

@@ -68,15 +68,18 @@ def chained(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int) -
 
 
 def chained_objects(
-    buf: bytes, head: bytes, pos: int, stop: int, turn: int, tag: int, most: int, count: int
-) -> tuple[Any, int]:
-    """Objects that follow each other, each behind `head`, a size of four bytes and padding, and before a tag.
+    buf: bytes, heads: bytes, pos: int, stop: int, turn: int, tag: int, most: int, count: int
+) -> tuple[Any, int, list[int]]:
+    """Objects that follow each other, each behind one of two heads, a size of four bytes and padding, and before a tag.
 
-    Padding ends at a multiple of four of place and `turn`; all tags are before `stop`. At most `count`, of at most
-    `most` bytes each; in the same form.
+    Heads are equally long, and their versions may differ. Padding ends at a multiple of four of place and `turn`; all
+    tags are before `stop`. At most `count` of either, of at most `most` bytes each: those behind the first head in the
+    same form, and the numbers of the others one after the other.
     """
-    places = numbers_room(3 * count)
-    return places, WALK.objects(buf, head, len(head), pos, stop, turn, tag, most, count, places)
+    places, others = numbers_room(3 * count), numbers_room(3 * count + 1)
+    done = WALK.objects(buf, heads, len(heads) // 2, pos, stop, turn, tag, most, count, places, others)
+    found = others[: 3 * int(others[3 * count])]
+    return places, done, found.tolist() if COMPILED else found
 
 
 def narrow(

@@ -390,7 +390,11 @@ def tally(
     while row < rows:
         value = values[row]
         if value < 0 or value >= size or table[value] < 0:
+            while row:
+                row -= 1
+                counts[table[values[row]]] -= 1
             return -1
+        counts[table[value]] += 1
         row += 1
     row = 0
     while row < rows:
@@ -413,7 +417,6 @@ def tally(
             high = sums[3 * at + 2]
         first = row
         while row < rows and thread_ids[row] == thread:
-            counts[table[values[row]]] += 1
             time = times[row]
             if time < low:
                 low = time

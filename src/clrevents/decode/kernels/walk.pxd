@@ -151,10 +151,17 @@ cpdef Py_ssize_t chain(
     long long[::1] places,
 ) except -1
 
-@cython.locals(done=cython.Py_ssize_t, size=cython.Py_ssize_t, start=cython.Py_ssize_t, at=cython.Py_ssize_t)
+@cython.locals(
+    done=cython.Py_ssize_t,
+    found=cython.Py_ssize_t,
+    size=cython.Py_ssize_t,
+    start=cython.Py_ssize_t,
+    head=cython.Py_ssize_t,
+    at=cython.Py_ssize_t,
+)
 cpdef Py_ssize_t objects(
     const unsigned char[::1] buf,
-    const unsigned char[::1] head,
+    const unsigned char[::1] heads,
     Py_ssize_t length,
     Py_ssize_t pos,
     Py_ssize_t stop,
@@ -163,6 +170,7 @@ cpdef Py_ssize_t objects(
     Py_ssize_t most,
     Py_ssize_t count,
     long long[::1] places,
+    long long[::1] others,
 ) except -1
 
 @cython.locals(row=cython.Py_ssize_t, kind=cython.Py_ssize_t, at=cython.Py_ssize_t)

@@ -167,7 +167,7 @@ def chain(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int, pla
 
 def objects(
     buf: bytes,
-    head: bytes,
+    heads: bytes,
     length: int,
     pos: int,
     stop: int,
@@ -176,18 +176,32 @@ def objects(
     most: int,
     count: int,
     places: list[int],
+    others: list[int],
 ) -> int:
-    """Objects from `pos` on, each behind `head` (of `length` bytes), a size of four bytes and padding, before a tag.
+    """Objects from `pos` on, each behind a head, a size of four bytes and padding, before a tag.
 
-    Padding ends at a multiple of four of place and `turn`; tags are before `stop`. Up to the first that has more than
-    `most` bytes or another tag; `places` gets the place of its size, its start and its end. Returns how many there are,
-    at most `count`.
+    There are two `heads`, of `length` bytes each, of which the eight from the fourth on (versions) may differ. Padding
+    ends at a multiple of four of place and `turn`; tags are before `stop`. Up to the first that has more than `most`
+    bytes or another tag.
+    `places` gets, of those behind the first head, the place of the size, the start and the end; `others` those behind
+    the second, and after the room for `count` how many these are. Returns how many of the first there are, at most
+    `count`, as of the others.
     """
     done = 0
-    while done < count and stop - pos >= length + 8:
+    found = 0
+    while done < count and found < count and stop - pos >= length + 8:
+        head = 0
         at = 0
-        while at < length and buf[pos + at] == head[at]:
-            at += 1
+        while at < length:
+            if buf[pos + at] == heads[head + at]:
+                at += 1
+                if at == 3:
+                    at = 11
+            elif head:
+                break
+            else:
+                head = length
+                at = 0
         if at < length:
             break
         pos += length
@@ -195,11 +209,18 @@ def objects(
         start = pos + 4 + (4 - (pos + turn) % 4) % 4
         if buf[pos + 3] or size > most or size >= stop - start or buf[start + size] != tag:
             break
-        places[3 * done] = pos
-        places[3 * done + 1] = start
-        places[3 * done + 2] = start + size
-        done += 1
+        if head:
+            others[3 * found] = pos
+            others[3 * found + 1] = start
+            others[3 * found + 2] = start + size
+            found += 1
+        else:
+            places[3 * done] = pos
+            places[3 * done + 1] = start
+            places[3 * done + 2] = start + size
+            done += 1
         pos = start + size + 1
+    others[3 * count] = found
     return done
 
 

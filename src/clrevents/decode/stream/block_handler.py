@@ -22,6 +22,7 @@ from clrevents.decode.container.blocks import (
     SequencePoint,
     Stacks,
     Threads,
+    Together,
     TraceInfo,
 )
 from clrevents.decode.kernels.tally import Tally
@@ -72,7 +73,10 @@ class BlockHandler:
         """Take a block; `offset` is the block reader's position, used for some problems."""
         match block:
             case Events():
-                self._events.take(block, offset)
+                if block.together is None:
+                    self._events.take(block, offset)
+                else:
+                    self._take_together(block, block.together)
             case Stacks() | InlineStacks():
                 self._bound_tables(offset)
                 self._rows.add_stacks(block)
@@ -99,6 +103,17 @@ class BlockHandler:
             case End():
                 # The block reader knows: `complete`.
                 pass
+
+    def _take_together(self, block: Events, together: Together) -> None:
+        """Take several small blocks in one piece, if nothing is wrong with any of them; otherwise one by one.
+
+        Where ids of stacks do not restart, it does not matter which events come before a block of them.
+        """
+        whole = self._rows.room_for_stacks(together.stacks) and self._events.take_together(block, together)
+        for each, offset in together.stacks if whole else block.apart():
+            self.take(each, offset)
+            if self._errors.stopped:
+                return
 
     def _take_header(self, info: TraceInfo) -> None:
         self.info = info

@@ -52,9 +52,6 @@ class EventIntake:
 
     def take(self, block: Events, offset: int) -> None:
         """Take an event block; `offset` is where problems with its sequence numbers are reported."""
-        if block.together is not None:
-            self._take_together(block, block.together)
-            return
         salvage = self._errors.salvage
         check = salvage or block.broken
         wrong_span = salvage and span_differs(block)
@@ -74,24 +71,24 @@ class EventIntake:
         if note is not None:
             self._errors.report(note)
 
-    def _take_together(self, block: Events, together: Together) -> None:
-        """Take several small blocks in one piece, if nothing is wrong with any of them; otherwise one by one."""
+    def take_together(self, block: Events, together: Together) -> bool:
+        """Take several small blocks in one piece; returns False, having done nothing, if one of them may be wrong."""
         (columns,) = block.columns
         doubtful = not self._rows.room_for(columns) or (
             self._errors.salvage and self._plausibility.doubtful(block, together)
         )
-        if not doubtful:
-            if self._tally is not None and not block.labelled:
-                if self._count(columns, columns.metadata_ids, self._kinds.table):
-                    self._follow_numbers(columns, block, 0)
-                    return
-            elif self._resolver.all_known(columns, block):
-                self._take_piece(columns, block, True, 0)
-                return
-        for each, offset in block.apart():
-            self.take(each, offset)
-            if self._errors.stopped:
-                return
+        if doubtful:
+            return False
+        if self._tally is not None and not block.labelled:
+            if not self._count(columns, columns.metadata_ids, self._kinds.table):
+                return False
+            self._follow_numbers(columns, block, 0)
+        elif self._resolver.all_known(columns, block):
+            columns.marks = together.marks_and_ends(block.labelled)
+            self._take_piece(columns, block, True, 0)
+        else:
+            return False
+        return True
 
     def _take_piece(self, columns: HeaderColumns, block: Events, first: bool, offset: int) -> None:
         """Count or collect one piece of a block; `first` says whether it is the block's first."""

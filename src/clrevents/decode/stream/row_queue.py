@@ -5,6 +5,9 @@ Decides when rows are released and in which order. Sees neither bytes nor the me
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from clrevents.decode.container.blocks import Events, InlineStacks, Stacks
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.rows import Rows
@@ -49,6 +52,18 @@ class RowQueue:
 
     def add_stacks(self, block: Stacks | InlineStacks) -> None:
         self._region.add_stacks(block if self._keep_stacks else block.only_ids())
+
+    def room_for_stacks(self, blocks: Sequence[tuple[Stacks, int]]) -> bool:
+        """Whether these can be added, each with its offset, without the region's end and without ids that restart."""
+        if not blocks:
+            return True
+        (first, begin), (_, end) = blocks[0], blocks[-1]
+        begin = begin if self._tables_from < 0 else self._tables_from
+        return (
+            end - begin <= self._limits.region_bytes
+            and not self._region.stacks.restarts(first)
+            and all(later.first_id >= one.first_id + one.count for (one, _), (later, _) in pairwise(blocks))
+        )
 
     def stack_lookup(self) -> StackLookup:
         """The current meaning of stack ids."""
