@@ -112,7 +112,7 @@ def found_without(copy: Path, check: Check, seconds: int, arguments: list[str], 
     places = [path.read_text().partition("\n")[0] for path in sorted(keep.glob("*.txt")) if path.stem != "current"]
     if code == -signal.SIGTERM:
         raise KeyboardInterrupt
-    if not places and code not in (0, 1, -signal.SIGXCPU):
+    if not places and code not in (0, -signal.SIGXCPU):
         family = (keep / "current.txt").read_text() if (keep / "current.txt").exists() else "the first traces"
         places = [f"{family}: the process ended with {code}"]
     return {**check._asdict(), "seconds": round(took), "found": places[0] if places else ""}

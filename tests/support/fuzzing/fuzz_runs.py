@@ -24,7 +24,7 @@ import attrs
 
 import product
 from clrevents import TraceError
-from mutations import meant, mutate
+from mutations import layout, meant, mutate
 from plain_trace import GENERATIONS, PlainTrace
 
 SECONDS: Final = 10
@@ -101,6 +101,12 @@ class Campaign:
             return bytes(mutate(bytearray(rng.choice(self.others)), list(self.others), rng, LARGEST))
         trace = rng.choice(self.traces)
         way = rng.random()
+        if way > 0.7:
+            # Of a few events, the bytes that say how long something is are no longer rare.
+            first = rng.randrange(len(trace.events) or 1)
+            few = trace.events[first : first + rng.choice((1, 2, 5))]
+            trace = attrs.evolve(trace, events=few, kinds={**trace.kinds})
+            layout(trace, rng)
         data = meant(copy.deepcopy(trace), rng) if way < 0.8 else _written(trace, rng)
         if way > 0.6:
             other = _written(rng.choice(self.traces), rng)

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from clrevents.encode.values import NO_GUID, EventRecord
+from clrevents.encode.values import NO_GUID, EventRecord, MetadataStyle
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.dynamic import FieldDescription
+from plain_headers import lengths
 from plain_trace import GENERATIONS, PlainTrace, changed
 
 INTERESTING: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 19, 20, 22, 24, 25, 48, 64, 127, 128, 129, 255)
@@ -73,6 +74,19 @@ def _add(data: bytearray, others: list[bytes], rng: random.Random) -> None:
 def _varint(data: bytearray, others: list[bytes], rng: random.Random) -> None:
     at = _place(data, rng)
     data[at : at + rng.choice((0, 1, 2))] = bytes([0x80 | rng.randrange(128)] * rng.randrange(1, 12)) + b"\x01"
+
+
+def _length(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    """Something says of itself that it is a little too long or too short, or much."""
+    found = lengths(bytes(data))
+    if found:
+        # Of which there is one is as likely as of which there are many.
+        what = rng.choice(sorted({length.what for length in found}))
+        _, at, width, end = rng.choice([length for length in found if length.what == what])
+        was, left = int.from_bytes(data[at : at + width], "little"), end - at - width
+        by = rng.choice((-64, -8, -2, -1, 1, 2, 8, 64))
+        new = rng.choice((was + by, was + by, left + by, left, rng.choice(INTERESTING), -1, 1 << 31))
+        data[at : at + width] = (new & ((1 << 8 * width) - 1)).to_bytes(width, "little")
 
 
 def _drop(data: bytearray, others: list[bytes], rng: random.Random) -> None:
@@ -178,6 +192,12 @@ MUTATIONS: Final[tuple[Callable[[bytearray, list[bytes], random.Random], None], 
     _repeat,
     _splice,
     _cut,
+    _length,
+    _length,
+    _length,
+    _length,
+    _length,
+    _length,
     _resize_block,
     _resize_block,
     _resize_block,
@@ -327,6 +347,16 @@ def _described(trace: PlainTrace, rng: random.Random) -> None:
         one, other = rng.sample(sorted(trace.kinds), 2)
         name = rng.choice(("provider", "id", "version", "name", "fields", "opcode", "keywords"))
         trace.kinds[one] = replace(trace.kinds[one], **{name: getattr(trace.kinds[other], name)})
+
+
+def layout(trace: PlainTrace, rng: random.Random) -> None:
+    """Kinds are described in the other layout, with bytes that readers skip, or with fields where they had none."""
+    told = tuple(FieldDescription(f"f{place}", TypeCode.INT32) for place in range(rng.choice((0, 1, 2))))
+    slack = {name: bytes(rng.choice((0, 0, 1, 8))) for name in ("opcode_slack", "field_slack", "parameter_slack")}
+    style = MetadataStyle(rng.choice(("auto", "v1", "v2", "v2")), **slack)
+    for number in rng.sample(sorted(trace.kinds), min(len(trace.kinds), rng.choice((1, 1000)))):
+        described = trace.kinds[number]
+        trace.kinds[number] = replace(described, style=style, fields=described.fields or told)
 
 
 def _lost(trace: PlainTrace, rng: random.Random) -> None:
@@ -513,6 +543,7 @@ MEANINGS: Final[tuple[Callable[[PlainTrace, random.Random], None], ...]] = (
     _payload,
     _kind,
     _described,
+    layout,
     _lost,
     _lost,
     _again,
