@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.decode.container.blocks import Events
+from clrevents.decode.container.blocks import Events, Together
 from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.rows import Rows
@@ -218,13 +218,20 @@ def test_blocks_that_are_not_sound_are_rarely_looked_at_together(monkeypatch: py
 
 def test_small_blocks_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = []
-    take = EventIntake.take
+    take, take_together = EventIntake.take, EventIntake.take_together
 
     def counting(self: EventIntake, block: Events, offset: int) -> None:
         taken.append(sum(map(len, block.columns)))
         take(self, block, offset)
 
+    def counting_together(self: EventIntake, block: Events, together: Together) -> bool:
+        done = take_together(self, block, together)
+        if done:
+            taken.append(sum(map(len, block.columns)))
+        return done
+
     monkeypatch.setattr(EventIntake, "take", counting)
+    monkeypatch.setattr(EventIntake, "take_together", counting_together)
     for make in MAKERS:
         for errors in ("report", "salvage"):
             taken.clear()
