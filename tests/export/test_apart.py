@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import multiprocessing
 import sys
 import time
 import warnings
@@ -25,6 +24,7 @@ from clrevents.export.files.tables import Options
 from clrevents.schema.registry import RUNTIME
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES
+from started_workers import started_by
 
 Fault = Callable[..., Any]
 
@@ -40,16 +40,7 @@ def _at_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many processes each export started; none is left at the end."""
-    numbers: list[int] = []
-
-    def start(number: int) -> workers.Workers:
-        numbers.append(number)
-        return workers.Workers(number)
-
-    monkeypatch.setattr(apart, "Workers", start)
-    yield numbers
-    # The server of forks is no child that works.
-    assert multiprocessing.active_children() == []
+    yield from started_by(apart, monkeypatch)
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from clrevents.export.page.page_drawings import drawn_meanwhile
 from clrevents.export.page.page_sections import NO_CHARTS
 from clrevents.export.page.report_page import report_page
 from project_files import SOURCE, fixture
+from started_workers import started_by
 
 pytestmark = pytest.mark.full
 
@@ -31,16 +32,7 @@ WITH_SOURCE: Final = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many processes each page started; none is left at the end."""
-    numbers: list[int] = []
-
-    def start(number: int) -> workers.Workers:
-        numbers.append(number)
-        return workers.Workers(number)
-
-    monkeypatch.setattr(page_drawings, "Workers", start)
-    yield numbers
-    # The server of forks is no child that works.
-    assert multiprocessing.active_children() == []
+    yield from started_by(page_drawings, monkeypatch)
 
 
 @pytest.fixture(scope="module")

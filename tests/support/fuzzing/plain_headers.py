@@ -68,11 +68,11 @@ class _Reading:
                 for at, stop in self._events(start, end):
                     self._description(at, stop)
 
-    def _length(self, what: str, pos: int, width: int, end: int, until: int | None = None) -> tuple[int, int]:
-        """A length, which stands before `end` and cannot reach beyond `until`, and where its bytes end."""
+    def _length(self, what: str, pos: int, width: int, end: int) -> tuple[int, int]:
+        """A length, which stands before `end` and cannot reach beyond it, and where its bytes end."""
         if pos + width > end:
             raise Unsound("a number beyond its field")
-        self.lengths.append(Length(what, pos, width, end if until is None else until))
+        self.lengths.append(Length(what, pos, width, end))
         return int.from_bytes(self._data[pos : pos + width], "little"), pos + width
 
     def _rows(self) -> Iterator[tuple[str, int, int]]:

@@ -77,13 +77,11 @@ class SmallBlocks:
             self.most = _LEAST
         elif count == self.most:
             self.most = min(4 * count, _MOST)
-        if columns is None:
+        if columns is None or done < _FEW:
             return None
         end = int(bodies[3 * done - 1])
         if done < count:
             stacks = [(block, offset) for block, offset in stacks if offset < window.base + end]
-        if done < _FEW:
-            return None
         together = Together(heads[:, :3], columns.marks, heads[:, 5] + window.base, heads[:, 3:5], stacks)
         events = Events([columns], window.data, window.base, labelled=labelled, together=together)
         return events, end + behind
