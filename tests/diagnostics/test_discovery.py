@@ -8,10 +8,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from clrevents.diagnostics import DiagnosticsError
 from clrevents.diagnostics.discovery import find_runtimes, start_key
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.transports import SocketEndpoint
@@ -96,6 +98,29 @@ def test_another_users_process_is_named(sockets: Path) -> None:
             (one,) = find_runtimes(str(sockets))
         assert one.user in ("nobody", "user 65534")
         assert not one.closed, "root may ask anybody"
+    finally:
+        child.kill()
+        child.wait()
+
+
+@linux
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, who may be another user")
+@pytest.mark.parametrize("process", [0, 1234, 65534])
+@pytest.mark.parametrize("owner", [0, 1234, 65534])
+def test_a_socket_counts_only_if_its_owner_may_be_the_processs(sockets: Path, process: int, owner: int) -> None:
+    """Anybody may give a socket the name of anybody's process, and listen there; only the superuser's word is good."""
+    child = subprocess.Popen(["sleep", "60"], user=process)
+    try:
+        key = start_key(child.pid)
+        assert key is not None
+        with listening(sockets, child.pid, key) as made:
+            os.chown(made.getsockname(), owner, -1)
+            runtimes = find_runtimes(str(sockets))
+            assert len(runtimes) == (owner in (0, process))
+            for one in runtimes:
+                # It is this test that listens, as the superuser.
+                with nullcontext() if owner == 0 else pytest.raises(DiagnosticsError, match="but user 0 listens"):
+                    one.endpoint.connect(1).close()
     finally:
         child.kill()
         child.wait()

@@ -182,6 +182,22 @@ def test_a_reset_connection_is_an_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["blocking", "event loop"])
+def test_a_runtime_that_writes_on_is_given_up(tmp_path: Path, how: str) -> None:
+    """Whatever comes after the stop, a session ends within its limit."""
+    until = time.monotonic() + 5
+    with ScriptedRuntime(
+        tmp_path / "a", rest=iter(lambda: SAMPLE if time.monotonic() < until else b"", b"")
+    ) as runtime:
+        began = time.monotonic()
+        if how == "blocking":
+            session, _ = live(runtime, duration=0.1, stop_seconds=0.4)
+        else:
+            session, _ = asyncio.run(live_async(runtime, duration=0.1, stop_seconds=0.4))  # type: ignore[assignment]
+        assert time.monotonic() - began < 3
+    assert session.end == "abandoned"
+
+
+@pytest.mark.parametrize("how", ["blocking", "event loop"])
 def test_a_runtime_that_does_not_end_is_given_up(tmp_path: Path, how: str) -> None:
     """Half-open: it has answered the stop, and neither sends nor closes."""
     answers: dict[tuple[int, int], Any] = {STOP: ok(struct.pack("<Q", SESSION))}

@@ -97,6 +97,14 @@ _CLEAR: Final = "\r\x1b[K"
     help="How long to continue after the event of --until.",
 )
 @click.option(
+    "--stop-within",
+    type=DurationType(),
+    default=f"{STOP_SECONDS:g}s",
+    show_default=True,
+    metavar="TIME",
+    help="How long the end of a recording may take; a very large program needs longer to list its methods.",
+)
+@click.option(
     "--resume-runtime/--no-resume-runtime",
     "resume",
     default=True,
@@ -122,6 +130,7 @@ def command(
     keep: int | None,
     until: str | None,
     after: float,
+    stop_within: float,
     resume: bool,
     show_child_io: bool,
     list_profiles: bool,
@@ -162,7 +171,7 @@ def command(
         settings.commands()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    plan = RecordingPlan(duration, rotate, keep, watch, after, STOP_SECONDS)
+    plan = RecordingPlan(duration, rotate, keep, watch, after, stop_within)
     with counted_stops() as stops, ExitStack() as stack:
         if program:
             if (pid, name, port) != (None, None, None):
@@ -304,7 +313,7 @@ def _missing(file: RecordedFile) -> str | None:
     why = {
         "ended": "the process was killed or crashed",
         "broken": "the connection broke",
-        "abandoned": "the end was not waited for",
+        "abandoned": "the end was not waited for, or took longer than --stop-within",
         "stopped": "the process did not write the end",
     }.get(file.end or "abandoned")
     return f"{why}: the last events and the names of methods compiled before the recording are missing"

@@ -86,6 +86,7 @@ class AsyncSession(SessionOptions):
     _receiving: asyncio.Future[int] | None = None
     _session = 0
     _stopping = False
+    _stopped = 0.0
     end: End | None = None
     """How the stream ended; None until then."""
 
@@ -117,6 +118,7 @@ class AsyncSession(SessionOptions):
         if self._stopping or self.end is not None:
             return
         self._stopping = True
+        self._stopped = time.monotonic()
         with contextlib.suppress(DiagnosticsError):
             steps = open_request(self.process.endpoint, StopTracing(self._session))
             self._stopper = await answered(steps, "the end of a recording")
@@ -124,21 +126,19 @@ class AsyncSession(SessionOptions):
     async def __aiter__(self) -> AsyncIterator[Batch]:
         if self._connection is None:
             raise ValueError("use a session with `async with`, which starts it")
-        last = time.monotonic()
         while self.end is None:
             size = await self._receive(self._connection)
             if size is None:
                 if self._stream.waits:
                     for batch in self._stream.quiet():
                         yield batch
-                if self._stopping and time.monotonic() - last > self._stop_seconds:
-                    await self._give_up()
             else:
-                last = time.monotonic()
                 for batch in self._stream.take(self._buffer[:size]) if size else []:
                     yield batch
             if self._is_over():
                 await self.stop()
+            if self._stopping and time.monotonic() - self._stopped > self._stop_seconds:
+                await self._give_up()
         for batch in self._stream.end():
             yield batch
 

@@ -88,6 +88,7 @@ async def _connect(endpoint: Endpoint) -> Connection:
     connected.setblocking(False)
     try:
         await asyncio.get_running_loop().sock_connect(connected, endpoint.address)
+        endpoint.check_listener(connected)
     except OSError as error:
         connected.close()
         raise unreachable(str(endpoint), error) from None

@@ -23,8 +23,8 @@ connection failed; `abandoned` by us before the end."""
 BUFFER: Final = 1 << 20
 QUIET_SECONDS: Final = 0.05
 """After this long a silence, what a runtime wrote at once, every 0.1 s, has arrived."""
-STOP_SECONDS: Final = 60.0
-"""The longest silence allowed after a requested stop."""
+STOP_SECONDS: Final = 20.0
+"""How long after a requested stop the end may take, whatever still comes: 100 MB of names come in a few."""
 
 
 class Channel:
@@ -34,7 +34,7 @@ class Channel:
         self._endpoint = endpoint
         self._stop_seconds = stop_seconds
         self._stopper: Connection | None = None
-        self._last = time.monotonic()
+        self._stopped = 0.0
         self._buffer = memoryview(bytearray(BUFFER))
         self.stopping = False
         self.end: End | None = None
@@ -44,17 +44,16 @@ class Channel:
         """The received bytes, until the next call overwrites them; None: nothing within this time; empty: the end."""
         if self.end is not None:
             return self._buffer[:0]
+        if self.stopping and time.monotonic() - self._stopped > self._stop_seconds:
+            self.abandon()
+            return self._buffer[:0]
         try:
             size = self._connection.receive_into(self._buffer, seconds)
         except TimeoutError:
-            if self.stopping and time.monotonic() - self._last > self._stop_seconds:
-                self.abandon()
-                return self._buffer[:0]
             return None
         except OSError:
             self._close("broken")
             return self._buffer[:0]
-        self._last = time.monotonic()
         if not size:
             self._close("stopped" if self.stopping else "ended")
         return self._buffer[:size]
@@ -64,7 +63,7 @@ class Channel:
         if self.stopping or self.end is not None:
             return
         self.stopping = True
-        self._last = time.monotonic()
+        self._stopped = time.monotonic()
         # A process that is gone ends the stream by itself.
         with contextlib.suppress(DiagnosticsError):
             self._stopper = run(

@@ -1,5 +1,5 @@
 """Finds the running .NET processes: by the sockets that runtimes create, and whether each one's process is still
-running.
+running and is of the user who owns the socket.
 
 Looks at file names, /proc and owners; asks no runtime. On Windows it looks at the names of pipes.
 """
@@ -10,7 +10,6 @@ import contextlib
 import glob
 import os
 import re
-import socket
 import stat
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from clrevents._util.value_classes import frozen
+from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.transports import Endpoint, PipeEndpoint, SocketEndpoint
 
 _SOCKET: Final = re.compile(r"dotnet-diagnostic-(\d+)-(\d+)-socket")
@@ -54,37 +54,40 @@ def find_runtimes(folder: str | None = None) -> list[FoundRuntime]:
 
 
 def _sockets(folder: str) -> Iterator[FoundRuntime]:
-    for path, pid, key in _named(folder):
-        known = start_key(pid)
-        if known == key:
-            yield _local(pid, path)
-        elif sys.platform != "linux" and _runs(pid):
-            # Elsewhere the key is another clock's, which nothing here can read.
-            yield _local(pid, path)
-        elif _listens(path):
+    for path, pid, key, owner in _named(folder):
+        endpoint = SocketEndpoint(path, owner)
+        foreign = owner != os.getuid()
+        user, closed = _user_name(owner) if foreign else None, foreign and os.getuid() != 0
+        # Elsewhere than on Linux the key is another clock's, which nothing here can read.
+        if start_key(pid) == key if sys.platform == "linux" else _runs(pid):
+            if _may_own(owner, pid):
+                yield FoundRuntime(pid, endpoint, _command_line(pid), user, closed=closed)
+        elif _listens(endpoint):
             # The folder is shared with a container that has processes of its own.
-            yield FoundRuntime(pid, SocketEndpoint(path), elsewhere=True)
+            yield FoundRuntime(pid, endpoint, user=user, elsewhere=True, closed=closed)
 
 
-def _named(folder: str) -> Iterator[tuple[str, int, int]]:
+def _named(folder: str) -> Iterator[tuple[str, int, int, int]]:
     for path in glob.glob(os.path.join(glob.escape(folder), "dotnet-diagnostic-*-socket")):
         match = _SOCKET.fullmatch(os.path.basename(path))
         with contextlib.suppress(OSError):
             # A file or a link may have been put there to be mistaken for a socket.
-            if match and stat.S_ISSOCK(os.lstat(path).st_mode):
-                yield path, int(match[1]), int(match[2])
+            found = os.lstat(path)
+            if match and stat.S_ISSOCK(found.st_mode):
+                yield path, int(match[1]), int(match[2]), found.st_uid
 
 
-def _local(pid: int, path: str) -> FoundRuntime:
-    owner = os.lstat(path).st_uid
-    foreign = owner != os.getuid()
-    return FoundRuntime(
-        pid,
-        SocketEndpoint(path),
-        _command_line(pid),
-        _user_name(owner) if foreign else None,
-        closed=foreign and os.getuid() != 0,
-    )
+def _may_own(owner: int, pid: int) -> bool:
+    """Whether a socket of this user's can be the process's: anybody may give one its name.
+
+    The superuser owns that of a process that has given up its rights since.
+    """
+    try:
+        status = (_PROC / str(pid) / "status").read_text()
+    except OSError:
+        # No /proc: a connection will show who listens.
+        return True
+    return owner == 0 or str(owner) in next(line for line in status.splitlines() if line.startswith("Uid:")).split()
 
 
 def _contained() -> Iterator[FoundRuntime]:
@@ -101,11 +104,10 @@ def _contained() -> Iterator[FoundRuntime]:
 def _in_container(pid: int) -> Iterator[FoundRuntime]:
     inner = _inner_pid(pid)
     folder = _environment(pid).get("TMPDIR", "/tmp")
-    for path, named, key in _named(f"{_PROC}/{pid}/root{folder}"):
-        if named == inner and key == start_key(pid):
-            owner = os.stat(_PROC / str(pid)).st_uid
+    for path, named, key, owner in _named(f"{_PROC}/{pid}/root{folder}"):
+        if named == inner and key == start_key(pid) and _may_own(owner, pid):
             user = _user_name(owner) if owner != os.getuid() else None
-            yield FoundRuntime(pid, SocketEndpoint(path), _command_line(pid), user, elsewhere=True)
+            yield FoundRuntime(pid, SocketEndpoint(path, owner), _command_line(pid), user, elsewhere=True)
 
 
 def start_key(pid: int) -> int | None:
@@ -150,13 +152,11 @@ def _runs(pid: int) -> bool:
     return True
 
 
-def _listens(path: str) -> bool:
-    with socket.socket(socket.AF_UNIX) as probe:
-        probe.settimeout(0.5)
-        try:
-            probe.connect(path)
-        except OSError:
-            return False
+def _listens(endpoint: SocketEndpoint) -> bool:
+    try:
+        endpoint.connect(0.5).close()
+    except DiagnosticsError:
+        return False
     return True
 
 

@@ -36,7 +36,7 @@ class SessionOptions(Summary):
     dotnet-trace) determine what is recorded; without either, it is what the selectors need, and without those the
     profile `default`. `record` is a file that gets every byte, selected or not. `reports` are gathered as the events
     come, for `report`: by default those that the profile feeds; `()` saves their cost. After `duration` the session
-    stops by itself. `stop_seconds` is how long it may be silent after that. `buffer_mb` is the most memory that the
+    stops by itself; what has not come `stop_seconds` later is given up. `buffer_mb` is the most memory that the
     process may use to buffer events.
 
     `errors`, `limits` and `registry` are those of `Decoder`. With `errors="salvage"`, the last events received wait for

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import struct
 import sys
 import time
 from typing import Final, Protocol
@@ -18,6 +19,8 @@ from clrevents.diagnostics.faults import DiagnosticsError, unreachable
 
 _NO_TIME: Final = 1e-6
 """0 would mean not to wait at all, which raises another error."""
+_PEER: Final = struct.Struct("3i")
+"""The process, the user and the group at the other end of a Unix socket."""
 
 
 class Connection(Protocol):
@@ -62,6 +65,8 @@ class SocketEndpoint:
     """A Unix socket by its path, or a TCP port by host and number."""
 
     address: str | tuple[str, int]
+    owner: int | None = None
+    """Who must be listening, as a user id, if that is known."""
 
     @property
     def family(self) -> socket.AddressFamily:
@@ -77,6 +82,13 @@ class SocketEndpoint:
             if not stat.S_ISSOCK(found.st_mode):
                 raise DiagnosticsError(f"{self.address} is not a socket: it was not created by a .NET runtime")
 
+    def check_listener(self, connected: socket.socket) -> None:
+        """Refuse another user who listens there, where the system tells. Raises DiagnosticsError."""
+        if self.owner is not None and hasattr(socket, "SO_PEERCRED"):
+            _, user, _ = _PEER.unpack(connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
+            if user != self.owner:
+                raise DiagnosticsError(f"{self.address} belongs to user {self.owner}, but user {user} listens there")
+
     def connect(self, seconds: float) -> Connection:
         self.check()
         try:
@@ -85,6 +97,7 @@ class SocketEndpoint:
                 try:
                     connected.settimeout(max(seconds, _NO_TIME))
                     connected.connect(self.address)
+                    self.check_listener(connected)
                 except BaseException:
                     connected.close()
                     raise
