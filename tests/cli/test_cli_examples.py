@@ -6,6 +6,7 @@ conditions, and (in the full tier) those of help run on a trace. What blocks of 
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import shutil
@@ -18,6 +19,8 @@ import pytest
 from click.testing import Result
 
 import built_pair
+import clrevents
+from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
@@ -154,9 +157,55 @@ def test_examples_in_pages_are_accepted() -> None:
     assert refused == {}
 
 
+_NAMED: Final = re.compile(
+    r"(?<![\w.-])clrevents( [a-z]+(?: -{1,2}[a-z][\w-]*(?: (?!-)[^\s`.,;:()\[\]…{}]+)?| [A-Z]+\b)*)"
+)
+"""In a text, with the options and the files that follow; a value ends where a sentence does."""
+
+
+_NO_COMMANDS: Final = {"had", "with"}
+"""In sentences about clrevents itself."""
+
+
+def _named_in(source: str) -> Iterator[tuple[str, ...]]:
+    """The command lines that the texts of a module name: advice, hints, errors."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from (tuple(line.split()) for line in _NAMED.findall(" ".join(node.value.split())))
+
+
+def test_commands_that_texts_of_the_program_name_are_accepted() -> None:
+    """Above all the doctor's advice: who follows it must not be refused."""
+    named = {
+        args: path.name
+        for path in sorted((ROOT / "src" / "clrevents").rglob("*.py"))
+        for args in _named_in(path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 60
+    assert ("heap", "NEW", "--against", "OLD") in named
+    refused = {" ".join(args): why for args in named if args[0] not in _NO_COMMANDS and (why := wrong(args, False))}
+    # What a text puts in later, such as a question to collect for.
+    assert {line: why for line, why in refused.items() if "requires an argument" not in why} == {}
+
+
+@pytest.mark.parametrize("window", [{}, {"start": "100ms", "end": "1s"}], ids=str)
+def test_where_the_doctor_says_to_look_is_accepted(window: dict[str, Any], tmp_path: Path) -> None:
+    """Every rule's command, whatever the rule found."""
+    path = tmp_path / "it's one.nettrace.gz"
+    shutil.copy(fixture("net10-convoy"), path)
+    with clrevents.open(path) as trace:
+        lines = [one.next_command for one in trace.doctor(**window)]
+    assert len(lines) == len(RULES)
+    for line in lines:
+        (_, *args) = shlex.split(line)
+        assert str(path) in args
+        assert wrong(tuple(args)) is None, line
+
+
 @pytest.mark.parametrize(
     "line",
     [
+        "heap NEW --baseline OLD",
         "gc app.nettrace --tabel collections",
         "gc app.nettrace --table colections",
         "gc app.nettrace --sort paus",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.comparison_texts import incomparable, told_rows
 from clrevents.analysis.compare.measured import Measured
 from clrevents.testing.builder import TraceBuilder
-from project_files import FIXTURES
+from project_files import FIXTURES, SHARED, without_shared
 
 HEAP = FIXTURES / "net8-heap.nettrace.gz"
 COUNTERS = FIXTURES / "net8-counters.nettrace.gz"
@@ -176,6 +177,35 @@ def test_groups_look_at_types_if_the_heap_moved() -> None:
     grown = clrevents.compare(list(side(1, 1)), list(side(1.5, 2)))
     assert of(grown, "heap types")["Node"].verdict == "regressed"
     assert of(clrevents.compare(list(side(1, 1)), list(side(1, 3))), "heap types") == {}
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not SHARED.is_dir(), reason=without_shared("leaks in two snapshots each"))
+@pytest.mark.parametrize(
+    "kind", ["cache", "closure", "event-handler", "finalizer-queue", "static-list", "timer", "healthy"]
+)
+def test_what_leaks_between_two_files_grows_by_what_was_planted(kind: str) -> None:
+    leaks = SHARED / "heap" / "leaks"
+    grown = json.loads((leaks / f"net10-{kind}-1.truth.json").read_text())["visits_grown"]
+    found = clrevents.compare(*(leaks / f"net10-{kind}-1.{n}.nettrace.gz" for n in (1, 2)), report="heap")
+    visit = of(found, "heap types")["Leak.Visit"]
+    assert visit.change == 32 * grown
+    moved = [row for row in found.rows if row.verdict != "same"]
+    assert bool(moved) == bool(grown)
+    # Each visit has a text of 40 bytes and an array of 326; those of a cache are its keys, too.
+    kept = [row for row in told_rows(found) if row.family == "heap paths" and row.name.endswith("\nLeak.Visit")]
+    assert [row.change for row in kept] == [(356 if kind == "cache" else 398) * grown] * bool(grown)
+
+
+def test_snapshots_of_two_files_are_one_question() -> None:
+    found = clrevents.compare(HEAP, HEAP, report="heap")
+    assert {change.key for change in found.metrics} == {"heap.bytes", "heap.nodes", "heap.reached_bytes"}
+    assert {change.family for change in found.rows} == {"heap types", "heap paths"}
+    assert {change.verdict for change in (*found.metrics, *found.rows)} == {"same"}
+    with pytest.raises(ValueError, match="leave type, snapshot and baseline out"):
+        clrevents.compare(HEAP, HEAP, report="heap", type="Node")
+    lacking = clrevents.compare(CONVOY, HEAP, report="heap")
+    assert {change.verdict for change in lacking.metrics} == {"not comparable"}
 
 
 # Methods by state. -------------------------------------------------------------------------------------------------

@@ -247,7 +247,7 @@ def _diagnosed(data: bytes) -> None:
 
 def _compared(data: bytes) -> None:
     """With itself: nothing differs, and what was saved says the same."""
-    name = random.Random(zlib.crc32(data)).choice((None, "top", "callers", "alloc"))
+    name = random.Random(zlib.crc32(data)).choice((None, "top", "callers", "alloc", "heap"))
     with _opened(data) as trace:
         measured = clrevents.measure(trace, report=name)
         stacks = [PageStacks.of(trace)]

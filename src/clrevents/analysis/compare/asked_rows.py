@@ -20,6 +20,7 @@ from clrevents.analysis.compare.measuring import (
     metric_amount,
     type_rows,
 )
+from clrevents.analysis.compare.snapshot_rows import snapshot_rows
 from clrevents.analysis.compare.stack_rows import method_rows, path_rows
 from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
@@ -52,6 +53,8 @@ def measured_rows(trace: Trace, report: str, window: WindowOptions, parameters: 
             passes_of(trace).one_event(selector)
     if report == "alloc" and given.source != "best":
         raise ValueError("rows of one source of allocations are not compared: leave source out")
+    if report == "heap" and (given.type or given.snapshot or given.baseline):
+        raise ValueError("the last snapshots are compared, with all types: leave type, snapshot and baseline out")
     if parameters.get("raw"):
         raise ValueError("names are compared as they are shown: leave raw out")
     made: list[Any] = []
@@ -81,6 +84,9 @@ def measured_rows(trace: Trace, report: str, window: WindowOptions, parameters: 
             allocated = _only(read_samples(trace, weight="alloc", **when), window)
         amounts = [metric_amount(found, one, allocated, blocks) for one in compared_metrics(report)]
         rows = [*type_rows(trace, found, allocated, blocks, **window)]
+    elif report == "heap":
+        amounts = [metric_amount(found, one, None, blocks) for one in compared_metrics(report)]
+        rows = [*snapshot_rows(trace, **window)]
     else:
         rows = [row for one in made if one.collected for row in _stack_rows(one, given, blocks)]
         amounts = [_whole(report, found, rows)]

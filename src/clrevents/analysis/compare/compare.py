@@ -38,8 +38,8 @@ def compare(
     requests if all recordings have some, else by seconds. `confirm` takes a second recording of each side: what differs
     is then what differs in both pairs, in the same direction.
 
-    With `report="top"`, `"callers"` or `"alloc"`, all rows of that report are compared, and nothing else; `question` is
-    then its parameters and `start`, `end` and `process_id`, as `Trace.report` takes them.
+    With `report="top"`, `"callers"`, `"alloc"` or `"heap"`, all rows of that report are compared, and nothing else;
+    `question` is then its parameters and `start`, `end` and `process_id`, as `Trace.report` takes them.
 
     Raises ValueError for groups of two or three, for an unknown `per`, for requests that were not recorded, for groups
     with `confirm`, for recordings that were measured for different questions, and for a file that is no saved

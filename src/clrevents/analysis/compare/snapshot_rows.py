@@ -6,12 +6,13 @@ Of the last snapshot of each process, in bytes, never divided by time. Judges no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 
 from clrevents.analysis.compare.families import HEAP_PATHS, HEAP_TYPES
 from clrevents.analysis.compare.measured import Amount
+from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot
 from clrevents.analysis.reports.heap.heap_tables import OTHERS, display_name, dominator_columns
@@ -24,9 +25,9 @@ _SMALLEST: Final = 10_000
 _NAMELESS: Final = "[no name]"
 
 
-def snapshot_rows(trace: Trace) -> Iterator[Amount]:
+def snapshot_rows(trace: Trace, **window: Unpack[WindowOptions]) -> Iterator[Amount]:
     """Bytes by type, and bytes that are kept alive by path. None of a snapshot that is not complete."""
-    last: dict[int | None, HeapSnapshot] = {one.process_id: one for one in heap_snapshots(trace)}
+    last: dict[int | None, HeapSnapshot] = {one.process_id: one for one in heap_snapshots(trace, **window)}
     for snapshot in last.values():
         if snapshot.coverage.complete:
             yield from _types(snapshot)

@@ -480,7 +480,7 @@ RULES: Final = (
             "JDK Mission Control, live set growing by 1 % per second",
         ),
         "What grows over full collections is held by something, and ends in an OutOfMemoryException.",
-        "Take two snapshots of the heap some time apart, and compare them: clrevents heap NEW --baseline OLD.",
+        "Take two snapshots of the heap some time apart, and compare them: clrevents heap NEW --against OLD.",
         "a cache is still warming up.",
         "gc {file} --columns number,generation,start_ns,heap_after_bytes",
         _growth,

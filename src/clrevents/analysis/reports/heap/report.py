@@ -261,7 +261,9 @@ REPORT: Final = ReportDeclaration(
         ("What keeps my objects alive?", "clrevents heap app.nettrace --type Customer --table paths"),
         ("Who owns what, from the roots down?", "clrevents heap app.nettrace --table dominators -n 50"),
         ("What grew between two snapshots?", "clrevents heap app.nettrace --table growth"),
+        ("What grew since a snapshot in another file?", "clrevents heap after.nettrace --against before.nettrace"),
     ),
+    against=True,
 )
 
 
