@@ -240,7 +240,7 @@ def test_modules_above_are_found_by_name_in_one_place() -> None:
 # of its own parts is named here.
 LAYERS: Final = {
     "decode": (
-        ("arrays", "calls", "clock"),
+        ("calls", "clock"),
         ("kernels", "moment"),
         ("container",),
         ("kinds", "stacks"),

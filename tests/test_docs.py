@@ -23,7 +23,7 @@ import pytest
 
 from clrevents import asdict, errors
 from clrevents.decode.payload.records.record_decoder import record_decoder
-from clrevents.decode.payload.records.record_text import TextCache
+from clrevents.decode.payload.records.record_values import TextCache
 from clrevents.decode.stream.stream import Stream
 from house import tree
 from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool, without_shared

@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from clrevents.decode.payload.records.record_decoder import record_decoder
-from clrevents.decode.payload.records.record_text import TextCache
+from clrevents.decode.payload.records.record_values import TextCache
 from clrevents.errors import PayloadError
 from clrevents.events import DiagnosticArgument, Event_V0, MethodExtent, MethodILToNativeMap_V0, MethodLoadVerbose_V1
 from clrevents.events import MethodFlags as Flags

@@ -19,7 +19,7 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import LabelList, ThreadRow
 from clrevents.decode.kernels.program import gather
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.records.record_groups import LazyRecords, all_of
+from clrevents.decode.payload.records.record_reader import DirectRecords
 from clrevents.decode.rows import Guids, Rows, Runs, joined_stretches, joined_windows, marked_guids
 from clrevents.decode.stacks import StackTable
 from clrevents.decode.stream.losses import Loss
@@ -82,7 +82,7 @@ class DecodedRows:
     thread_rows: list[ThreadRow] = attrs.field(factory=list)
     process_ids: list[int | None] | None = None
     labels: list[LabelList | None] | None = None
-    records: list[Any] | LazyRecords = attrs.field(factory=list)
+    records: list[Any] | DirectRecords = attrs.field(factory=list)
     tails: dict[int, bytes] = attrs.field(factory=dict)
     misfits: set[int] = attrs.field(factory=set)
     problems: tuple[Problem, ...] = ()
@@ -144,7 +144,7 @@ class DecodedRows:
     def payloads(self) -> list[Any]:
         """Each row's record, or `RawPayload`; empty unless requested."""
         if not isinstance(self.records, list):
-            self.records = all_of(self.records)
+            self.records = [record for portion in self.records.portions() for record in portion]
         return self.records
 
     def payload_groups(self) -> Iterator[tuple[list[int], BoundLayout]]:

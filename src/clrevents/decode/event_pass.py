@@ -6,6 +6,7 @@ Shared by `Decoder` and `Trace`. Knows when a problem ends the reading; does no 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,7 @@ from clrevents.decode.decoded import DecodedRows, PayloadPlaces, own_rows, paylo
 from clrevents.decode.kernels.engine import COMPILED
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
-from clrevents.decode.payload.records.record_maker import RecordMaker
-from clrevents.decode.payload.records.record_reader import RecordReader
+from clrevents.decode.payload.records.record_reader import DirectRecords, RecordReader
 from clrevents.decode.rows import Rows
 from clrevents.decode.selection import Selection
 from clrevents.decode.stream.stream import Buffer, Stream
@@ -66,7 +66,7 @@ class EventPass:
         self._observer = observer
         self._tracing = tracing
         self._decoder: PayloadDecoder | None = None
-        self._records: RecordMaker | RecordReader | None = None
+        self._reader: RecordReader | None = None
         self._limit = rows
         self._most_rows = min(_FIRST_ROWS, rows)
         self._problems_given = 0
@@ -155,11 +155,11 @@ class EventPass:
         decoded = self._undecoded(rows, places, info)
         if not self._decodes:
             return self._finish(decoded)
-        if self._decoder is None or self._records is None:
+        if self._decoder is None:
             self._decoder = PayloadDecoder(info.pointer_size, self.stream.limits)
-            self._records = RecordReader(self._decoder) if COMPILED else RecordMaker(self._decoder)
+            self._reader = RecordReader(self._decoder) if COMPILED else None
         read, kinds = self._decoder.read, decoded.kinds
-        records, left = self._records.read(kinds, decoded.kind_indexes, decoded.data, decoded.starts, decoded.ends)
+        records, put, left = self._read_together(decoded)
         decoded.records = records
         raw = False
         if left:
@@ -174,13 +174,23 @@ class EventPass:
                         decoded.tails[row] = tail
                     if problem.severity == "payload":
                         decoded.misfits.add(row)
-                records.put(row, payload)
+                put(row, payload)
                 raw = raw or isinstance(payload, RawPayload)
         for row in np.flatnonzero(decoded.stack_ids < 0).tolist():
             self.stream.report(_missing_stack(decoded.kind(row), int(rows.offsets[row])))
         if self._selection.typed and raw:
             decoded = _typed(decoded)
         return self._finish(decoded)
+
+    def _read_together(
+        self, rows: DecodedRows
+    ) -> tuple[list[Any] | DirectRecords, Callable[[int, Any], None], list[int]]:
+        """The records of these rows, what adds one, and the rows that must be read one by one: all, if interpreted."""
+        if self._reader is None:
+            one_by_one: list[Any] = [None] * len(rows)
+            return one_by_one, one_by_one.__setitem__, [*range(len(rows))]
+        records, left = self._reader.read(rows.kinds, rows.kind_indexes, rows.data, rows.starts, rows.ends)
+        return records, records.put, left
 
     def _report(self, problem: Problem) -> bool:
         if problem.severity == "note" or self.stream.errors != "strict":

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary
 from clrevents._util.value_classes import frozen
-from clrevents.decode.arrays import end_to_end, offsets_of, ragged
 from clrevents.decode.container.blocks import InlineStacks, Stacks
-from clrevents.decode.kernels.program import Program, gather
+from clrevents.decode.kernels.program import Program, end_to_end, gather, offsets_of, ragged
 from clrevents.errors import Problem, damage
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -15,12 +15,20 @@ import numpy as np
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
-from clrevents.decode.arrays import end_to_end
 from clrevents.decode.column_pass import Chunk
 from clrevents.decode.header_columns import HEADERS, TABLE_HEADERS
-from clrevents.decode.payload.columns.column import STRING, Column, ColumnType, common, concat, nulls, widened
+from clrevents.decode.kernels.program import end_to_end
+from clrevents.decode.payload.columns.column import (
+    STRING,
+    Column,
+    ColumnType,
+    column_type,
+    common,
+    concat,
+    nulls,
+    widened,
+)
 from clrevents.decode.payload.columns.column_maker import KindColumns
-from clrevents.decode.payload.columns.column_types import column_type
 from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.schema.layout import Layout
 from clrevents.schema.wire import (

@@ -83,7 +83,7 @@ def hand_out(batch: Batch) -> Iterator[Event[Any]]:
     """Iterate over a batch's events once; afterwards it no longer keeps their payloads alive."""
     rows = batch._rows
     records, rows.records = rows.records, []
-    portions = iter([records]) if isinstance(records, list) else records.portions_in_turn()
+    portions = iter([records]) if isinstance(records, list) else records.portions(again=True)
     return chain.from_iterable(_events(rows, batch._names, portions))
 
 

@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import clrevents
 from clrevents.decode import event_pass
@@ -26,8 +25,7 @@ from clrevents.decode.kernels.engine import COMPILED
 from clrevents.decode.kernels.objects import Slots
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
-from clrevents.decode.payload.records import record_groups, record_maker, record_reader
-from clrevents.decode.payload.records.record_recipe import constructor
+from clrevents.decode.payload.records import record_reader
 from clrevents.encode.values import FieldDescription
 from clrevents.errors import Limits
 from clrevents.events import MethodFlags, MethodLoad_V1, MethodLoadVerbose_V1, MethodUnload_V1, MethodUnload_V2
@@ -44,17 +42,17 @@ UNLOAD = MethodUnload_V1(1, 2, 3, 4, 5, MethodFlags(6), 7)
 NETTRACE: tuple[Format, ...] = ("nettrace4", "nettrace6")
 
 
-# What reads payloads of a kind together, and what reads all in their order: the compiled engine's way.
-WAYS: Final = (record_maker.RecordMaker, *([record_reader.RecordReader] if COMPILED else []))
+# One by one, as the interpreted engine reads; and together, which only the compiled one does.
+WAYS: Final = (False, *([True] if COMPILED else []))
 
 
 class Readers:
-    """The ways to read payloads of one event."""
+    """The ways to read payloads of one event: together, which only the compiled engine does, and one by one."""
 
-    def __init__(self, info: EventInfo, size: int, way: Any = record_maker.RecordMaker) -> None:
+    def __init__(self, info: EventInfo, size: int) -> None:
         self.kinds = Kinds(DEFAULT, Limits())
         assert self.kinds.define(MetadataRow(1, info.provider, info.id, info.version)) is None
-        self._bulk = way(PayloadDecoder(size, Limits()))
+        self._bulk = record_reader.RecordReader(PayloadDecoder(size, Limits()))
         self._single = PayloadDecoder(size, Limits())
 
     def at_once(self, payloads: list[bytes]) -> tuple[list[Any], list[int]]:
@@ -67,18 +65,16 @@ class Readers:
             ends.append(len(data))
         places = np.zeros(len(payloads), dtype=np.int64)
         records, left = self._bulk.read(self.kinds.all, places, data + b"\xfe", np.array(starts), np.array(ends))
-        return record_groups.all_of(records), left
+        return [record for portion in records.portions() for record in portion], left
 
     def one_by_one(self, payloads: list[bytes]) -> list[Any]:
         return [self._single.read(self.kinds.all[0], payload, 0)[0] for payload in payloads]
 
 
-def always(monkeypatch: pytest.MonkeyPatch, way: Any) -> None:
-    """In this way (None: one by one), however few or many there are; a few at a time, which must not show."""
-    monkeypatch.setattr(record_groups, "PORTION", 7)
-    monkeypatch.setattr(event_pass, "COMPILED", way is not None and way is not record_maker.RecordMaker)
-    monkeypatch.setattr(record_maker, "_FEW", 1 << 60 if way is None else 1)
-    monkeypatch.setattr(record_maker, "_FEW_BYTES", 1 << 60)
+def always(monkeypatch: pytest.MonkeyPatch, together: bool) -> None:
+    """Read together, or one by one as the interpreted engine does; a few at a time, which must not show."""
+    monkeypatch.setattr(record_reader, "PORTION", 7)
+    monkeypatch.setattr(event_pass, "COMPILED", together)
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -90,50 +86,38 @@ def alike(one: Any, other: Any) -> bool:
 @settings(max_examples=max(1, settings().max_examples // 8))
 @given(data=st.data())
 def test_every_layout(info: EventInfo, size: int, data: st.DataObject) -> None:
-    """Together, and row by row, which can read any text."""
+    """Read together, payloads give what they were made of."""
     drawn = data.draw(st.lists(records(info.record, size), min_size=1, max_size=3))
     build = codec(info.record, size).build
     payloads = [build(record) for record in drawn] * 24
-    single = Readers(info, size).one_by_one(payloads)
-    # A replacement character cannot be told from half of a pair, so such texts go the other way.
-    replaced = any("\\ufffd" in ascii(record) for record in drawn)
-    for way in WAYS:
-        made, left = Readers(info, size, way).at_once(payloads)
-        left_out = left and replaced and way is record_maker.RecordMaker
-        assert left == (list(range(len(payloads))) if left_out else [])
-        for row, record in enumerate(drawn * 24 if not left else ()):
-            assert type(made[row]) is info.record
-            assert made[row] == record
-            assert made[row] == single[row]
-            assert alike(made[row], record)
-            assert hash(made[row]) == hash(record)
+    readers = Readers(info, size)
+    single = readers.one_by_one(payloads)
+    if not COMPILED:
+        assert single == drawn * 24
+        return
+    made, left = readers.at_once(payloads)
+    assert left == []
+    for row, record in enumerate(drawn * 24):
+        assert type(made[row]) is info.record
+        assert made[row] == record
+        assert made[row] == single[row]
+        assert alike(made[row], record)
+        assert hash(made[row]) == hash(record)
 
 
 @EACH
 @settings(max_examples=1)
 @given(data=st.data())
 def test_a_row_that_does_not_fit(info: EventInfo, size: int, data: st.DataObject) -> None:
-    """Too short or too long in the middle: no record is made of the group, and one by one will say what is wrong."""
+    """Too short or too long in the middle: no record is made of it, and one by one will say what is wrong."""
     payload = codec(info.record, size).build(data.draw(records(info.record, size)))
     readers = Readers(info, size)
     others = [payload + b"\0", *([payload[:-1]] if payload else [])]
-    for other in others:
-        rows = [payload] * 20 + [other] + [payload] * 20
-        made, left = readers.at_once(rows)
-        assert left == list(range(41))
-        assert made == [None] * 41
-        for way in WAYS[1:]:
-            made, left = Readers(info, size, way).at_once(rows)
-            assert left == [20]
-            assert made[20] is None
-            assert made[0] == made[19] == made[40] == readers.one_by_one([payload])[0]
-
-
-def test_only_groups_of_some_size_are_read_at_once() -> None:
-    readers = Readers(DEFAULT.get(RUNTIME, 142, 1), 8)  # type: ignore[arg-type]
-    payload = codec(MethodUnload_V1, 8).build(UNLOAD)
-    assert readers.at_once([payload] * 23) == ([None] * 23, list(range(23)))
-    assert readers.at_once([payload] * 24)[1] == []
+    for other in others if COMPILED else ():
+        made, left = readers.at_once([payload] * 20 + [other] + [payload] * 20)
+        assert left == [20]
+        assert made[20] is None
+        assert made[0] == made[19] == made[40] == readers.one_by_one([payload])[0]
 
 
 def test_classes_with_more_than_slots() -> None:
@@ -159,34 +143,6 @@ def test_classes_with_more_than_slots() -> None:
         assert attrs.evolve(second, B="z") == made(2, "z")
 
 
-NUMBERS: Final = [
-    *(
-        np.array([np.iinfo(f"{sign}int{bits}").min, 7, np.iinfo(f"{sign}int{bits}").max], f"{sign}int{bits}")
-        for sign in ("", "u")
-        for bits in (8, 16, 32, 64)
-    ),
-    np.array([True, False, True]),
-    np.array([0.5, -0.0, float("inf")]),
-    np.frombuffer(bytes(range(1, 28)), dtype=np.dtype([("f0", "<u8"), ("f1", "<i1")]))["f0"],
-    np.arange(6, dtype=np.int32)[::-2],
-]
-
-
-@pytest.mark.parametrize("numbers", NUMBERS, ids=lambda numbers: f"{numbers.dtype}-{numbers.strides[0]}")
-def test_numbers_of_arrays_become_what_their_lists_are(numbers: NDArray[Any]) -> None:
-    made: Any = attrs.make_class("Made", ["A", "B", "C"], slots=True, frozen=True)
-    made.__fields__ = ("A", "B", "C")
-    make = constructor(made)([numbers, ["x", "y", "z"], numbers[::-1]])
-    rows = zip(numbers.tolist(), ["x", "y", "z"], numbers.tolist()[::-1], strict=True)
-    expected = [made(*row) for row in rows]
-    for first, last in ((0, 3), (1, 3), (2, 2), (0, 1)):
-        found = make(first, last)
-        assert found == expected[first:last]
-        assert [[type(v) for v in attrs.astuple(r)] for r in found] == [
-            [type(v) for v in attrs.astuple(r)] for r in expected[first:last]
-        ]
-
-
 @pytest.mark.parametrize("on", [True, False])
 def test_the_collector_is_left_as_it_was(on: bool) -> None:
     """It rests while a batch is made, and never while its events are looked at."""
@@ -210,8 +166,8 @@ def test_the_collector_is_left_as_it_was(on: bool) -> None:
 def both(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[clrevents.Event[Any]]:
     """A trace's events, read at once in every way, after they were compared with those read one by one."""
     found = []
-    for way in (None, *WAYS):
-        always(monkeypatch, way)
+    for together in WAYS:
+        always(monkeypatch, together)
         with clrevents.open(data, errors="salvage") as trace:
             events = list(trace.events())
             found.append((events, trace.problems))
@@ -320,10 +276,12 @@ def method_trace(rows: int = 50) -> bytes:
     return builder.build()
 
 
-@pytest.mark.parametrize("way", [None, *WAYS])
-def test_however_made_records_and_events_keep_what_classes_promise(way: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("together", WAYS)
+def test_however_made_records_and_events_keep_what_classes_promise(
+    together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Immutable, equal, hashable; for pickle, copy, patterns, attrs and weak references as if `__init__` had run."""
-    always(monkeypatch, way)
+    always(monkeypatch, together)
     with clrevents.open(method_trace()) as trace:
         event = next(trace.events(MethodLoadVerbose_V1))
     record = event.payload

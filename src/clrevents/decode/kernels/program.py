@@ -1,11 +1,11 @@
 """Programs of integers over payloads, gathered bytes and texts, chains of blocks: the walk kernel, numpy on both sides.
 
-Knows instructions by number; the plan of a layout knows their purpose.
+Knows instructions by number; the plan of a layout knows their purpose. Also the array tools that numpy lacks.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,3 +111,29 @@ def pick(buf: bytes, places: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
     # A single step in numpy, but slow in the kernel under Python.
     every = np.ndarray((len(buf) - size + 1,), dtype=np.dtype((np.void, size)), buffer=buf, strides=(1,))
     return every[places].view(np.uint8)
+
+
+Ints: TypeAlias = NDArray[np.int64]
+
+_NO_INTS: Ints = np.empty(0, dtype=np.int64)
+
+
+def end_to_end(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """All parts concatenated; a single part is not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def offsets_of(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each row starts, followed by the end of the last."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def ragged(starts: NDArray[np.int64], lengths: NDArray[np.int64], step: int = 1) -> NDArray[np.int64]:
+    """The places `starts[i], starts[i] + step, …`, `lengths[i]` of them for each row, concatenated."""
+    ends = np.cumsum(lengths)
+    if not len(ends) or not ends[-1]:
+        return _NO_INTS
+    first = starts - (ends - lengths) * step
+    return np.repeat(first, lengths) + np.arange(int(ends[-1]), dtype=np.int64) * step

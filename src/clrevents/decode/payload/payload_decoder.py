@@ -15,9 +15,8 @@ import attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.records.misfit import Misfit
 from clrevents.decode.payload.records.record_decoder import Decode, record_decoder
-from clrevents.decode.payload.records.record_text import TextCache
+from clrevents.decode.payload.records.record_values import Misfit, TextCache
 from clrevents.errors import Limits, Problem
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
 from clrevents.schema.event import asdict

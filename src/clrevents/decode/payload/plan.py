@@ -14,7 +14,7 @@ import numpy as np
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kernels.program import INSTRUCTION, Program
-from clrevents.decode.payload.columns.dtypes import Array, Ints, fixed_dtype, pick, structured
+from clrevents.decode.payload.columns.column_values import Array, Ints, fixed_dtype, pick, structured
 from clrevents.schema.layout import BoundLayout, FixedStep, VariableStep
 from clrevents.schema.wire import (
     AnsiZ,

@@ -1,7 +1,7 @@
 """`Column`: values of one field in Arrow's layout, in numpy buffers; and the types columns have.
 
-Knows offsets, validity, and how columns are taken, concatenated and widened. Knows no wire type, no file, and not how
-columns are built from values.
+Knows offsets, validity, how columns are taken, concatenated and widened, and which type holds a wire type's values.
+Knows no file, and not how columns are built from values.
 """
 
 from __future__ import annotations
@@ -16,8 +16,24 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
-from clrevents.decode.arrays import offsets_of, ragged
-from clrevents.decode.kernels.program import gather
+from clrevents.decode.kernels.program import gather, offsets_of, ragged
+from clrevents.schema.wire import (
+    AnsiZ,
+    ArrayType,
+    BytesType,
+    DecimalType,
+    EnumType,
+    FixedArrayType,
+    GuidType,
+    LocatedType,
+    PointerType,
+    PrefixedType,
+    Scalar,
+    StructType,
+    Utf16Z,
+    VarIntType,
+    WireType,
+)
 
 Array = NDArray[Any]
 
@@ -267,3 +283,39 @@ def widened(column: Column, type: ColumnType) -> Column:
         fields = tuple(widened(own[n], t) if n in own else nulls(t, column.length) for n, t in pairs)
         return attrs.evolve(column, type=type, children=fields)
     return attrs.evolve(column, type=type, values=column.values.astype(type.dtype))
+
+
+# Made once: a description may have thousands of numbers.
+_NUMBERS: Final = {
+    **{"b": ColumnType("int8"), "h": ColumnType("int16"), "i": ColumnType("int32"), "q": ColumnType("int64")},
+    **{"B": ColumnType("uint8"), "H": ColumnType("uint16"), "I": ColumnType("uint32"), "Q": ColumnType("uint64")},
+    **{"f": ColumnType("float32"), "d": ColumnType("float64")},
+}
+
+
+def column_type(wire: WireType) -> ColumnType:
+    """The type of the column that holds values of a wire type."""
+    match wire:
+        case Scalar(kind="bool"):
+            return ColumnType("bool")
+        case Scalar(kind="char") | Utf16Z() | AnsiZ() | DecimalType():
+            return STRING
+        case Scalar(kind="filetime"):
+            return TIMESTAMP
+        case Scalar(name="Pointer") | PointerType():
+            return ColumnType("uint64")
+        case Scalar():
+            return _NUMBERS[wire.format]
+        case EnumType():
+            return column_type(wire.base)
+        case VarIntType():
+            return ColumnType("int64" if wire.signed else "uint64")
+        case GuidType() | BytesType():
+            return BINARY
+        case PrefixedType() | FixedArrayType() | LocatedType() if wire.text:
+            return STRING
+        case ArrayType():
+            return ColumnType("list", (column_type(wire.element),))
+        case StructType():
+            fields = wire.layout.fields
+            return ColumnType("struct", tuple(column_type(f.type) for f in fields), tuple(f.name for f in fields))

@@ -1,26 +1,220 @@
 """Payloads of one kind → columns, by the layout's plan, or through records if it has none.
 
-Decides which of a kind's layouts applies. Knows neither the source of payloads nor the consumers of problems.
+Decides which of a kind's layouts applies, and how each field becomes a column. Knows neither the source of payloads
+nor the consumers of problems.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
+from clrevents.decode.kernels.program import gather, narrow, offsets_of, ragged
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column import Column
-from clrevents.decode.payload.columns.column_builders import Build, column_builders
-from clrevents.decode.payload.columns.column_types import column_type
-from clrevents.decode.payload.columns.column_values import from_values
-from clrevents.decode.payload.columns.dtypes import Ints
+from clrevents.decode.payload.columns.column import BINARY, STRING, Column, ColumnType, column_type
+from clrevents.decode.payload.columns.column_values import (
+    Array,
+    Ints,
+    as_written,
+    filetimes,
+    fixed_dtype,
+    from_values,
+    pick,
+)
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
-from clrevents.decode.payload.plan import Plan, plan
+from clrevents.decode.payload.plan import FieldPart, Found, Plan, plan
+from clrevents.decode.payload.records.record_values import decimal_of, narrow_text
 from clrevents.errors import Problem
 from clrevents.schema.layout import BoundLayout
+from clrevents.schema.wire import (
+    AnsiZ,
+    ArrayType,
+    BytesType,
+    DecimalType,
+    FixedArrayType,
+    GuidType,
+    PrefixedType,
+    Scalar,
+    StructType,
+    TextArrayType,
+    Utf16Z,
+    VarIntType,
+    WireType,
+)
+
+Build: TypeAlias = Callable[[Found], Column]
+_Texts: TypeAlias = Callable[[bytes, Ints, Ints], Column]
+"""Texts or bytes of `lengths[i]` bytes at `places[i]`."""
+
+_GUID_ORDER: Final = np.frombuffer(as_written(bytes(range(16))), dtype=np.uint8)
+
+# As long-lived as the plan: all traces share the plans of the registry's layouts.
+_builders: weakref.WeakKeyDictionary[Plan, list[Build]] = weakref.WeakKeyDictionary()
+
+
+def column_builders(plan: Plan) -> list[Build]:
+    """A function for each field's column, in the layout's order; made once."""
+    known = _builders.get(plan)
+    if known is None:
+        known = _builders[plan] = [_builder(part, plan.pointer_size) for part in plan.parts]
+    return known
+
+
+def _builder(part: FieldPart, pointer_size: int) -> Build:
+    wire, slot = part.wire, part.slot
+    if part.dtype is not None:
+        convert = _fixed(wire, column_type(wire), pointer_size)
+        return lambda found: convert(part.values(found))
+    match wire:
+        case Utf16Z():
+            return lambda found: _utf16(found.buf, found.places[slot], found.counts[slot])
+        case AnsiZ():
+            return lambda found: _ansi(found.buf, found.places[slot], found.counts[slot])
+        case VarIntType():
+            return _varint(slot, wire.signed)
+        case BytesType():
+            return lambda found: _raw(found.buf, found.places[slot], found.counts[slot])
+        case PrefixedType() if wire.text:
+            read, width = _texts(wire), wire.unit_size
+            return lambda found: read(found.buf, found.places[slot], found.counts[slot] * width)
+        case ArrayType() if part.rest is not None:
+            return _structs(column_type(wire.element), part.rest)
+        case ArrayType():
+            return _elements(wire.element, slot, pointer_size)
+    raise TypeError(f"no plan contains {wire!r}")
+
+
+def _varint(slot: int, signed: bool) -> Build:
+    def build(found: Found) -> Column:
+        values = found.places[slot].view(np.uint64)
+        if not signed:
+            return Column(ColumnType("uint64"), len(values), values)
+        numbers = (values >> np.uint64(1)).view(np.int64) ^ -(values & np.uint64(1)).view(np.int64)
+        return Column(ColumnType("int64"), len(values), numbers)
+
+    return build
+
+
+def _elements(wire: WireType, slot: int, pointer_size: int) -> Build:
+    dtype = fixed_dtype(wire, pointer_size)
+    assert dtype is not None
+    convert = _fixed(wire, column_type(wire), pointer_size)
+
+    def build(found: Found) -> Column:
+        counts = found.counts[slot]
+        elements = pick(found.buf, ragged(found.places[slot], counts, dtype.itemsize), dtype)
+        return _list(convert(elements), counts)
+
+    return build
+
+
+def _structs(type: ColumnType, elements: Plan) -> Build:
+    fields = column_builders(elements)
+
+    def build(found: Found) -> Column:
+        assert found.rest is not None
+        counts = found.counts[-1]
+        children = tuple(field(found.rest) for field in fields)
+        return _list(Column(type, int(counts.sum()), np.empty(0, np.uint8), children=children), counts)
+
+    return build
+
+
+def _list(elements: Column, counts: Ints) -> Column:
+    type = ColumnType("list", (elements.type,))
+    return Column(type, len(counts), np.empty(0, np.uint8), offsets_of(counts), (elements,))
+
+
+def _fixed(wire: WireType, type: ColumnType, pointer_size: int) -> Callable[[Array], Column]:
+    """A function from values already split by numpy to a column; `type` is `column_type(wire)`."""
+    match wire:
+        case Scalar(kind="bool"):
+            return lambda values: Column(type, len(values), values != 0)
+        case Scalar(kind="char"):
+            return _units
+        case Scalar(kind="filetime"):
+            return filetimes
+        case GuidType():
+            return _guids
+        case DecimalType():
+            return lambda values: from_values(STRING, [decimal_of(v) for v in values.tolist()])
+        case FixedArrayType() if wire.text:
+            return _fixed_text(_texts(wire), wire.count * wire.unit_size)
+        case FixedArrayType():
+            elements, count = _fixed(wire.element, type.children[0], pointer_size), wire.count
+            return lambda values: _list(elements(values.reshape(-1)), np.full(len(values), count))
+        case StructType():
+            typed = zip(wire.layout.bind(pointer_size).fields, type.children, strict=True)
+            fields = [_fixed(field.type, child, pointer_size) for field, child in typed]
+            return lambda values: Column(
+                type,
+                len(values),
+                np.empty(0, np.uint8),
+                children=tuple(field(values[f"f{i}"]) for i, field in enumerate(fields)),
+            )
+        case _:
+            dtype = type.dtype
+            return lambda values: Column(type, len(values), values if values.dtype == dtype else values.astype(dtype))
+
+
+def _units(values: Array) -> Column:
+    """Single UTF-16 units as texts."""
+    length = len(values)
+    units = np.ascontiguousarray(values.astype("<u2"))
+    return _utf16(units.tobytes(), np.arange(length) * 2, np.full(length, 2))
+
+
+def _fixed_text(read: _Texts, size: int) -> Callable[[Array], Column]:
+    """Texts of `size` bytes each."""
+
+    def texts(values: Array) -> Column:
+        length = len(values)
+        return read(np.ascontiguousarray(values).tobytes(), np.arange(length) * size, np.full(length, size))
+
+    return texts
+
+
+def _guids(values: Array) -> Column:
+    length = len(values)
+    data = np.ascontiguousarray(values).view(np.uint8).reshape(length, 16)[:, _GUID_ORDER].reshape(-1)
+    return Column(BINARY, length, data, np.arange(length + 1) * 16)
+
+
+def _texts(wire: TextArrayType) -> _Texts:
+    return _utf16 if wire.text == "utf-16" else _utf8
+
+
+def _utf16(buf: bytes, places: Ints, lengths: Ints) -> Column:
+    data, ends = narrow(buf, places, lengths)
+    offsets = np.zeros(len(ends) + 1, dtype=np.int64)
+    offsets[1:] = ends
+    return Column(STRING, len(places), data, offsets)
+
+
+def _raw(buf: bytes, places: Ints, lengths: Ints) -> Column:
+    return Column(BINARY, len(places), gather(buf, places, lengths), offsets_of(lengths))
+
+
+def _ansi(buf: bytes, places: Ints, lengths: Ints) -> Column:
+    return _narrow(buf, places, lengths, narrow_text)
+
+
+def _utf8(buf: bytes, places: Ints, lengths: Ints) -> Column:
+    return _narrow(buf, places, lengths, lambda data: data.decode("utf-8", "replace"))
+
+
+def _narrow(buf: bytes, places: Ints, lengths: Ints, decode: Callable[[bytes], str]) -> Column:
+    """Text of one-byte units: unchanged if all of it is ASCII, otherwise decoded as in records."""
+    raw = _raw(buf, places, lengths)
+    if not len(raw.values) or int(raw.values.max()) < 0x80:
+        return attrs.evolve(raw, type=STRING)
+    return from_values(STRING, [decode(data) for data in raw.tolist()])
+
 
 Report: TypeAlias = Callable[[Problem, int], None]
 

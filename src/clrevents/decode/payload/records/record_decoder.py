@@ -10,10 +10,17 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from clrevents.decode.payload.records.conversions import converter
-from clrevents.decode.payload.records.misfit import Misfit, ShortValue
-from clrevents.decode.payload.records.record_text import One, TextCache
-from clrevents.decode.payload.records.record_values import LocatedBudget, Scope, many_values, one_value
+from clrevents.decode.payload.records.record_values import (
+    LocatedBudget,
+    Misfit,
+    One,
+    Scope,
+    ShortValue,
+    TextCache,
+    converter,
+    many_values,
+    one_value,
+)
 from clrevents.schema.layout import BoundLayout, FixedStep, VariableStep
 from clrevents.schema.wire import BytesType, CountedType, StructType
 

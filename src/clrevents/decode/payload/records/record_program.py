@@ -14,7 +14,7 @@ import attrs
 from clrevents._util.value_classes import define
 from clrevents.decode.kernels.engine import SLOTS
 from clrevents.decode.kernels.objects import COUNTS, Slots, program
-from clrevents.decode.payload.records.conversions import converter
+from clrevents.decode.payload.records.record_values import converter
 from clrevents.schema.layout import BoundField, BoundLayout
 from clrevents.schema.wire import (
     AnsiZ,

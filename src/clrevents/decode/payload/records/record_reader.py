@@ -1,22 +1,62 @@
-"""Payloads of a whole batch → records straight from their bytes, row by row: for the compiled engine.
+"""Payloads of a whole batch → records straight from their bytes, on demand: for the compiled engine.
 
-The interpreted engine has `record_maker` for it, which gives the same records. Leaves every inexact fit to
-`payload_decoder`, which alone decides what is a problem.
+Leaves every inexact fit to `payload_decoder`, which alone decides what is a problem, and by which the interpreted
+engine reads every payload.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from clrevents.decode.kernels.objects import UNKNOWN_ENTRY, BatchPayloads
+from clrevents.decode.kernels.header_scan import arranged
+from clrevents.decode.kernels.objects import PORTION, UNKNOWN_ENTRY, BatchPayloads
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.dtypes import Ints
+from clrevents.decode.payload.columns.column_values import Ints
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
-from clrevents.decode.payload.records.record_groups import DirectRecords
 from clrevents.decode.payload.records.record_program import fillable, record_program, shape_of
 from clrevents.schema.layout import BoundLayout
+
+Objects: TypeAlias = list[Any]
+
+
+class DirectRecords:
+    """Payloads that the kernel reads row by row: those that do not fit are `singles`."""
+
+    def __init__(
+        self, payloads: BatchPayloads, singles: dict[int, Any], kinds: Ints, layouts: dict[int, BoundLayout]
+    ) -> None:
+        self._payloads = payloads
+        self._singles = singles
+        self._kinds = kinds
+        self._layouts = layouts
+
+    def put(self, row: int, payload: Any) -> None:
+        """Add a payload that was read by itself; rows must ascend."""
+        self._singles[row] = payload
+
+    def groups(self) -> Iterator[tuple[Ints, BoundLayout]]:
+        """The rows of each kind whose payloads fit a layout exactly, and that layout."""
+        fit = np.flatnonzero(self._payloads.fit)
+        order, groups = arranged(self._kinds.take(fit))
+        for index, part in groups:
+            yield fit[order[part]], self._layouts[index]
+
+    def singles(self) -> Iterator[tuple[int, Any]]:
+        """All other rows, and their payloads."""
+        yield from self._singles.items()
+
+    def portions(self, again: bool = False) -> Iterator[Objects]:
+        """All payloads, in portions large enough to be efficient.
+
+        With `again`, each portion ends the one before: records that nobody else has by then become others.
+        """
+        read, count = self._payloads.read, len(self._kinds)
+        for first in range(0, count, PORTION):
+            yield read(first, min(first + PORTION, count), again)
+
 
 _NONE = -1
 

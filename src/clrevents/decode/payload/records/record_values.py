@@ -1,34 +1,202 @@
-"""Values of one field, one payload at a time: numbers, groups, arrays, and located values.
+"""Values of one field, one payload at a time: numbers, texts, groups, arrays, and located values.
 
-Each wire type becomes a function that either returns the value and the position after it or raises ShortValue. Knows
-no record; a struct's function is passed in.
+Each wire type becomes a function that either returns the value and the position after it or raises `ShortValue`,
+which a record turns into a `Misfit`; neither leaves the room. Knows no record; a struct's function is passed in.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Final, TypeAlias
+from uuid import UUID
 
 import attrs
 
 from clrevents._util.value_classes import frozen
-from clrevents.decode.payload.records.conversions import converter
-from clrevents.decode.payload.records.misfit import ShortValue
-from clrevents.decode.payload.records.record_text import Many, One, TextCache, ansiz, counted_text, utf16z
+from clrevents.schema.types import FileTime
 from clrevents.schema.wire import (
     AnsiZ,
     BytesType,
     CountedType,
+    DecimalType,
+    EnumType,
     FixedArrayType,
+    GuidType,
     LocatedType,
     PrefixedType,
+    Scalar,
     StructType,
     TextArrayType,
     Utf16Z,
     VarIntType,
     WireType,
 )
+
+
+class ShortValue(Exception):
+    """Raised while a value is read; the caller that knows the field turns it into a Misfit.
+
+    `whole`: `offset` is the start of the field, so none of it was available. `field` is the position inside the field
+    (`[3].Name`).
+    """
+
+    def __init__(self, offset: int, needed: int, why: str, field: str = "", whole: bool = False) -> None:
+        super().__init__(why)
+        self.whole = whole
+        self.offset = offset
+        self.needed = needed
+        self.why = why
+        self.field = field
+
+    def inside(self, names: Sequence[str], read: int) -> None:
+        """Say that it is in a record inside another one, after this many of its fields were read."""
+        self.whole = False
+        self.field = f".{_named(names, read)}{self.field}"
+
+
+class Misfit(Exception):
+    """A payload that does not fit its layout: the field, where and why, and the values of the fields before it."""
+
+    def __init__(self, field: str, offset: int, needed: int, available: int, why: str, partial: dict[str, Any]):
+        super().__init__(field)
+        self.field = field
+        self.offset = offset
+        self.needed = needed
+        self.available = available
+        self.why = why
+        self.partial = partial
+
+    @classmethod
+    def of(cls, short: ShortValue, end: int, names: Sequence[str], values: Sequence[Any]) -> Misfit:
+        """Of a payload that ends at `end`, after `values` of the fields `names` were read."""
+        field = _named(names, len(values))
+        partial = dict(zip(names, values, strict=False))
+        return cls(field + short.field, short.offset, short.needed, max(end - short.offset, 0), short.why, partial)
+
+
+def _named(names: Sequence[str], read: int) -> str:
+    """The field that follows those that were read."""
+    return names[read] if read < len(names) else names[-1]
+
+
+One: TypeAlias = Callable[[bytes, int, int], tuple[Any, int]]
+"""`(data, start, end) -> (value, position after it)`; raises ShortValue."""
+Many: TypeAlias = Callable[[bytes, int, int, int], tuple[Any, int]]
+"""`(data, start, end, count) -> (value, position after it)`; raises ShortValue."""
+
+_CACHE = 1 << 16
+_CACHED_BYTES = 256
+
+
+class TextCache:
+    """Bytes → text, made once for strings that repeat, such as names and signatures; bounded."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, str] = {}
+
+    def utf16(self, data: bytes) -> str:
+        text = self._known.get(data)
+        if text is None:
+            text = data.decode("utf-16-le", "surrogatepass")
+            if len(data) <= _CACHED_BYTES and len(self._known) < _CACHE:
+                self._known[data] = text
+        return text
+
+
+def utf16z(texts: TextCache) -> One:
+    """UTF-16LE up to a zero unit."""
+    text = texts.utf16
+
+    def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
+        at = data.find(b"\0\0", pos, end)
+        # Two zero bytes may be the end of one unit and the start of the next.
+        while at >= 0 and (at - pos) & 1:
+            at = data.find(b"\0\0", at + 1, end)
+        if at < 0:
+            raise ShortValue(pos, max(end - pos, 0) + 2, "unterminated string")
+        return text(data[pos:at]), at + 2
+
+    return read
+
+
+def ansiz(data: bytes, pos: int, end: int) -> tuple[Any, int]:
+    """Bytes up to a zero byte."""
+    at = data.find(b"\0", pos, end)
+    if at < 0:
+        raise ShortValue(pos, max(end - pos, 0) + 1, "unterminated string")
+    return narrow_text(data[pos:at]), at + 1
+
+
+def narrow_text(data: bytes) -> str:
+    """Bytes as UTF-8, or as Latin-1 if they are not valid UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def counted_text(wire: TextArrayType) -> Many:
+    """`count` code units that form a string."""
+    width = wire.unit_size
+
+    def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
+        size = count * width
+        if size > end - pos:
+            raise ShortValue(pos, size, f"a declared count of {count} characters")
+        raw = data[pos : pos + size]
+        if width == 2:
+            return raw.decode("utf-16-le", "surrogatepass"), pos + size
+        return raw.decode("utf-8", "replace"), pos + size
+
+    return read
+
+
+class EnumValues(dict[int, Enum]):
+    """Number → enum member, made once per number; bounded, because a file chooses the numbers."""
+
+    def __init__(self, enum: type[Enum]) -> None:
+        super().__init__()
+        self.enum = enum
+
+    def __missing__(self, number: int) -> Enum:
+        member = self.enum(number)
+        if len(self) < 4096:
+            self[number] = member
+        return member
+
+
+def converter(wire: WireType) -> Callable[[Any], Any] | None:
+    """A function from what `struct` reads to the value; None if that is the value already."""
+    match wire:
+        case EnumType():
+            return EnumValues(wire.enum).__getitem__
+        case Scalar(kind="bool"):
+            return bool
+        case Scalar(kind="char"):
+            return chr
+        case Scalar(kind="filetime"):
+            return FileTime
+        case GuidType():
+            return _guid
+        case DecimalType():
+            return decimal_of
+        case _:
+            return None
+
+
+def _guid(data: bytes) -> UUID:
+    return UUID(bytes_le=data)
+
+
+def decimal_of(data: bytes) -> Decimal:
+    """Bit 31 of the flags is the sign, bits 16 to 23 are the decimal places."""
+    flags, high, low, middle = struct.unpack("<IIII", data)
+    digits = (high << 64) | (middle << 32) | low
+    return Decimal((flags >> 31, tuple(map(int, str(digits))), -(flags >> 16 & 0xFF)))
+
 
 _U64 = (1 << 64) - 1
 
