@@ -10,11 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import clrevents
 from clrevents._util.outputs import whole_file, whole_folder, whole_path
 from clrevents.analysis.shared.samples.samples import read_samples
+from clrevents.cli import root
+from clrevents.export.files import lake
+from clrevents.export.files.tables import Options
 from clrevents.rewrite import cut, redact
+from clrevents.testing.builder import TraceBuilder
 from project_files import SOURCE, fixture, unpacked
 
 
@@ -186,6 +191,107 @@ def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path: Path, monkey
         pass
     assert names(tmp_path) == ["out"]
     assert names(out) == ["old"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+@pytest.mark.full
+def test_what_is_made_from_a_private_trace_is_private(tmp_path: Path) -> None:
+    """Every command that writes, into new files and over those that everybody may read."""
+    private, made = tmp_path / "a.nettrace", tmp_path / "made"
+    private.write_bytes(TraceBuilder().thread(7).method_load("P", "Main", address=0x1000).sample(0x1004).build())
+    private.chmod(0o600)
+    made.mkdir()
+    commands = [
+        "cut {} -o {}.nettrace --end 50%",
+        "redact {} -o {}.nettrace.gz --report {}.redacted.json",
+        "export {} ThreadSample -o {}.csv",
+        "export {} -o {}.jsonl",
+        "export {} ThreadSample -o {}/",
+        "export {} -o {}.pftrace",
+        "flame {} -o {}.folded",
+        "compare {} --save {}.json",
+        "compare {0} --with {0} -o {1}.html",
+    ]
+    for again in (False, True):
+        for number, command in enumerate(commands):
+            words = command.format(private, *[made / str(number)] * 2).split()
+            result = CliRunner().invoke(root, words)
+            assert result.exit_code == 0, (words, result.output)
+        # A folder for several traces is nobody's in particular.
+        written = [path for path in made.rglob("*") if path.is_file() or path.parent != made]
+        assert len(written) >= len(commands) + 3
+        for path in written:
+            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, (path, again)
+            path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+@pytest.mark.parametrize("whole", [whole_file, whole_path])
+@pytest.mark.parametrize("mode", [0o400, 0o600, 0o640, 0o604, 0o644, 0o666])
+@pytest.mark.parametrize("group", [None, 65534])
+def test_permissions_are_no_more_than_those_of_inputs(tmp_path: Path, whole: Any, mode: int, group: int | None) -> None:
+    """A group has them only if it is the same one, or everybody does."""
+    if group is not None and os.getuid() != 0:
+        pytest.skip("needs root, who may give files to any group")
+    inputs = [tmp_path / "in", tmp_path / "other"]
+    for path in inputs:
+        path.touch()
+    inputs[0].chmod(mode)
+    if group is not None:
+        os.chown(inputs[0], -1, group)
+        mode = mode & 0o707 | (mode & 7) << 3
+    for before in (None, 0o644, 0o660):
+        out = tmp_path / "out"
+        if before is not None:
+            out.chmod(before)
+        with whole(out, *map(str, inputs)) as target:
+            fill(target, b"1")
+        assert stat.S_IMODE(out.stat().st_mode) == (before or 0o644) & 0o644 & (mode | 0o600)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+@pytest.mark.parametrize("whole", [whole_file, whole_path])
+def test_an_unfinished_file_is_private(tmp_path: Path, whole: Any) -> None:
+    with whole(tmp_path / "out.csv") as target:
+        fill(target, b"1")
+        (room,) = tmp_path.iterdir()
+        assert stat.S_IMODE(room.stat().st_mode) == 0o700
+
+
+def test_two_that_write_one_folder(tmp_path: Path) -> None:
+    """One wins and the other says so, in whichever order; nothing vanishes."""
+    out = tmp_path / "out"
+    with whole_folder(out) as first:
+        (first / "first").touch()
+        with pytest.raises(FileExistsError, match="is being written by another process"), whole_folder(out):
+            pass
+    assert names(tmp_path) == ["out"]
+    assert names(out) == ["first"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_two_exports_of_equally_named_traces(tmp_path: Path, late: bool) -> None:
+    """Both have chosen the same folder; the second begins while the first one writes, or after it."""
+    out, chosen = tmp_path / "out", []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "app.nettrace").write_bytes(TraceBuilder().thread(ord(name)).sample(1).build())
+        chosen += lake.jobs([str(tmp_path / name / "app.nettrace")], out, Options())
+    assert chosen[0].folder == chosen[1].folder == out / "app"
+
+    def other(share: float) -> None:
+        if not late:
+            with pytest.raises(FileExistsError, match="by another process"):
+                lake.export_trace(chosen[1])
+
+    assert lake.export_trace(chosen[0], progress=other).written is not None
+    if late:
+        with pytest.raises(FileExistsError, match="of another trace"):
+            lake.export_trace(chosen[1])
+    assert names(out) == ["app"]
+    (again,) = lake.jobs([str(tmp_path / "b" / "app.nettrace")], out, Options())
+    assert lake.export_trace(again).written is not None
+    assert len(names(out)) == 2
 
 
 def test_nothing_else_moves_files_into_place() -> None:

@@ -1,7 +1,8 @@
 """Files and folders that appear under their final name complete or not at all.
 
 They are written beside their destination under a hidden name and moved at the end. After an error nothing of them
-remains, and what was there before is unchanged. Knows nothing of the contents.
+remains, and what was there before is unchanged. Nobody may read them who may not read what they are made from. Knows
+nothing of the contents.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
@@ -42,6 +43,21 @@ def refuse_replacing(path: str | os.PathLike[str], *inputs: str | int | None) ->
             raise ValueError(f"{os.fspath(path)} is the trace itself; write to another file")
 
 
+def _as_private(path: Path, mode: int, inputs: Iterable[str | None]) -> None:
+    """Give a file or folder those permissions of `mode` that all inputs give; its owner keeps all."""
+    made = os.stat(path)
+    for one in inputs:
+        # Of a URL, standard input or what is gone by now nobody knows.
+        with suppress(OSError, ValueError, TypeError):
+            held = os.stat(one)  # type: ignore[arg-type]
+            others = held.st_mode & stat.S_IRWXO
+            group = held.st_mode & stat.S_IRWXG if held.st_gid == made.st_gid else others << 3
+            # Who may read a folder may look into it.
+            shared = group | others | (((group | others) & 0o044) >> 2 if stat.S_ISDIR(made.st_mode) else 0)
+            mode &= shared | stat.S_IRWXU
+    os.chmod(path, stat.S_IMODE(mode))
+
+
 @contextmanager
 def whole_file(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[IO[bytes]]:
     """A new file, open for writing bytes. A path that is not a file (a device, a pipe) is written to directly.
@@ -53,7 +69,7 @@ def whole_file(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[IO
         with open(path, "wb") as file:
             yield file
         return
-    with whole_path(path) as unfinished, open(unfinished, "xb") as file:
+    with whole_path(path, *inputs) as unfinished, open(unfinished, "xb") as file:
         yield file
 
 
@@ -61,8 +77,8 @@ def whole_file(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[IO
 def whole_path(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[Path]:
     """A path in a temporary folder at which to create the file that then replaces this one.
 
-    A symbolic link keeps its target, and a replaced file passes on its permissions. Raises OSError, and ValueError
-    where the file is one of the `inputs`.
+    A symbolic link keeps its target, and a replaced file passes on its permissions, except for those that the `inputs`
+    do not give. Raises OSError, and ValueError where the file is one of the `inputs`.
     """
     refuse_replacing(path, *inputs)
     target = Path(os.path.realpath(path))
@@ -70,13 +86,12 @@ def whole_path(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[Pa
     like = f".{target.name[:50]}."
     _remove_abandoned(target.parent, like)
     room = target.with_name(f"{like}{os.urandom(6).hex()}{PARTIAL}")
-    room.mkdir()
+    room.mkdir(0o700)
     held = _hold(room)
     try:
         unfinished = room / target.name
         yield unfinished
-        if target.is_file():
-            shutil.copymode(target, unfinished)
+        _as_private(unfinished, (target if target.is_file() else unfinished).stat().st_mode, inputs)
         os.replace(unfinished, target)
     finally:
         shutil.rmtree(room, ignore_errors=True)
@@ -116,28 +131,52 @@ def _remove_abandoned(folder: Path, like: str) -> None:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what a process left that died while it wrote this folder."""
+    """Remove what a process left that died while it wrote this folder, unless another one writes it."""
     folder = Path(os.path.realpath(folder))
-    shutil.rmtree(folder.with_name(f".{folder.name}{PARTIAL}"), ignore_errors=True)
+    unfinished = folder.with_name(f".{folder.name}{PARTIAL}")
+    held = _hold(unfinished, wait=False)
+    if held is not None or fcntl is None:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    if held is not None:
+        os.close(held)
 
 
 @contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
-    """A new folder that replaces this one, even if that contains files. Raises OSError.
+def whole_folder(folder: Path, *inputs: str | None) -> Iterator[Path]:
+    """A new folder that replaces this one, even if that contains files.
 
     Until then it is called `.<name>.partial`, so that the next attempt removes what a killed process left. A symbolic
-    link keeps its target.
+    link keeps its target. Raises OSError, also where another process is writing the folder.
     """
-    remove_unfinished(folder)
     folder = Path(os.path.realpath(folder))
     unfinished = folder.with_name(f".{folder.name}{PARTIAL}")
-    unfinished.mkdir(parents=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # Nobody else removes or makes it in between.
+    turn = _hold(folder.parent)
     try:
+        remove_unfinished(folder)
+        unfinished.mkdir()
+        held = _hold(unfinished)
+    except FileExistsError:
+        why = f"is being written by another process; if there is none, remove {unfinished.name}"
+        raise FileExistsError(None, why, str(folder)) from None
+    finally:
+        if turn is not None:
+            os.close(turn)
+    try:
+        mode = unfinished.stat().st_mode
+        unfinished.chmod(0o700)
         yield unfinished
+        for path in unfinished.rglob("*"):
+            _as_private(path, path.stat().st_mode, inputs)
+        _as_private(unfinished, mode, inputs)
         _replace_folder(unfinished, folder)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
+    finally:
+        if held is not None:
+            os.close(held)
 
 
 def _replace_folder(new: Path, folder: Path) -> None:

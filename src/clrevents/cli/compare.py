@@ -166,7 +166,7 @@ def command(
         raise usage_error(error) from None
     if page is not None:
         data = comparison_page(found, *stacks)
-        write_file(page, data, f"{counted(len(data), 'byte')}; open it in a browser")
+        write_file(page, data, f"{counted(len(data), 'byte')}; open it in a browser", [*base, *new])
     with Output() as out:
         if as_json:
             out.json(found.to_dict())

@@ -147,7 +147,7 @@ def command(
             except ValueError as error:
                 raise click.UsageError(str(error)) from None
         code = max(worst, reading.finish(fail_on))
-        write_file(out, data, f"{in_all(samples)}{_OPENS.get(format, '')}")
+        write_file(out, data, f"{in_all(samples)}{_OPENS.get(format, '')}", [file, beside, against])
         say_how_sure(samples, weight)
         say_what_is_missing(samples)
         return code

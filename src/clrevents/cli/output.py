@@ -62,8 +62,8 @@ def record_lines(providers: str, width: int | None) -> list[str]:
     return [f"{first} \\", *(f"{part},\\" for part in [provider, *rest][:-1]), (rest or [provider])[-1]]
 
 
-def write_file(out: str, data: bytes, said: str) -> None:
-    """Write a file at once and say what it is; for `-`, standard output, say nothing."""
+def write_file(out: str, data: bytes, said: str, inputs: Sequence[str | None]) -> None:
+    """Write a file at once, as private as the inputs, and say what it is; for `-`, standard output, say nothing."""
     if out == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -71,7 +71,7 @@ def write_file(out: str, data: bytes, said: str) -> None:
         # Few commands write a file.
         from clrevents._util.outputs import whole_file
 
-        with whole_file(out) as target:
+        with whole_file(out, *inputs) as target:
             target.write(data)
         say(f"{out}: {said}")
 

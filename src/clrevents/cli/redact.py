@@ -94,7 +94,7 @@ def command(
             return reading.stopped(error, fail_on)
         _tell(done, out)
         if report is not None:
-            with whole_file(report) as target:
+            with whole_file(report, reading.trace.info.path) as target:
                 target.write(done.counts.to_json().encode())
         code = reading.finish(fail_on)
         return max(code, _LEFT) if done.found else code

@@ -76,7 +76,7 @@ def command(
     with Reading(file, errors, beside=beside, symbols=symbols) as reading:
         page = report_page(reading.trace, before, reading.process_id(process), jobs or usable_processors())
         code = max(worst, reading.finish(fail_on))
-        write_file(os.fspath(out), page, f"{counted(len(page), 'byte')}; open it in a browser")
+        write_file(os.fspath(out), page, f"{counted(len(page), 'byte')}; open it in a browser", [file, beside, against])
         if not charts_possible():
             say(f"the page has no charts: {NO_CHARTS}")
         return code

@@ -90,7 +90,7 @@ def is_saved(path: str) -> bool:
 
 def save_measured(found: Measured, path: str | os.PathLike[str]) -> None:
     """Write a measurement as JSON; the file appears complete or not at all. Raises OSError if that fails."""
-    with whole_file(os.fspath(path)) as target:
+    with whole_file(os.fspath(path), found.trace.path) as target:
         target.write(json.dumps(found.to_dict(), separators=(",", ":"), allow_nan=False).encode())
 
 

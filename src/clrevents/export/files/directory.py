@@ -6,7 +6,7 @@ exists, so does the rest. Knows nothing of other traces and of error handling.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -46,14 +46,15 @@ def export_directory(
     about: dict[str, Any],
     begun: Callable[[], Any] = lambda: None,
     processes: int = 1,
+    inputs: Sequence[str] = (),
 ) -> Written:
-    """Export one trace into `folder`, which is replaced if it exists.
+    """Export one trace into `folder`, which is replaced if it exists and is as private as the `inputs`.
 
     `about` describes the trace's origin and becomes part of the facts; `begun` is called when the facts are known and
-    the long pass starts. At most so many `processes` write. Raises what reading raises, OSError if something cannot be
-    written, and `Apart` if it is to be done again by one process.
+    the long pass starts, with the folder held. At most so many `processes` write. Raises what reading raises, OSError
+    if something cannot be written, and `Apart` if it is to be done again by one process.
     """
-    with whole_folder(folder) as place, apart(trace, place, options, processes) as parts:
+    with whole_folder(folder, *inputs) as place, apart(trace, place, options, processes) as parts:
         facts = trace_object(trace)
         begun()
         written = parts.write()

@@ -180,9 +180,16 @@ def _exported(job: Job, opened: BinaryIO | None, progress: Callable[[float], Any
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TraceWarning)
         try:
-            about = job.about
+            about, inputs = job.about, (job.file, *([job.beside] if job.beside else []))
+
+            def begun() -> None:
+                # Another process may have written it since the folder was chosen.
+                if not _free(job.folder, about["source"]):
+                    raise FileExistsError(None, "was written meanwhile and is of another trace", str(job.folder))
+                passes.begun()
+
             with Trace(job.file if opened is None else opened, errors=job.errors, progress=tell) as trace:
-                written = export_directory(trace, job.folder, job.options, about, passes.begun, processes)
+                written = export_directory(trace, job.folder, job.options, about, begun, processes, inputs)
                 return Outcome(
                     job,
                     written,
