@@ -43,6 +43,7 @@ def test_every_value_of_a_row() -> None:
         lossy=False,
         name="Shop.Main()",
         module=None,
+        reason=None,
         kind=None,
         samples=3,
         inclusive_samples=5,

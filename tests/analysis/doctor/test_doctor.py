@@ -254,6 +254,30 @@ def test_lost_events_leave_nothing_clear_that_is_only_known_in_part() -> None:
     assert one.title.startswith("events are missing: threads waited for locks for 988 ms together")
 
 
+@each_fixture("net10-starvation", "net10-garbage", "net10-convoy")
+def test_no_bound_of_one_number_is_said_of_another(path: Any) -> None:
+    """With each metric in turn known as a lower bound: neither sentence nor impact takes it from another number."""
+    with clrevents.open(path) as trace:
+        answers, numbers = ask(trace, asked_of(RULES), {}), trace_metrics(trace)
+    before = {rule: verdict(case_of(answers, numbers), rule) for rule in RULES}
+    for rule in RULES:
+        for name in rule.metrics:
+            report, _, metric = name.partition(".")
+            if report == "trace" or (value := answers[report].metrics[metric].value) is None:
+                continue
+            bounded = {**answers[report].metrics, metric: Metric(value, "ns", low=value)}
+            less = {**answers, report: attrs.evolve(answers[report], metrics=bounded)}
+            (one,) = concluded(less, {**numbers, "lost": Metric(3, "count")}, [rule])
+            was = before[rule]
+            if isinstance(was, Ailment):
+                (own, *_) = [c for c in was.evidence if c.value == was.impact] or was.evidence
+                same = own.place == name or own.place.startswith(f"{report}/")
+                assert (one.state, one.title, one.at_least) == ("found", was.title, same), (rule.id, name)
+            elif not isinstance(was, Unknown) and not rule.nothing:
+                said = f"events are missing: {was.title}, as far as was recorded"
+                assert (one.state, one.title) == ("cannot tell", said) or one.title.startswith(was.title), rule.id
+
+
 def test_a_lower_bound_stays_one() -> None:
     with clrevents.open(FIXTURES / "net10-starvation.nettrace.gz") as trace:
         answers = ask(trace, asked_of(rules_of(["pool.*"])), {})

@@ -12,7 +12,6 @@ from typing import Any, Final, Unpack, get_args
 
 import attrs
 
-from clrevents._util.units import amount_text
 from clrevents._util.version import __version__
 from clrevents._util.words import unknown
 from clrevents.analysis.doctor.case import NO_KINDS, TRACE, Case
@@ -137,7 +136,7 @@ def concluded(
     case = case_of(answers, trace, rules, kinds)
     verdicts = {rule: verdict(case, rule) for rule in rules}
     ranked = sorted(verdicts, key=lambda rule: _rank(rule, verdicts[rule]))
-    findings = [_finding(rule, verdicts[rule], question, any(map(case.bounded, rule.metrics))) for rule in ranked]
+    findings = [_finding(case, rule, verdicts[rule], question) for rule in ranked]
     states = [finding.state for finding in findings]
     numbers = {"found": "found", "unknown": "cannot tell", "clear": "clear"}
     about = (question.window, question.process_id, question.processes, question.trace, __version__)
@@ -179,13 +178,17 @@ def verdict(case: Case, rule: Rule) -> Verdict:
             report = name.partition(".")[0]
             return Unknown(_reason(case, rule, name), case.record([report]))
     found = rule.judge(case, rule.threshold.limit)
-    if isinstance(found, Clear) and case.missing_events:
-        bounds = [case.metric(name) for name in rule.metrics if case.bounded(name)]
-        if bounds:
-            bound = bounds[0]
-            least = amount_text(bound.value or 0, bound.unit)
-            return Unknown(f"events are missing: {found.title}, but it is at least {least}")
+    if isinstance(found, Clear) and case.missing_events and any(map(case.bounded, rule.metrics)):
+        # Its own numbers are in the sentence: a bound of another metric would be said of these.
+        return Unknown(f"events are missing: {found.title}, as far as was recorded")
     return found
+
+
+def _at_least(case: Case, rule: Rule, found: Ailment) -> bool:
+    """Whether the impact is a lower bound, as the number that it is, or as any of the report whose rows it sums up."""
+    own = next((cited.place for cited in found.evidence if cited.value == found.impact), found.evidence[0].place)
+    report, of_rows, _ = own.partition("/")
+    return any(case.bounded(name) for name in (rule.metrics if of_rows else [own]) if name.startswith(report))
 
 
 def _reason(case: Case, rule: Rule, name: str) -> str:
@@ -216,7 +219,7 @@ def _rank(rule: Rule, verdict: Verdict) -> tuple[int, bool, int]:
     return (1 + _UNITS.index(verdict.unit), rule.id.startswith("alloc."), -verdict.impact)
 
 
-def _finding(rule: Rule, verdict: Verdict, asked: Question, bounded: bool) -> Finding:
+def _finding(case: Case, rule: Rule, verdict: Verdict, asked: Question) -> Finding:
     found = verdict if isinstance(verdict, Ailment) else None
     unknown = verdict if isinstance(verdict, Unknown) else None
     state = "found" if found else "cannot tell" if unknown else "clear"
@@ -228,7 +231,7 @@ def _finding(rule: Rule, verdict: Verdict, asked: Question, bounded: bool) -> Fi
         state=state,
         title=unknown.reason if unknown else verdict.title,  # type: ignore[union-attr]
         **impacts,
-        at_least=found is not None and bounded,
+        at_least=found is not None and _at_least(case, rule, found),
         share=None if found is None or found.share is None or found.share > 1 else found.share,
         culprit=found.culprit if found else None,
         nameless=found.nameless or None if found and not found.culprit else None,

@@ -9,6 +9,9 @@ from clrevents._util.words import counted, lost_events
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.symbols.method import NOT_MANAGED, REASONS
+
+_UNMANAGED: Final = REASONS[NOT_MANAGED]
 
 
 def _lost(case: Case, limit: float) -> Verdict:
@@ -34,13 +37,17 @@ def _names(case: Case, limit: float) -> Verdict:
     total = case.cited("top.total")
     methods = case.rows("top", "methods")
     names = methods.column("name").tolist()
-    kinds = case.rows("top", "methods").column("kind").tolist()
-    # Native code has its names in symbol files, and not in the trace.
-    nameless = [row for row, name in enumerate(names) if name.startswith("[unresolved") and kinds[row] != "native"]
+    kinds, reasons = (methods.column(name).tolist() for name in ("kind", "reason"))
+    # Native code has its names in symbol files, and what is not managed has none in any trace.
+    nameless = [
+        row
+        for row, name in enumerate(names)
+        if name.startswith("[unresolved") and kinds[row] != "native" and reasons[row] != _UNMANAGED
+    ]
     unnamed = case.cells("top", "methods", "exclusive_ns", nameless)
     share = unnamed.value / total.value if total.value else 0.0
     if share < limit:
-        return Clear(f"{share_text(share)} of the sampled time is in code without a name", (unnamed, total))
+        return Clear(f"{share_text(share)} of the sampled time is in managed code without a name", (unnamed, total))
     title = f"{share_text(share)} of the sampled time is in code without a name"
     return Ailment(title, int(unnamed.value), "ns", (unnamed, total), share)
 

@@ -53,6 +53,7 @@ from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Tiler
 from clrevents.analysis.shared.blocking.thread_stops import Stops
 from clrevents.analysis.shared.events.gc_suspensions import stops_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
+from clrevents.analysis.shared.events.thread_ids import whole_of
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, ThreadState
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
@@ -304,8 +305,6 @@ class ThreadsCollector(Collector[ThreadsReport]):
         for thread, role in names.roles:
             roles = trail(thread).roles
             roles[role] = roles.get(role, 0) + 1
-        for creation in creations(events):
-            trail(creation.thread).creations.append(creation)
         for name in (IDLE, WORKER, RETIRED, FINALIZING, COMPILING):
             rows = events[name]
             for thread, time in zip(rows.ints("thread_id"), rows.ints("time_ns"), strict=True):
@@ -313,9 +312,11 @@ class ThreadsCollector(Collector[ThreadsReport]):
                 (mine.idle if name == IDLE else mine.moments).append(time)
                 role = {FINALIZING: "finalizer", COMPILING: "tiering"}.get(name, "pool_worker")
                 mine.roles[role] = mine.roles.get(role, 0) + 1
+        for creation in creations(events, found):
+            trail(creation.thread).creations.append(creation)
         rows = events[LISTED]
         for thread, index, flags in zip(
-            rows.ints("OSThreadID"), rows.ints("ManagedThreadIndex"), rows.ints("Flags"), strict=True
+            whole_of(rows.ints("OSThreadID"), found), rows.ints("ManagedThreadIndex"), rows.ints("Flags"), strict=True
         ):
             if thread in found:
                 found[thread].listed = (index, flags)

@@ -6,7 +6,7 @@ have been in it that long is decided where its whole life is known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.contention_spans import CONTENDED as CONTENDED
 from clrevents.analysis.shared.events.contention_spans import ENTERED as ENTERED
+from clrevents.analysis.shared.events.thread_ids import whole_of
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
 
 CREATED: Final = "runtime/ThreadCreated"
@@ -164,6 +165,7 @@ def _locks(events: Mapping[str, EventColumns]) -> tuple[list[Blocked], int]:
         begins.ints(name) for name in ("stack_id", "LockID", "AssociatedObjectID", "LockOwnerThreadID")
     )
     took = ends.ints("DurationNs")
+    owner = whole_of(owner, {*begin_thread, *end_thread})
     pairs, lost = _pairs(
         begins,
         ends,
@@ -260,14 +262,14 @@ class Creation:
     flags: int
 
 
-def creations(events: Mapping[str, EventColumns]) -> list[Creation]:
-    """The threads that began, in order of time."""
+def creations(events: Mapping[str, EventColumns], headers: Iterable[int]) -> list[Creation]:
+    """The threads that began, in order of time; `headers` are the ids that headers of other events have."""
     rows = events[CREATED]
     found = []
     for time, by, system, managed, index, flags in zip(
         rows.ints("time_ns"),
         rows.ints("thread_id"),
-        rows.ints("OSThreadID"),
+        whole_of(rows.ints("OSThreadID"), [*headers, *rows.ints("thread_id")]),
         rows.ints("ManagedThreadID"),
         rows.ints("ManagedThreadIndex"),
         rows.ints("Flags"),

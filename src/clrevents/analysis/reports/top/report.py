@@ -36,6 +36,7 @@ class HotRow(Row):
     )
     module: CodeName | None = column("The module; null if unknown.")
     kind: Word | None = column("Whose code it is: `kernel`, `native` or `managed`; null unless the trace maps files.")
+    reason: Word | None = column("Why a method has no name; null if it has one.", hidden=True)
     samples: Count = column("How many samples or events were taken in it.", importance=3)
     inclusive_samples: Count = column("How many were taken in it or in methods it called.", hidden=True)
     exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
@@ -141,6 +142,7 @@ class TopCollector(SampleCollector[TopReport]):
             "name": [hot.raw for hot in rows] if self._raw else telling_names(rows),
             "module": [hot.module or None for hot in rows],
             "kind": [hot.kind for hot in rows],
+            "reason": [hot.reason for hot in rows],
             "samples": [hot.samples for hot in rows],
             "share": [_share(hot.exclusive, samples.total) for hot in rows],
             "running_ns": [hot.running for hot in rows],

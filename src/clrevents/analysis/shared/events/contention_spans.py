@@ -18,6 +18,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.shared.events.thread_ids import whole_ids
 from clrevents.analysis.shared.events.wait_events import EndsOfThreads, WaitSpans, wait_spans
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -68,7 +69,7 @@ class ContentionSpans:
     @cached_property
     def owner(self) -> NDArray[np.uint64]:
         """The thread that held it when the wait began; 0 if unknown."""
-        return self.spans.at_begin("LockOwnerThreadID").astype(np.uint64)
+        return whole_ids(self.spans.at_begin("LockOwnerThreadID").astype(np.uint64), self.thread)
 
     @cached_property
     def thread(self) -> NDArray[np.uint64]:

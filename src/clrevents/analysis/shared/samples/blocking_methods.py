@@ -53,7 +53,9 @@ class BlockingMethods:
         self._means = means | foreign | self._artefact
         self._framework = np.array([not is_own(frame) for frame in frames], dtype=np.bool_)
         kernel = np.array([frame.kind == "kernel" for frame in frames], dtype=np.bool_)
-        others = (self._artefact | foreign, self._artefact | kernel)
+        nameless = np.array([frame.reason is not None for frame in frames], dtype=np.bool_)
+        unwanted = self._artefact | foreign
+        others = (unwanted | nameless, unwanted, self._artefact | kernel)
         self._skipped = [*([self._framework] if my_code else []), self._means, *others]
         self.of: Ints = self._merged.of
         """Which stack each place has; equal numbers are equal stacks of methods."""

@@ -44,12 +44,14 @@ class HotMethod(Value):
     running: int | float | None = None
     waiting: int | float | None = None
     kind: str | None = None
+    reason: str | None = None
 
 
 def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     """All of them, most exclusive weight first, then most inclusive; equal ones by name."""
     labels = [
-        ((f.name, f.raw, f.module) if by == "method" else _module(f.module, f.reason), f.kind) for f in samples.frames
+        ((f.name, f.raw, f.module), f.kind, f.reason) if by == "method" else (_module(f.module, f.reason), f.kind, None)
+        for f in samples.frames
     ]
     of, groups = numbered(labels)
     sums = stack_sums(samples, merge_threads=True)
@@ -84,8 +86,9 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
             running=ran[i] if state is not None and samples.running_told else None,
             waiting=None if state is None else waited[i],
             kind=kind,
+            reason=reason,
         )
-        for i, (label, kind) in enumerate(groups)
+        for i, (label, kind, reason) in enumerate(groups)
     ]
     return Listed(sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.raw)))
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.symbols.stacks import cut_stacks
 
 Ints: TypeAlias = NDArray[np.int64]
 ThreadState: TypeAlias = Literal[
@@ -33,13 +34,16 @@ SAMPLED: Final = tuple(state for state in STATES if state not in BY_KERNEL)
 """Those that samples of the profiler may be in."""
 
 DEPTH: Final = 8
-"""How many frames from the innermost one a state is looked for in."""
+"""How many frames from the innermost one a state is looked for in, without those that have no name."""
 _ROOTS: Final = 6
 _MAIN: Final = ("Main", "<Main>", "<Main>$")
-_MAIN_DEPTH: Final = 2
-"""A thread is the main one if a method with one of these names is this near its outermost frame."""
+_STARTS: Final = tuple(f"System.Threading.{name}" for name in ("Thread.Start", "ThreadHelper.", "ExecutionContext."))
+"""How methods begin that start a thread's own one. The first other frame with a name is the thread's root."""
+_ENTRY: Final = "System.Environment.CallEntryPoint"
 _MEANS: Final = ("System.Threading.", "Interop.", "[")
 """Frames that may stand between the innermost one and the method that waits. The search ends at the first other one."""
+_RUNS: Final = ("System.Threading.ExecutionContext.Run", "System.Threading.Tasks.Task.InnerInvoke")
+"""How methods begin that call other code. The search ends there, too: who waits for a task may run it."""
 
 
 @frozen
@@ -91,10 +95,10 @@ ARTEFACTS: Final[list[str]] = [
 """Methods that are on stacks only because of how the runtime works: their callers count in their place."""
 
 ROOTS: Final[list[tuple[str, str]]] = [
-    ("System.Threading.PortableThreadPool.GateThread.*", "pool_gate"),
-    ("System.Threading.PortableThreadPool.WorkerThread.*", "pool_worker"),
-    ("System.Threading.PortableThreadPool.WaitThread.*", "pool_wait"),
-    ("System.Threading.PortableThreadPool.IOCompletionPoller.*", "pool_io"),
+    ("System.Threading.PortableThreadPool.GateThread.GateThreadStart", "pool_gate"),
+    ("System.Threading.PortableThreadPool.WorkerThread.WorkerThreadStart", "pool_worker"),
+    ("System.Threading.PortableThreadPool.WaitThread.WaitThreadStart", "pool_wait"),
+    ("System.Threading.PortableThreadPool.IOCompletionPoller.Poll", "pool_io"),
     ("System.Threading.WindowsThreadPool.*", "pool_worker"),
     ("System.Threading._ThreadPoolWaitCallback.*", "pool_worker"),
     ("System.Net.Sockets.SocketAsyncEngine.*", "pool_io"),
@@ -102,7 +106,8 @@ ROOTS: Final[list[tuple[str, str]]] = [
     ("System.GC.RunFinalizers", "finalizer"),
     ("System.Runtime.CompilerServices.TieredCompilation*", "tiering"),
 ]
-"""The outermost methods of threads of the runtime, and their role."""
+"""The root methods of threads of the runtime, and their role. Any thread may call the methods beside them, as to create
+a worker or the gate."""
 
 
 def add_leaf(method: str, state: ThreadState, rank: int = 5) -> None:
@@ -145,7 +150,7 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     artefacts, leaves = _Patterns(ARTEFACTS), _Patterns([rule.method for rule in LEAVES])
     roots = _Patterns([pattern for pattern, _ in ROOTS])
     skipped = [name != "" and artefacts.fit(name) for name in names]
-    means = [name.startswith(_MEANS) for name in names]
+    means = [name.startswith(_MEANS) and not name.startswith(_RUNS) for name in names]
     rule_of = [_rule(name) if name and leaves.fit(name) else None for name in names]
     role_of = [_role(name, roots) if name else None for name in names]
     reasons: Interned[str] = Interned()
@@ -153,11 +158,13 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     count = len(offsets) - 1
     states, why, who = (np.full(count, -1, dtype=np.int64) for _ in range(3))
     bounds = offsets.tolist()
+    cut = cut_stacks(np.diff(offsets)).tolist()
     for stack in range(count):
         stack_frames = [f for f in values[bounds[stack] : bounds[stack + 1]].tolist() if not foreign[f]]
         best, seen = None, 0
         for frame in stack_frames:
-            if skipped[frame]:
+            # A call of the operating system goes through a stub that was compiled in advance, and is in no rundown.
+            if skipped[frame] or (not seen and not names[frame]):
                 continue
             rule = rule_of[frame]
             if rule is not None and (best is None or rule.rank >= best[0].rank):
@@ -168,12 +175,22 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
         if best is not None:
             states[stack] = STATES.index(best[0].state)
             why[stack] = reasons[best[1]]
-        for depth, frame in enumerate(stack_frames[: -_ROOTS - 1 : -1]):
-            role = role_of[frame]
-            if role is not None and (role != "main" or depth < _MAIN_DEPTH):
-                who[stack] = roles[role]
-                break
+        role = None if cut[stack] else _root_role(stack_frames[: -_ROOTS - 1 : -1], names, role_of)
+        if role is not None:
+            who[stack] = roles[role]
     return StackStates(states, why, who, tuple(reasons), tuple(roles))
+
+
+def _root_role(outermost: Sequence[int], names: Sequence[str], roles: Sequence[str | None]) -> str | None:
+    """The role of the first frame from outside that is a thread's own."""
+    started = False
+    for frame in outermost:
+        if names[frame].startswith(_STARTS):
+            started = True
+        elif names[frame] not in ("", _ENTRY):
+            # A thread that is started may begin with a method of any name.
+            return None if started and roles[frame] == "main" else roles[frame]
+    return None
 
 
 def artefact_frames(frames: Sequence[StackFrame]) -> NDArray[np.bool_]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.shared.events.thread_ids import whole_of
 from clrevents.analysis.shared.events.wait_events import field_numbers
 from clrevents.analysis.shared.samples.sample_runs import SampleRuns
 from clrevents.analysis.shared.samples.sampled_states import unseen
@@ -40,7 +41,9 @@ class ThreadEnds:
             ends.setdefault(pointer, []).append(time)
         self._lives: dict[int, list[tuple[int, int]]] = {}
         names = ("time_ns", "ManagedThreadID", "OSThreadID", "thread_id")
-        for time, pointer, system, by in sorted(_rows(created, *names)):
+        rows = sorted(_rows(created, *names))
+        told = whole_of((row[2] for row in rows), {*np.unique(runs.thread).tolist(), *(row[3] for row in rows)})
+        for (time, pointer, _, by), system in zip(rows, told, strict=True):
             mine = ends.get(pointer, [])
             place = bisect_right(mine, time)
             lives = self._lives.setdefault(system or by, [])

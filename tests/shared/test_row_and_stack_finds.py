@@ -1,0 +1,63 @@
+"""Small traces that were answered wrongly once: what stacks say, whose threads and methods are whose, whose bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from shared_files import SHARED, Shared, needs_shared, traces
+
+import clrevents
+from clrevents.analysis import read_samples
+from clrevents.errors import TraceError
+
+pytestmark = needs_shared
+
+FINDS = SHARED / "finds"
+_LARGEST = 2_000_000
+TRACES = [t for t in traces("traces/own", "traces/perfview", "scenarios") if t.path.stat().st_size < _LARGEST]
+ROOT_OF = {
+    "pool_gate": "System.Threading.PortableThreadPool.GateThread.GateThreadStart",
+    "pool_wait": "System.Threading.PortableThreadPool.WaitThread.WaitThreadStart",
+    "timer": "System.Threading.TimerQueue.TimerThread",
+}
+"""The method with which a thread of the runtime's own begins."""
+
+
+@contextmanager
+def find(name: str) -> Iterator[clrevents.Trace]:
+    with clrevents.open(FINDS / f"{name}.nettrace", errors="salvage") as trace:
+        yield trace
+
+
+def test_an_idle_worker_under_a_stub() -> None:
+    with find("idle-worker-under-stub") as trace:
+        (row,) = trace.report("threads").threads
+        assert (row.role, row.native_ns, row.pool_idle_ns) == ("pool_worker", 0, 398_199_000)
+        assert trace.report("waits").metrics["idle_total"].value == 398_203_000
+        assert [one.state for one in trace.doctor("trace.names")] == ["clear"]
+
+
+def test_one_thread_of_a_long_id() -> None:
+    with find("thread-id-over-32-bit") as trace:
+        assert [row.thread_id for row in trace.report("threads").threads] == [6_185_070_592]
+
+
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+@pytest.mark.parametrize("shared", TRACES, ids=lambda shared: shared.name)
+def test_no_root_contradicts_a_role(shared: Shared) -> None:
+    """A thread of the runtime begins with its own method in every sample, and no other thread ever does."""
+    with clrevents.open(shared.path, errors="salvage") as trace:
+        try:
+            roles = {row.thread_id: row.role for row in trace.report("threads").threads}
+            table = read_samples(trace, "sample/ThreadSample", artefacts=True).table()
+        except TraceError:
+            return
+    for row in table.rows():
+        names = [name.partition("(")[0] for name in reversed(row["stack"].split("\n")) if not name.startswith("[")]
+        own = [name for name in names if not name.startswith(("System.Threading.Thread", "System.Threading.Exec"))]
+        role = roles.get(row["thread_id"])
+        for other, root in ROOT_OF.items():
+            if own:
+                assert (own[0] == root) == (role == other), (row["thread_id"], role, own)
