@@ -18,7 +18,6 @@ from click.testing import Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rewrite_events import differing, events_of, reread
-from trace_walk import Walked, walk
 
 import clrevents
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
@@ -32,6 +31,7 @@ from clrevents.testing.strategies import MadeTrace, traces
 from clrevents.trace import Loss, passes_of
 from project_files import SHARED, fixture, unpacked, without_shared
 from tiers import each_fixture
+from trace_walk import Walked, walk
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 

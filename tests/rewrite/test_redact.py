@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from rewrite_events import reread, said
-from trace_walk import walk
 
 import clrevents
 from clrevents.encode.nettrace6 import NetTrace6Writer
@@ -37,6 +36,7 @@ from clrevents.trace import RawPayload
 from planting import leaks, planted_copy
 from project_files import unpacked
 from tiers import each_fixture
+from trace_walk import walk
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 

@@ -8,11 +8,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import clrevents
 from clrevents.events import DCEndComplete_V1, MethodDCEndVerbose_V1, MethodLoadVerbose_V1, MethodUnloadVerbose_V1
 from clrevents.testing import builder, strategies
 from clrevents.testing.builder import Format, TraceBuilder
+from trace_walk import walk
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 
@@ -91,6 +94,17 @@ def test_losses_before_the_first_event() -> None:
         assert [(loss.thread_id, loss.count) for loss in trace.losses] == [(7, 3)]
     with clrevents.open(TraceBuilder().thread(7).lose(3).sample().build()) as trace:
         assert trace.losses == ()
+
+
+@pytest.mark.parametrize("format", NETTRACE)
+@given(turns=st.lists(st.tuples(st.integers(1, 3), st.integers(0, 9)), max_size=30))
+def test_threads_in_any_turn(format: Format, turns: list[tuple[int, int]]) -> None:
+    """Written so that any reader finds the writing threads, also where one thread's times lie before another's."""
+    builder, times = TraceBuilder(format), [0, 0, 0, 0]
+    for thread, step in turns:
+        times[thread] += step
+        builder.thread(thread).at(times[thread]).sample()
+    assert walk(builder.build()).lost == {}
 
 
 @pytest.mark.parametrize("format", FORMATS)

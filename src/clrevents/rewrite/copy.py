@@ -1,7 +1,8 @@
 """Writes events that were read to a new trace: their descriptions, stacks, threads, labels, and losses.
 
 Keeps each event's own data; renumbers sequences, so that the result shows exactly the losses it is given. NetTrace 6
-stays NetTrace 6; everything older becomes NetTrace 4. Has no rules about what to keep.
+stays NetTrace 6; everything older becomes NetTrace 4. Events come in time order, so each is flagged as sorted: only at
+such events do other readers look for another capture thread. Has no rules about what to keep.
 """
 
 from __future__ import annotations
@@ -202,7 +203,7 @@ class Copier:
         tick = min(first_tick, self._info.sync_qpc)
         self._used.add(_MARK_ID)
         self._new.append(MetadataRecord(_MARK_ID, CUT[0], _MARK_EVENT, name=CUT[1], fields=_MARK_FIELDS))
-        self._events.append(EventRecord(_MARK_ID, tick, thread, payload, sequence=number, is_sorted=False))
+        self._events.append(EventRecord(_MARK_ID, tick, thread, payload, sequence=number))
 
     def _event(self, part: Part, row: int, tick: int) -> None:
         events, rows, origin = part.events, part.rows, part.origin
@@ -227,7 +228,6 @@ class Copier:
                     capture_thread_id=capture,
                     sequence=number,
                     processor=events.processors[row],
-                    is_sorted=False,
                 )
             )
         number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
@@ -246,7 +246,6 @@ class Copier:
                 activity_id=activity or NO_GUID,
                 related_activity_id=related or NO_GUID,
                 label_id=self._label(rows, row) if self._labelled else 0,
-                is_sorted=False,
             )
         )
         self._written += 1

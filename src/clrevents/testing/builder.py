@@ -10,7 +10,9 @@ otherwise. Knows records and containers, but not how readers interpret them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any, Final, Literal, TypeAlias
@@ -342,7 +344,6 @@ class TraceBuilder(Summary):
                 related_activity_id=NO_GUID if labelled else self._related,
                 label_id=self._label() if labelled else 0,
                 stack=frames if self.format == "netperf3" else b"",
-                is_sorted=False,
             )
         )
         self._now_ns += self._step_ns
@@ -376,9 +377,25 @@ class TraceBuilder(Summary):
         if self._new:
             self._writer.metadata(self._new)
             self._new = []
-        if self._events:
-            self._writer.events(self._events)
-            self._events = []
+        for block in _blocks(self._events):
+            self._writer.events(block)
+        self._events = []
+
+
+def _blocks(events: list[EventRecord]) -> Iterator[list[EventRecord]]:
+    """The events as blocks in which the thread changes only at sorted events: `at` may have set times back."""
+    earliest = math.inf
+    for place in reversed(range(len(events))):
+        earliest = min(earliest, events[place].time)
+        if events[place].time > earliest:
+            events[place] = dataclasses.replace(events[place], is_sorted=False)
+    start = 0
+    for place in range(1, len(events)):
+        if events[place].thread_id != events[place - 1].thread_id and not events[place].is_sorted:
+            yield events[start:place]
+            start = place
+    if events:
+        yield events[start:]
 
 
 def _values(record: Any) -> tuple[Any, ...]:

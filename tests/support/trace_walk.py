@@ -61,8 +61,11 @@ class _Walk:
             if flags & 1:
                 about, at = self.varuint(at)
             if flags & 2:
+                before = capture
                 step, at = self.varuint(at)
                 capture, at = self.varuint(at)
+                here = not times or flags & 64 or capture == before
+                assert here, "the writing thread changes where a block begins or at a sorted event"
                 _, at = self.varuint(at)
                 sequence = (sequence + step + 1) & M32
             elif about:
