@@ -17,6 +17,7 @@ from clrevents.analysis.framework.run.catalogue import feed_reports
 from clrevents.analysis.reports.top.report import HotRow, TopParameters, TopReport
 from clrevents.analysis.shared.weights.weighing import CAVEAT
 from clrevents.encode.values import ThreadRow
+from clrevents.events import MethodFlags, MethodLoad_V1
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
 
@@ -338,4 +339,22 @@ def test_parameters_are_those_of_the_function() -> None:
         ("artefacts", bool, False),
         ("raw", bool, False),
         ("by", str, "method"),
+    ]
+
+
+def test_methods_without_names_are_told_apart() -> None:
+    """By module and token, or by their ids: what has no token, and whose module is unknown, is not all one."""
+    builder = TraceBuilder().thread(7)
+    ids = [(1, 5, 9), (2, 5, 9), (3, 5, 0), (4, 5, 0), (5, 6, 9)]
+    for method, module, token in ids:
+        start = method * 0x1000
+        builder.event(MethodLoad_V1(method, module, start, 64, token, MethodFlags(0), 0))
+        builder.at(method * MS).sample(start)
+    names = [row.name for row in traced(builder).report("top").methods]
+    assert len(names) == 4
+    assert sorted(names) == [
+        "module 0x5!0x00000009",
+        "module 0x5!method 0x3",
+        "module 0x5!method 0x4",
+        "module 0x6!0x00000009",
     ]

@@ -44,6 +44,37 @@ def test_one_thread_of_a_long_id() -> None:
         assert [row.thread_id for row in trace.report("threads").threads] == [6_185_070_592]
 
 
+def test_methods_without_names_are_those_of_their_modules() -> None:
+    with find("same-token-two-modules") as trace:
+        rows = trace.report("top").methods
+        samples = read_samples(trace)
+    assert sorted(row.name for row in rows) == [
+        "module 0xaaaa!0x06000001",
+        "module 0xaaaa!method 0x7f0000003000",
+        "module 0xbbbb!0x06000001",
+        "module 0xbbbb!method 0x7f0000004000",
+    ]
+    assert {row.samples for row in rows} == {10}
+    assert len({frame.raw for frame in samples.frames}) == 4
+
+
+def test_methods_of_mono() -> None:
+    with find("mono-method-names") as trace:
+        rows = trace.report("top").methods
+    assert {row.name: row.samples for row in rows} == dict.fromkeys(
+        (
+            "Shop.Cart.Pay(int)",
+            "Shop.Cart.Pay(string, List<int>)",
+            "Shop.Cart.Load(...)",
+            "Shop.Cart.Sum.lambda_0(int)",
+            "System.Collections.Generic.List<int>.Add(int)",
+            "System.Collections.Generic.Dictionary<__Canon, __Canon>.Enumerator.MoveNext()",
+            "System.Collections.Generic.List<__Canon>.Add(__Canon)",
+        ),
+        5,
+    )
+
+
 @pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 @pytest.mark.parametrize("shared", TRACES, ids=lambda shared: shared.name)
 def test_no_root_contradicts_a_role(shared: Shared) -> None:

@@ -87,6 +87,19 @@ NAMES = [
     (("dynamicClass", "InvokeStub_KeyValuePair`2.get_Key", "class System.Object  (class System.Object,int*)"),
      "dynamicClass.InvokeStub_KeyValuePair`2.get_Key(object, nint*)"),
     (("", "main", ""), "main"),
+    # Mono.
+    (("Shop.Cart", "Pay", "void(int)"), "Shop.Cart.Pay(int)"),
+    (("Shop.Cart", "Pay", "void(string,System.Collections.Generic.List`1<int>)"), "Shop.Cart.Pay(string, List<int>)"),
+    (("Shop.Cart", "Pay", "void(byte[,]&,single*,System.Nullable`1<uint16>[],Shop.Cart/Item&,intptr,T_REF)"),
+     "Shop.Cart.Pay(ref byte[,], float*, Nullable<ushort>[], ref Item, nint, __Canon)"),
+    (("Shop.Cart/<Load>d__3", "MoveNext", "void()"), "Shop.Cart.Load(...)"),
+    (("Shop.Cart/<Load>d__3`1<T_REF>", "MoveNext", "void()"), "Shop.Cart.Load(...)"),
+    (("Shop.Cart/<>c__DisplayClass4_0", "<Sum>b__0", "int(int)"), "Shop.Cart.Sum.lambda_0(int)"),
+    (("System.Collections.Generic.List`1<System.Int32>", "Add", "void(int)"),
+     "System.Collections.Generic.List<int>.Add(int)"),
+    (("System.Collections.Generic.Dictionary`2/Enumerator<TKey_REF,System.Nullable`1<System.Char>>", "MoveNext",
+      "bool()"),
+     "System.Collections.Generic.Dictionary<__Canon, Nullable<char>>.Enumerator.MoveNext()"),
     # Visual Basic.
     (("Program+VB$StateMachine_3_Work", "MoveNext", "instance void  ()"), "Program.Work(...)"),
 ]  # fmt: skip
@@ -101,6 +114,7 @@ def test_raw_names_are_the_runtimes() -> None:
     signature = "instance void  (class System.String,int32&)"
     assert raw_name("A.B", "C", signature) == "A.B.C(class System.String,int32&)"
     assert raw_name("", "start", "") == "start"
+    assert raw_name("Shop.Cart/Item", "Pay", "void(string,int&)") == "Shop.Cart/Item.Pay(string,int&)"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +144,8 @@ def test_given_names_are_not_made_up() -> None:
 
 words = st.sampled_from(
     ["System.", "List`1", "[", "]", "<", ">", "+", ",", "&", "*", "!0", "!!1", "class ", "value class ", "  (", ")",
-     "instance ", "generic ", "d__1", "b__0_1", "g__X|1_0", "c__DisplayClass1_0", "fnptr ", "void", "int32", "[0...]",
+     "instance ", "generic ", "void(", "T_REF", "/",
+     "d__1", "b__0_1", "g__X|1_0", "c__DisplayClass1_0", "fnptr ", "void", "int32", "[0...]",
      "required_modifier X ", "pMT: 7f", "$", "`9999", "MoveNext", "é", "\0"]
 )  # fmt: skip
 texts = st.lists(words, max_size=30).map("".join) | st.text(max_size=60)

@@ -8,8 +8,10 @@ never raise; the caller keeps the raw text.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
+from clrevents.symbols.mono_names import coreclr_owner, coreclr_signature, first_argument, is_mono
 from clrevents.symbols.typenames import DEPTH, LONGEST, made_up, split_top, substitute, type_name
 
 _SIMPLE: Final = {
@@ -55,6 +57,8 @@ def display_name(namespace: str, name: str, signature: str) -> str:
     """
     if len(namespace) + len(name) + len(signature) > LONGEST:
         return raw_name(namespace, name, signature)
+    if is_mono(signature):
+        namespace, signature = coreclr_owner(namespace), coreclr_signature(signature)
     owner = type_name(namespace)
     if owner.machine and name == "MoveNext":
         # Its parameters are those of the original method, which the event does not name.
@@ -75,6 +79,13 @@ def display_name(namespace: str, name: str, signature: str) -> str:
     return f"{owner.text()}.{shown}{generics}{text}" if namespace else f"{shown}{generics}{text}"
 
 
+def nameless_method(module: str, numbers: Mapping[str, int]) -> str:
+    """A method without a name, by its module and token, or their ids: no two methods are alike, but in other code."""
+    where = module or f"module {numbers['ModuleID']:#x}"
+    token = numbers["MethodToken"]
+    return f"{where}!{token:#010x}" if token else f"{where}!method {numbers['MethodID']:#x}"
+
+
 def display_signature(text: str, arguments: tuple[str, ...] = ()) -> str:
     """One type of a signature as C# writes it; `arguments` replace `!0`, `!1` and so on."""
     return text if len(text) > LONGEST else _display(text, arguments, 0)
@@ -82,8 +93,8 @@ def display_signature(text: str, arguments: tuple[str, ...] = ()) -> str:
 
 def _arguments(signature: str) -> str:
     """The parenthesized parameters; empty if the text has none."""
-    at = signature.find("  (")
-    return signature[at + 2 :] if at >= 0 else ""
+    at = signature.find("(") if is_mono(signature) else signature.find("  (") + 2
+    return signature[at:] if at > 1 else ""
 
 
 def _top_parameters(signature: str) -> list[str] | None:
@@ -133,7 +144,7 @@ def _display(text: str, arguments: tuple[str, ...], depth: int) -> str:
 
 def _named(text: str, arguments: tuple[str, ...], depth: int) -> str:
     """A class with its arguments in angle brackets; compiler-generated names start with such brackets too."""
-    at = _first_argument(text)
+    at = first_argument(text)
     name = text if at < 0 else text[:at]
     shown = type_name(name)
     base = ".".join(p.partition("<")[0] or p for p in shown.parts) if at >= 0 else shown.text()
@@ -142,21 +153,6 @@ def _named(text: str, arguments: tuple[str, ...], depth: int) -> str:
         return base
     inner = [_display(p.strip(), arguments, depth + 1) for p in split_top(text[at + 1 : -1], ",")]
     return f"{base}<{', '.join(inner)}>"
-
-
-def _first_argument(text: str) -> int:
-    """Where the arguments start: a `<` that does not start a name; -1 if there are none."""
-    if not text.endswith(">"):
-        return -1
-    open_ = 0
-    for at, char in enumerate(text):
-        if char == "<":
-            if not open_ and at and text[at - 1] not in ".+/<":
-                return at
-            open_ += 1
-        elif char == ">":
-            open_ = max(open_ - 1, 0)
-    return -1
 
 
 def _function_pointer(text: str, arguments: tuple[str, ...], depth: int) -> str:

@@ -46,7 +46,7 @@ from clrevents.symbols.method import (
     UNLOADED,
     Method,
 )
-from clrevents.symbols.method_names import display_name
+from clrevents.symbols.method_names import display_name, nameless_method
 from clrevents.symbols.modules import Modules
 from clrevents.symbols.native import Native
 from clrevents.symbols.ranges import EARLY, FOUND, GONE, NOTHING, UNDECIDED, Ranges
@@ -328,7 +328,7 @@ class Methods(Summary):
             namespace,
             name,
             signature,
-            display_name(namespace, name, signature) if name else f"{module or '?'}!{token:#010x}",
+            display_name(namespace, name, signature) if name else nameless_method(module, numbers),
             module,
             int(made.start[index]),
             int(made.size[index]),

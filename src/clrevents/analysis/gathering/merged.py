@@ -174,6 +174,8 @@ def _with_modules(frames: list[StackFrame]) -> list[StackFrame]:
 
 def _method(methods: Methods, index: int) -> StackFrame:
     method = methods[index]
-    raw = raw_name(method.namespace, method.name, method.signature) if method.name else f"{method.token:#010x}"
     kind = code_kind(method.address, method.module, not method.native) if methods.tells_kinds else None
+    if not method.name:
+        return StackFrame(method.display, method.display, method.module, kind=kind)
+    raw = raw_name(method.namespace, method.name, method.signature)
     return StackFrame(method.display, f"{method.module}!{raw}" if method.module else raw, method.module, kind=kind)
