@@ -37,7 +37,8 @@ _CANON: Final = "System.__Canon"
 
 def is_mono(signature: str) -> bool:
     """Whether Mono wrote a signature: `void(int,string)`."""
-    return signature.endswith(")") and signature.find("(") > 0 and "  (" not in signature
+    before = signature.partition("(")[0]
+    return signature.endswith(")") and before[-1:] not in ("", " ") and "  (" not in signature
 
 
 def coreclr_owner(text: str, depth: int = 0) -> str:
