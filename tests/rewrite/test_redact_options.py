@@ -96,8 +96,8 @@ def test_rules_are_those_that_are_followed(out: Path) -> None:
     assert not [line for line in lines if "Opened.n" in line]
     with clrevents.open(unpacked(fixture("net10-method-interop"))) as trace:
         there = list(map(str, redaction_rules(trace)))
-    partly = "partly rundown/ModuleDCEnd.ModuleILPath: its file name is kept, the folder is removed"
-    assert partly in there
+    partly = "its file name is kept if it looks like one, the folder is removed"
+    assert f"partly rundown/ModuleDCEnd.ModuleILPath: {partly}" in there
     assert len(there) == len(set(there))
 
 

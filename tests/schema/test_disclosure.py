@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clrevents.schema.disclosure import (
     CODE,
@@ -165,3 +169,31 @@ def test_the_declared_numbers_that_identify() -> None:
         ("NamespaceId", "process"),
         ("Timestamp", "clock"),
     }
+
+
+FILE = r".*\.(dll|exe|pdb|winmd|netmodule|so|dylib|dbg|debug)(\.\d+)*"
+NAMES = st.text("ab/\\. 7-_:Zé'=\n", max_size=20)
+SUFFIXES = st.sampled_from(["", ".dll", ".so.1", ".exe", ".dll.txt"])
+
+
+@given(st.tuples(st.sampled_from(["", "/", "C:\\", "/app/bin/"]), NAMES, SUFFIXES).map("".join))
+def test_of_a_module_only_the_name_of_a_file_stays(text: str) -> None:
+    """By its shape: what has no suffix is one only in a whole path, since a program may call its modules anything."""
+    stays = text[going(MODULE, text) :]
+    assert text.endswith(stays)
+    assert not re.search(r"[/\\]", stays[1:]), "no folder stays"
+    if stays:
+        assert re.fullmatch(FILE, stays) or re.match(r"(/|[A-Z]:\\).+[/\\]", text)
+        assert re.fullmatch(r"[/\\]?[\w .()+@-]{1,150}", stays), "no sentence stays"
+
+
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [
+        *(("hunter2", ""), ("Proxy of Server=db;Password=hunter2", ""), ("a/hunter2", ""), ("/hunter2", "")),
+        *(("Shop.dll", "Shop.dll"), (r"C:\app\Shop.ni.dll", r"\Shop.ni.dll"), ("/lib/ld-linux-x86-64.so.2",) * 2),
+        *(("/usr/bin/dotnet", "/dotnet"), ("vmlinux", "vmlinux"), ("[vdso]", "[vdso]"), ("NULL", "NULL")),
+    ],
+)
+def test_of_modules(text: str, stays: str) -> None:
+    assert text[going(MODULE, text) :] == stays.removeprefix("/lib")

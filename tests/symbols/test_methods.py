@@ -24,6 +24,7 @@ from clrevents.events import (
     ModuleUnload_V1,
 )
 from clrevents.testing.builder import TraceBuilder
+from project_files import fixture, unpacked
 from reading import event_batches
 
 MS = 1_000_000
@@ -185,3 +186,15 @@ def test_a_version_to_come_is_read_as_far_as_known() -> None:
 def _payload(data: bytes) -> bytes:
     (event,) = clrevents.open(data).events()
     return event.payload_bytes
+
+
+@pytest.mark.parametrize("name", ["net10-method-interop", "net8-sample"])
+def test_methods_can_be_pickled_and_answer_the_same(name: str) -> None:
+    """Also after questions: what was found for some stacks is not taken for others."""
+    with clrevents.open(unpacked(fixture(name))) as trace:
+        stacks = [(event.stack, event.time_ns) for event in trace.events() if event.stack][:200]
+        asked = [trace.methods.frames(*stack) for stack in stacks]
+        again = pickle.loads(pickle.dumps(trace.methods))
+        assert [again.frames(*stack) for stack in reversed(stacks)] == asked[::-1]
+        assert list(again) == list(trace.methods)
+        assert list(again.modules) == list(trace.methods.modules)

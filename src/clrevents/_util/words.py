@@ -12,6 +12,10 @@ from typing import Final
 
 # Controls, halves of surrogate pairs, line separators, and marks that reorder what a terminal shows.
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0") | {
+    chr(code) for codes in (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)) for code in codes
+}
+"""What Python takes for printable and nobody sees: fillers, variation selectors."""
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -42,10 +46,27 @@ def safe(text: str) -> str:
     return _UNSAFE.sub(_escape, text)
 
 
+def is_seen(char: str) -> bool:
+    """Whether a character can be seen, or is a blank."""
+    return char.isprintable() and char not in _BLANK
+
+
+def visible(text: str) -> str:
+    """Also escape what nobody sees, such as zero widths and tags: it may tell a machine what a person does not read."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if is_seen(char) else _escaped(char) for char in text)
+
+
 def _escape(match: re.Match[str]) -> str:
-    char = match[0]
+    return _escaped(match[0])
+
+
+def _escaped(char: str) -> str:
     code = ord(char)
-    return _SHORT.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+    if code < 0x100:
+        return _SHORT.get(char) or f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def markdown_text(text: str) -> str:

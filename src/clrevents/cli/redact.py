@@ -54,8 +54,8 @@ def command(
     """Write the same trace with only those texts that are on an allow-list.
 
     Names of code, events and counters are kept, as are numbers, times, stacks and threads; of a module's path, only the
-    file name is kept. Every other text is replaced by a word, equal texts by the same one; byte arrays are zeroed, and
-    payloads that cannot be read are blanked and counted. The result is marked as redacted.
+    file name is kept, if it looks like one. Every other text is replaced by a word, equal texts by the same one; byte
+    arrays are zeroed, and payloads that cannot be read are blanked and counted. The result is marked as redacted.
 
     \b
     Before sharing a trace:

@@ -15,7 +15,8 @@ from clrevents._util.value_classes import frozen
 from clrevents.schema.registry import MONO, PRIVATE, RUNDOWN, RUNTIME, TPL
 
 Staying: TypeAlias = Literal["all", "file", "number", "word", "equality", "nothing"]
-"""How much of a text is kept: all of it, the file name of a path, all if it is a number, all if it is a known word.
+"""How much of a text is kept: all of it, the name of a module's file in a path, all if it is a number, all if it is a
+known word.
 
 Of a number that identifies, `equality` stays: which others are the same, or how far they are apart.
 """
@@ -36,7 +37,7 @@ class Disclosure:
 CODE: Final = Disclosure("code", "all", "names or describes code")
 INSTRUMENT: Final = Disclosure("instrument", "all", "names a counter, a meter, an instrument or a unit")
 WORDING: Final = Disclosure("wording", "all", "the runtime's own words")
-MODULE: Final = Disclosure("module", "file", "its file name is kept, the folder is removed")
+MODULE: Final = Disclosure("module", "file", "its file name is kept if it looks like one, the folder is removed")
 NUMBER: Final = Disclosure("number", "number", "kept if it is a number or a GUID")
 PACKED: Final = Disclosure("packed", "all", "numbers that the runtime packed into bytes")
 TEXT: Final = Disclosure("text", "nothing", "a text that is not on the list")
@@ -55,6 +56,25 @@ _NUMBER: Final = r"(?:[-+]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|NaN|[-+
 _NUMBERS: Final = re.compile(
     rf"(?:Interval=)?{_NUMBER}(?:[=;:]{_NUMBER})*|[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}"
 )
+
+
+_MODULE_FILE: Final = re.compile(
+    r"[\w .()+@-]{1,128}\.(?:dll|exe|pdb|winmd|netmodule|so|dylib|dbg|debug)(?:\.\d+)*", re.IGNORECASE
+)
+_PROGRAM_FILE: Final = re.compile(r"(?:/|[A-Za-z]:\\).+[/\\][\w.+-]{1,64}", re.DOTALL)
+"""Programs of Unix have no suffix: only a whole path shows what they are."""
+_NO_FILES: Final = frozenset(
+    [
+        *("[vdso]", "[vsyscall]", "vmlinux", "memfd:doublemapper (deleted)", "NULL", "RefEmit_InMemoryManifestModule"),
+        "Anonymously Hosted DynamicMethods Assembly",
+    ]
+)
+
+
+def _names_module(path: str, last: str) -> bool:
+    """Whether the last part of a path is a file's name, by its shape: a program calls a module that it makes at run
+    time whatever it likes."""
+    return not last or last in _NO_FILES or bool(_MODULE_FILE.fullmatch(last)) or bool(_PROGRAM_FILE.fullmatch(path))
 
 
 def _words(*words: str) -> Disclosure:
@@ -177,7 +197,8 @@ def going(disclosure: Disclosure, text: str) -> int:
             return 0
         case "file":
             # The last separator stays, so that what follows is still a file name.
-            return max(text.rfind("/"), text.rfind("\\"), 0)
+            folder = max(text.rfind("/"), text.rfind("\\"))
+            return max(folder, 0) if _names_module(text, text[folder + 1 :]) else len(text)
         case "number":
             return 0 if _NUMBERS.fullmatch(text) else len(text)
         case "word":

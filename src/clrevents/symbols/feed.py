@@ -119,6 +119,10 @@ class Feed:
         self._parts: list[MethodColumns] = []
         self._reader: PayloadDecoder | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # It is made again when a record is asked for.
+        return {**vars(self), "_reader": None}
+
     def take(self, given: DecodedRows) -> None:
         """Keep what these rows say about code; skips other events. Raises LimitError if there are too many."""
         self.pointer_size = given.pointer_size

@@ -110,6 +110,10 @@ class Methods(Summary):
         self._held = 0
         self._made: dict[int, Method] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what can be found again; stacks are known by their identity, which is another one elsewhere."""
+        return {**vars(self), "_cache": {}, "_stacks": {}, "_held": 0, "_made": {}}
+
     def __len__(self) -> int:
         """The number of pieces of code."""
         return self._first_in_files + len(self.native.in_files)

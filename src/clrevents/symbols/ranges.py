@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -115,6 +115,10 @@ class Ranges:
         largest = np.maximum.reduceat(self._ends, self._first) if count else self._ends
         for low, high in self._bounds:
             self._reach[low:high] = np.maximum.accumulate(largest[low:high])
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Views of memory are made again where they are needed.
+        return {name: value for name, value in vars(self).items() if name != "_numbers"}
 
     def __len__(self) -> int:
         return len(self.made)

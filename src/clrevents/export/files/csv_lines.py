@@ -6,11 +6,14 @@ Every line ending inside a cell is quoted, and if asked no text is a formula.
 from __future__ import annotations
 
 import csv
+import unicodedata
 from collections.abc import Iterable
 from typing import Any, Final
 
+from clrevents._util.words import is_seen
+
 _END: Final = "\r\n"
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA: Final = frozenset("=+-@\u2212")
 
 
 def csv_lines(rows: Iterable[Iterable[Any]], spreadsheet: bool = False) -> list[str]:
@@ -33,4 +36,14 @@ class _Lines(list[str]):
 
 
 def _guarded(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    return f"'{cell}" if isinstance(cell, str) and _may_be_formula(cell) else cell
+
+
+def _may_be_formula(text: str) -> bool:
+    """Whether it begins like one for any spreadsheet: some pass over what nobody sees, and take full-width signs."""
+    if text.startswith(("\t", "\r", "\n")):
+        return True
+    for char in text:
+        if is_seen(char) and not char.isspace():
+            return unicodedata.normalize("NFKC", char)[0] in _FORMULA
+    return False
