@@ -303,10 +303,15 @@ def _told(recorder: Recorder, files: Sequence[RecordedFile], profile: Profile, s
 
 def _missing(file: RecordedFile) -> str | None:
     """What the file lacks, and why; None if nothing."""
+    names = (
+        "including the names of methods compiled before the recording"
+        if file.names is None
+        else f"and {file.names.name} has the names of methods: leave it beside this file"
+    )
     if file.failure is not None:
         return (
             f"could not be written further ({file.failure.strerror or file.failure}); it can be read, but its end is "
-            "missing, including the names of methods compiled before"
+            f"missing, {names}"
         )
     if file.complete:
         return None
@@ -316,7 +321,7 @@ def _missing(file: RecordedFile) -> str | None:
         "abandoned": "the end was not waited for, or took longer than --stop-within",
         "stopped": "the process did not write the end",
     }.get(file.end or "abandoned")
-    return f"{why}: the last events and the names of methods compiled before the recording are missing"
+    return f"{why}: the last events are missing, {names}"
 
 
 def _code(file: RecordedFile, stops: StopCount) -> int:

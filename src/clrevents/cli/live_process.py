@@ -18,7 +18,7 @@ from clrevents.cli.output import say
 from clrevents.diagnostics.dotnet_process import Process, find_process
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
-from clrevents.diagnostics.profiles import Profile, joined_profiles, provider_for
+from clrevents.diagnostics.profiles import CODE_LOADS, Profile, joined_profiles, provider_for
 from clrevents.diagnostics.providers import parse_level, parse_providers, parse_runtime_events, united
 from clrevents.schema.registry import RUNTIME
 
@@ -112,10 +112,13 @@ def needed_for(names: Sequence[str]) -> Profile:
     from clrevents.analysis.framework.run.catalogue import find_report
 
     try:
-        needs = [need for name in names for need in find_report(name).needs]
+        reports = [find_report(name) for name in names]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    needs = [need for report in reports for need in report.needs]
     wanted = [provider_for(need.provider, need.keywords, need.level, need.argument) for need in needs]
+    if any(report.collector(report.parameters()).stacks for report in reports):
+        wanted.append(CODE_LOADS)
     return Profile(",".join(names), "", united(wanted), "", tuple(names))
 
 

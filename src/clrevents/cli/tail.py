@@ -19,7 +19,10 @@ from clrevents.cli.live_process import (
     split_names,
 )
 from clrevents.cli.output import Output, safe, say
+from clrevents.diagnostics.profiles import CODE_LOADS
+from clrevents.diagnostics.providers import united
 from clrevents.diagnostics.session import Session
+from clrevents.diagnostics.wanted import providers_for
 
 
 @click.command(name="tail")
@@ -54,16 +57,19 @@ def command(
         clrevents tail -n App 'MyCompany-Orders/*' --json
 
     The SELECTORs determine what is recorded; for an unknown EventSource, the whole provider. A process delivers its
-    events every 0.1 s; they are printed within another 0.1 s, in order of time. Method names are known for code
-    compiled from now on.
+    events every 0.1 s; they are printed within another 0.1 s, in order of time.
     """
     recorded: dict[str, Any] = {}
     if profiles or providers or not selectors:
         recorded["providers"] = asked_profile(profiles, (), providers, None, None).providers
     with counted_stops() as stops, chosen_process(pid, name, port, stops) as (process, dialled):
         try:
-            # Names of what was compiled before would come when nobody reads any more.
-            live = Session(process, *selectors, rundown=False, duration=duration, reports=(), **recorded)
+            if stacks and selectors and not recorded:
+                recorded["providers"] = united((*providers_for(selectors), CODE_LOADS))
+            # A list at the end would come when nobody reads any more.
+            names_first = stacks and not dialled
+            recorded |= {"rundown": False, "early_names": names_first, "duration": duration}
+            live = Session(process, *selectors, reports=(), **recorded)
         except (TypeError, ValueError) as error:
             raise click.UsageError(safe(str(error))) from None
         told = Told(limit)

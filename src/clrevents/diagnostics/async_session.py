@@ -19,12 +19,13 @@ from clrevents.diagnostics.asynchronous import accept, answered, socket_of
 from clrevents.diagnostics.channel import BUFFER, End
 from clrevents.diagnostics.dotnet_process import DUMP_SECONDS, Process
 from clrevents.diagnostics.driving import open_request
+from clrevents.diagnostics.early_list import ONLY_LIST, PATIENCE
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
 from clrevents.diagnostics.messages import StopTracing
 from clrevents.diagnostics.runtime_requests import RuntimeInfo
 from clrevents.diagnostics.session import SessionOptions
-from clrevents.diagnostics.transports import Connection
+from clrevents.diagnostics.transports import Connection, Endpoint
 from clrevents.trace import Batch
 
 
@@ -96,6 +97,7 @@ class AsyncSession(SessionOptions):
         try:
             self._buffer = memoryview(bytearray(BUFFER))
             self._begin()
+            self._stream.learn(await _early_list(self.process.endpoint) if self._early else None)
         except BaseException:
             self._close("abandoned")
             raise
@@ -175,3 +177,21 @@ class AsyncSession(SessionOptions):
         for connection in (self._connection, self._stopper):
             if connection is not None:
                 connection.close()
+
+
+async def _early_list(endpoint: Endpoint) -> bytes | None:
+    """As `early_list`."""
+    data, opened = bytearray(), []
+    try:
+        async with asyncio.timeout(PATIENCE):
+            connection, session = await answered(requests.start_session(endpoint, ONLY_LIST), "a list of code")
+            opened.append(connection)
+            opened.append(await answered(open_request(endpoint, StopTracing(session)), "the end of a list"))
+            while part := await asyncio.get_running_loop().sock_recv(socket_of(connection), BUFFER):
+                data += part
+        return bytes(data)
+    except (OSError, DiagnosticsError):
+        return None
+    finally:
+        for connection in opened:
+            connection.close()

@@ -14,7 +14,7 @@ from typing import Any, Final, Unpack
 from clrevents._util.value_classes import frozen
 from clrevents.errors import DamageError, ErrorMode, Limits
 from clrevents.schema.registry import Registry
-from clrevents.trace import Batch, Decoder, FilterOptions, Selector
+from clrevents.trace import Batch, Decoder, FilterOptions, Selector, learn_early
 
 ANALYSIS: Final = "clrevents.analysis"
 """The room beside this one, whose reports are fed: found by its name, since neither may import the other."""
@@ -50,6 +50,7 @@ class LiveStream:
         self._held = False
         self._ended = False
         self._broken = False
+        self._listed: bytes | None = None
 
     def begin_file(self, path: str | os.PathLike[str] | None) -> None:
         """Also write everything that comes to a file. Raises OSError."""
@@ -64,6 +65,10 @@ class LiveStream:
         if self._file is not None:
             write_all(self._file, data)
         return self._decoded(lambda decoder: decoder.feed(data))
+
+    def learn(self, listed: bytes | None) -> None:
+        """Have the decoders know the code that another session listed, as soon as they know what this one is of."""
+        self._listed = listed
 
     @property
     def waits(self) -> bool:
@@ -108,7 +113,12 @@ class LiveStream:
         try:
             if self._feeding is not None:
                 self._feed.take(self._feeding, step(self._feeding))
-            return step(self.decoder)
+            batches = step(self.decoder)
+            if self._listed is not None and self.decoder.info is not None:
+                listed, self._listed = self._listed, None
+                for decoder in filter(None, (self.decoder, self._feeding)):
+                    learn_early(decoder, listed)
+            return batches
         except BaseException:
             self._broken = True
             raise

@@ -47,6 +47,8 @@ def _runtime(*keywords: Runtime, level: int = 4) -> Provider:
     return Provider(RUNTIME, keywords=mask, level=level)
 
 
+CODE_LOADS: Final = _runtime(Runtime.Loader, Runtime.Jit)
+"""Code as it is compiled and loaded, which gives frames names before the list at the end."""
 _SAMPLES: Final = Provider(SAMPLE, keywords=0)
 _COMMON: Final = Provider(RUNTIME, keywords=0x100003801D)
 _FLOW: Final = Provider(TPL, keywords=TplKeyword.TasksFlowActivityIds)
@@ -78,7 +80,7 @@ PROFILES: Final = (
     Profile(
         "cpu",
         "Where threads spend their time, from samples of their stacks.",
-        (_SAMPLES, _runtime(Runtime.GC, Runtime.Loader, Runtime.Jit)),
+        (_SAMPLES, *united((CODE_LOADS, _runtime(Runtime.GC)))),
         _SAMPLED,
         ("top", "callers"),
     ),

@@ -132,6 +132,8 @@ class Recorder:
         while self._plan.keep is not None and len(self._done) + len(self._tapes) > self._plan.keep:
             oldest = self._done.popleft()
             oldest.path.unlink(missing_ok=True)
+            if oldest.names is not None:
+                oldest.names.unlink(missing_ok=True)
 
     def _decide(self, now: float) -> None:
         asked = self._interrupted()

@@ -15,6 +15,7 @@ from typing import Any, Unpack
 from clrevents._util.notebook_views import Summary
 from clrevents.diagnostics.channel import QUIET_SECONDS, STOP_SECONDS, Channel, End
 from clrevents.diagnostics.dotnet_process import Process, find_process
+from clrevents.diagnostics.early_list import early_list, may_list
 from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
 from clrevents.diagnostics.profiles import joined_profiles
 from clrevents.diagnostics.providers import Provider, united
@@ -42,8 +43,10 @@ class SessionOptions(Summary):
     `errors`, `limits` and `registry` are those of `Decoder`. With `errors="salvage"`, the last events received wait for
     the next ones, which show that they are complete.
 
-    Set `rundown` to False for no names of code compiled before, `stacks` for no stacks, and `symbols` for no `methods`,
-    whose memory grows with the code that the process loads.
+    Code that was compiled before is listed at the end, and by a second session of a moment when this one begins, so
+    that it has names while events come. Set `rundown` to False for no list at the end, `early_names` for none at the
+    beginning (by default there is one if there is one at the end), `stacks` for no stacks, and `symbols` for no
+    `methods`, whose memory grows with the code that the process loads.
     """
 
     def __repr__(self) -> str:
@@ -57,6 +60,7 @@ class SessionOptions(Summary):
         providers: Iterable[Provider | str] = (),
         buffer_mb: int = 256,
         rundown: bool | int | None = None,
+        early_names: bool | None = None,
         stacks: bool = True,
         record: str | os.PathLike[str] | None = None,
         reports: Iterable[str] | None = None,
@@ -83,6 +87,8 @@ class SessionOptions(Summary):
             rundown = True if chosen is None else chosen.rundown
         self.settings = SessionSettings(united(wanted), buffer_mb, rundown, stacks)
         self.settings.commands()
+        self._early = (rundown is True if early_names is None else early_names) and symbols
+        self._early = self._early and may_list(self.process.endpoint, wanted)
         if reports is None:
             reports = chosen.reports if chosen is not None and not selectors else ()
         self._stream = LiveStream(DecodingOptions(selectors, filters, errors, limits, registry, symbols), reports)
@@ -98,7 +104,7 @@ class SessionOptions(Summary):
 
     @property
     def methods(self) -> Any:
-        """The code known so far; what was loaded before the session is listed at its end."""
+        """The code known so far; what was loaded before the session is listed when it has begun, and at its end."""
         return self._stream.decoder.methods
 
     @property
@@ -146,6 +152,7 @@ class Session(SessionOptions):
         self._channel = Channel(self.process.endpoint, self.settings, self._stop_seconds)
         try:
             self._begin()
+            self._stream.learn(early_list(self.process.endpoint) if self._early else None)
         except BaseException:
             self._channel.abandon()
             raise

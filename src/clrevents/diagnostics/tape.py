@@ -17,10 +17,12 @@ from typing import Any, Final
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.channel import Channel, End
 from clrevents.diagnostics.dotnet_process import Process
+from clrevents.diagnostics.early_list import early_list, may_list
 from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
 from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.diagnostics.transports import Endpoint
 from clrevents.errors import TraceError
-from clrevents.trace import Decoder, StreamTally
+from clrevents.trace import EARLY_NAMES, Decoder, StreamTally
 
 _PIECE: Final = 1 << 20
 _SHARE: Final = 0.1
@@ -79,6 +81,8 @@ class RecordedFile:
     """Whether the runtime wrote the trace's end, which follows the rundown: then only lost events are missing."""
     failure: OSError | None = None
     """Why not all received bytes could be written."""
+    names: Path | None = None
+    """The list of code that was made when the recording began, kept beside a file without its own."""
 
 
 class Tape:
@@ -106,6 +110,7 @@ class Tape:
         try:
             self._channel = Channel(process.endpoint, settings, stop_seconds)
             make_empty(self._file)
+            self._names = self._early_names(process.endpoint, settings)
         except BaseException:
             self._close_files()
             if new:
@@ -205,11 +210,35 @@ class Tape:
             self._tally.close()
         ended = self._tally.complete if all_counted else self._ends_well()
         self._close_files()
+        if self._names is not None and ended and self.failure is None:
+            self._names.unlink(missing_ok=True)
+            self._names = None
         return RecordedFile(
             *(self.path, self.bytes, self._tally.events, self._tally.lost, all_counted, self.end),
             complete=ended and self.failure is None,
             failure=self.failure,
+            names=self._names,
         )
+
+    def _early_names(self, endpoint: Endpoint, settings: SessionSettings) -> Path | None:
+        """Keep a list of the code beside the file, until the one at its end is there: a recorder may be killed."""
+        beside = Path(f"{self.path}{EARLY_NAMES}")
+        beside.unlink(missing_ok=True)
+        if settings.rundown is not True or not may_list(endpoint, settings.providers):
+            return None
+        listed = early_list(endpoint)
+        if listed is None:
+            return None
+        try:
+            file = private_file(beside)
+            try:
+                write_all(file, memoryview(listed))
+            finally:
+                os.close(file)
+        except OSError:
+            # The recording itself matters more, and says so if it cannot be written either.
+            return None
+        return beside
 
     def _ends_well(self) -> bool:
         """Whether the last bytes end an object and are the mark after the last one (docs/format.md, "Objects")."""

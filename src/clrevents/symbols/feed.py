@@ -117,7 +117,8 @@ class Feed:
         self.taken = 0
         self.held = 0
         self._parts: list[MethodColumns] = []
-        self._reader: PayloadDecoder | None = None
+        # A decoder knows the kinds of one trace by their numbers, and rows may come from two.
+        self._readers: dict[int, tuple[EventKind, PayloadDecoder]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # It is made again when a record is asked for.
@@ -176,9 +177,10 @@ class Feed:
 
     def record(self, kind: EventKind, data: bytes) -> Any:
         """A payload's record; None if it does not fit its layout."""
-        if self._reader is None:
-            self._reader = PayloadDecoder(self.pointer_size, Limits())
-        payload, _, _ = self._reader.read(kind, data, 0)
+        known = self._readers.get(id(kind))
+        if known is None:
+            known = self._readers[id(kind)] = kind, PayloadDecoder(self.pointer_size, Limits())
+        payload, _, _ = known[1].read(kind, data, 0)
         return None if isinstance(payload, RawPayload) else payload
 
     def _list(self, what: tuple[str, str]) -> list[CodeRow] | None:

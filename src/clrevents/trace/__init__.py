@@ -11,18 +11,28 @@ from clrevents.trace.alignment import SameRun, same_run
 from clrevents.trace.batch import Batch, rows_of, tables_of
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
 from clrevents.trace.check_result import CheckResult, PayloadCounts
-from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopped_so_far, stream_moment, stream_of
+from clrevents.trace.decoder import (
+    Decoder,
+    duration_so_far,
+    learn_early,
+    occurred_in,
+    stopped_so_far,
+    stream_moment,
+    stream_of,
+)
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.order import Order
 from clrevents.trace.process_lives import ProcessLife
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.shifted_rows import ShiftedRows
+from clrevents.trace.stacks import EARLY_NAMES
 from clrevents.trace.stream_chunks import StreamChunks
 from clrevents.trace.stream_tally import StreamTally
 from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
 
 __all__ = [
+    "EARLY_NAMES",
     "Batch",
     "BatchTables",
     "CheckResult",
@@ -50,6 +60,7 @@ __all__ = [
     "TraceInfo",
     "duration_so_far",
     "label_list",
+    "learn_early",
     "occurred_in",
     "open",
     "passes_of",

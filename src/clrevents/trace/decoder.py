@@ -132,6 +132,16 @@ def stream_of(decoder: Decoder) -> Stream:
     return decoder._stream
 
 
+def learn_early(decoder: Decoder, listed: bytes) -> None:
+    """Have a decoder that has seen its header know the code that the same process listed in another recording."""
+    assert decoder.info is not None
+    if decoder._live is not None:
+        from clrevents.trace.early_names import early_code
+
+        for rows in early_code(listed, decoder.info, decoder._tables.limits, decoder._tables.registry):
+            decoder._live.take(rows)
+
+
 def stream_moment(decoder: Decoder, moment: Moment, what: str) -> int:
     """A moment in nanoseconds since the session started. Raises ValueError for a percentage."""
     return to_ns(moment, what, decoder._stream.clock, _no_duration)

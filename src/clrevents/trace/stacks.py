@@ -62,6 +62,9 @@ class LateNames:
         return self.known
 
 
+EARLY_NAMES: Final = ".names"
+"""What the name of a file adds to a recording's, if it has the list of code that was made when the recording began. Not
+the ending of a trace, so folders of traces skip it."""
 _TEXTS: Final = ("module", "method", "tier")
 STACK_FIELDS: Final = (
     TableField("stack_id", ColumnType("int32")),

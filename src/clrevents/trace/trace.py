@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +38,7 @@ from clrevents.trace.event import Event
 from clrevents.trace.passes import Order, Passes
 from clrevents.trace.process_lives import PROCESS_EVENTS, ProcessLife, process_lives
 from clrevents.trace.scan import ThreadInfo
-from clrevents.trace.stacks import LateNames, Stacks
+from clrevents.trace.stacks import EARLY_NAMES, LateNames, Stacks
 from clrevents.trace.told_windows import Progress
 
 if TYPE_CHECKING:
@@ -184,11 +185,16 @@ class Trace:
         if self._names.known is None:
             from clrevents.symbols.feed import CodeEvents, Feed
             from clrevents.symbols.methods import Methods
+            from clrevents.trace.early_names import early_code
 
             passes = self._passes
             feed = Feed(passes.limits)
             with passes.before_damage():
                 for rows in passes.code_rows(CodeEvents(passes.registry)):
+                    feed.take(rows)
+            listed = f"{passes.info.path}{EARLY_NAMES}" if _is_path(self._opened) else ""
+            if not feed.complete and os.path.isfile(listed):
+                for rows in early_code(listed, passes.info, passes.limits, passes.registry):
                     feed.take(rows)
             self._names.known = Methods(feed, self._folders)
         return self._names.known
