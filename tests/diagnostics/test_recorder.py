@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+import clrevents
 from clrevents.diagnostics import DiagnosticsError, Process, Provider
 from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.tape import RecordedFile, Watch
 from clrevents.diagnostics.transports import endpoint_at
+from clrevents.testing.builder import TraceBuilder
 from project_files import fixture, unpacked
 from recorded_files import state_of
 from scripted_runtime import COLLECT, SESSION, STOP, ScriptedRuntime, ok, pieces, refusal
@@ -249,3 +251,32 @@ def test_an_error_in_who_is_told_keeps_what_came(tmp_path: Path) -> None:
             recorder.run(fail)
     assert SAMPLE.startswith((tmp_path / "1.nettrace").read_bytes())
     assert state_of(tmp_path / "1.nettrace").events > 0
+
+
+def test_a_file_without_its_end_has_the_names_of_its_beginning(tmp_path: Path) -> None:
+    """They are beside it until the list at its end is there, which a killed recorder or process never writes."""
+    begun = TraceBuilder().sample(0x1010).sample(0x9000)
+    code = TraceBuilder().sample(1).method_load("Program", "Main", address=0x1000).rundown().build()
+
+    def names(path: Path) -> list[str | None]:
+        with clrevents.open(path) as trace:
+            assert not trace.methods.complete
+            return [event.frames[0].label if event.frames[0].resolved else None for event in trace.events()]
+
+    broken = begun.build(complete=False)
+    with ScriptedRuntime(tmp_path / "a", live=[broken], ends=True, listed=code) as runtime:
+        _, (file,) = record(runtime, tmp_path, RecordingPlan())
+    assert file.names == tmp_path / "1.nettrace.names"
+    assert file.names.read_bytes() == code
+    assert file.names.stat().st_mode & 0o777 == 0o600
+    assert names(file.path) == ["Program.Main()", None]
+    assert clrevents.open_many(tmp_path).paths == (str(file.path),)
+
+    (tmp_path / "other.nettrace").write_bytes(TraceBuilder(process_id=99).sample(0x1010).build(complete=False))
+    (tmp_path / "other.nettrace.names").write_bytes(code)
+    assert names(tmp_path / "other.nettrace") == [None]
+
+    with ScriptedRuntime(tmp_path / "b", live=[SAMPLE], ends=True, listed=code) as runtime:
+        _, (file,) = record(runtime, tmp_path, RecordingPlan())
+    assert (file.complete, file.names) == (True, None)
+    assert not (tmp_path / "1.nettrace.names").exists()

@@ -7,6 +7,7 @@ import struct
 import threading
 import time
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -351,3 +352,63 @@ def test_an_unknown_event_is_said_before_anybody_is_asked(tmp_path: Path) -> Non
         with pytest.raises(clrevents.UnknownEventError, match="ExceptionThrown"):
             Session(process_of(runtime), "ExceptionThrow")
         assert not runtime.requests
+
+
+def listed(process_id: int = 1234, begun_ns: int = 3_000_000) -> bytes:
+    """What a process lists in a session that begins so much later; its clock goes on."""
+    start = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(milliseconds=begun_ns // 1_000_000)
+    builder = TraceBuilder(process_id=process_id, start=start, sync_qpc=1_000_000 + begun_ns)
+    # Another kind of event first: kinds have other numbers than in the recording.
+    builder.sample(1)
+    return builder.method_load("Program", "Main", address=0x1000).rundown().build()
+
+
+def sampled() -> bytes:
+    return TraceBuilder().thread(7).sample(0x1010).at(5_000_000).sample(0x1020).sample(0x9000).build(complete=False)
+
+
+@pytest.mark.parametrize("how", ["blocking", "event loop"])
+@pytest.mark.parametrize(
+    ("data", "names"),
+    [
+        (listed(), ["Program.Main()", "Program.Main()", None]),
+        (listed(process_id=99), [None] * 3),
+        (listed(begun_ns=-3_000_000), ["Program.Main()", "Program.Main()", None]),
+        (listed()[:300], [None] * 3),
+        (b"nothing of the kind", [None] * 3),
+        (None, [None] * 3),
+    ],
+    ids=["of this process", "of another", "begun before", "cut off", "no trace", "refused"],
+)
+def test_code_has_names_from_the_start(tmp_path: Path, data: bytes | None, names: list[str | None], how: str) -> None:
+    """A runtime lists code at the end of a session; another session of a moment does so at its beginning."""
+    shown: list[str | None] = []
+
+    def take(batch: Any) -> None:
+        shown.extend(event.frames[0].label if event.frames[0].resolved else None for event in batch)
+
+    async def in_a_loop(runtime: ScriptedRuntime) -> AsyncSession:
+        async with AsyncSession(process_of(runtime), "ThreadSample", providers=[GC]) as session:
+            async for batch in session:
+                take(batch)
+        return session
+
+    with ScriptedRuntime(tmp_path / "a", live=[sampled()], ends=True, listed=data) as runtime:
+        if how == "event loop":
+            session: Session | AsyncSession = asyncio.run(in_a_loop(runtime))
+        else:
+            with Session(process_of(runtime), "ThreadSample", providers=[GC]) as session:
+                for batch in session:
+                    take(batch)
+    assert shown == names
+    assert not session.methods.complete
+
+
+@pytest.mark.parametrize(
+    "options", [{"rundown": False}, {"symbols": False}, {"early_names": False}, {"profile": "heap", "providers": []}]
+)
+def test_no_list_is_asked_for_where_none_is_wanted(tmp_path: Path, options: dict[str, Any]) -> None:
+    """Above all beside a walk of the heap, which another session would start again."""
+    with ScriptedRuntime(tmp_path / "a", live=[sampled()], ends=True, listed=listed()) as runtime:
+        live(runtime, **options)
+    assert runtime.lists == 0

@@ -19,6 +19,9 @@ Answer: TypeAlias = bytes | Callable[[socket.socket, bytes], None]
 COLLECT = ((2, 2), (2, 3), (2, 4), (2, 5))
 STOP = (2, 1)
 SESSION = 7
+LIST_SESSION = 8
+_ONLY_LIST = struct.pack("<QI", 0x8, 1)
+"""In a request for a session that has nothing but the list of code at its end: keywords and level."""
 
 
 def message(code: tuple[int, int], payload: bytes = b"") -> bytes:
@@ -53,7 +56,8 @@ class ScriptedRuntime:
     """Answers `answers` by the code of a request, and every other with that it does not know it.
 
     A session gets `live` at once, then waits to be stopped, unless it `ends` by itself; then come `rest` and the end.
-    `pause` seconds lie between two pieces. `breaks`: the connection is reset instead of closed.
+    `pause` seconds lie between two pieces. `breaks`: the connection is reset instead of closed. A session for nothing
+    but the list of code gets `listed`, or is refused; it is not among `requests`.
     """
 
     def __init__(
@@ -66,7 +70,10 @@ class ScriptedRuntime:
         breaks: bool = False,
         pause: float = 0.0,
         answers: dict[tuple[int, int], Answer] | None = None,
+        listed: bytes | None = None,
     ) -> None:
+        self._listed = listed
+        self.lists = 0
         self.requests: list[tuple[tuple[int, int], bytes]] = []
         self.answers = {STOP: self._stop, **dict.fromkeys(COLLECT, self._collect), **(answers or {})}
         self.stopped = threading.Event()
@@ -118,6 +125,12 @@ class ScriptedRuntime:
                 size, group, command = struct.unpack_from("<HBB", header, 14)
                 payload = self._exactly(connection, size - 20)
                 code = (group, command)
+                if code in COLLECT and _ONLY_LIST in payload:
+                    self._list(connection)
+                    return
+                if code == STOP and payload == struct.pack("<Q", LIST_SESSION):
+                    connection.sendall(ok(payload))
+                    return
                 self.requests.append((code, payload))
                 answer = self.answers.get(code, refusal(0x80131385))
                 if callable(answer):
@@ -146,6 +159,13 @@ class ScriptedRuntime:
         self._send(connection, self._rest)
         if self._breaks:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    def _list(self, connection: socket.socket) -> None:
+        self.lists += 1
+        if self._listed is None:
+            connection.sendall(refusal(0x80131371))
+        else:
+            connection.sendall(ok(struct.pack("<Q", LIST_SESSION)) + self._listed)
 
     def _send(self, connection: socket.socket, data: Iterable[bytes]) -> None:
         for piece in data:

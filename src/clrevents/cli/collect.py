@@ -303,16 +303,13 @@ def _told(recorder: Recorder, files: Sequence[RecordedFile], profile: Profile, s
 
 def _missing(file: RecordedFile) -> str | None:
     """What the file lacks, and why; None if nothing."""
-    names = (
-        "including the names of methods compiled before the recording"
+    missing = (
+        "the last events and the names of methods compiled before the recording are missing"
         if file.names is None
-        else f"and {file.names.name} has the names of methods: leave it beside this file"
+        else f"the last events are missing; {safe(file.names.name)} has the names of methods: keep it beside this file"
     )
     if file.failure is not None:
-        return (
-            f"could not be written further ({file.failure.strerror or file.failure}); it can be read, but its end is "
-            f"missing, {names}"
-        )
+        return f"could not be written further ({file.failure.strerror or file.failure}); it can be read, but {missing}"
     if file.complete:
         return None
     why = {
@@ -321,7 +318,7 @@ def _missing(file: RecordedFile) -> str | None:
         "abandoned": "the end was not waited for, or took longer than --stop-within",
         "stopped": "the process did not write the end",
     }.get(file.end or "abandoned")
-    return f"{why}: the last events are missing, {names}"
+    return f"{why}: {missing}"
 
 
 def _code(file: RecordedFile, stops: StopCount) -> int:

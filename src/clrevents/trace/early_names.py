@@ -6,17 +6,19 @@ Decides whether both are recordings of one process: by its id, and by clocks tha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
+from clrevents.decode.event_pass import EventPass
 from clrevents.decode.kinds import EventKind
+from clrevents.decode.stream.stream import Stream
 from clrevents.errors import Limits, TraceError
 from clrevents.schema.registry import Registry
 from clrevents.sources import Openable, open_source
 from clrevents.symbols.feed import COMPLETE, CodeEvents
-from clrevents.trace.passes import Passes
 
 _APART_S: Final = 1.0
 """Headers have the time of day in milliseconds, and it may have been corrected between the two sessions."""
@@ -38,11 +40,15 @@ def early_code(listed: Openable, info: TraceInfo, limits: Limits, registry: Regi
         source = open_source(listed, limits)
     except TraceError:
         return
+    # Not by the passes of a trace: nobody asked about this file, and its damage is no news of the recording.
+    stream = Stream(errors="salvage", limits=limits, registry=registry, in_time_order=False)
+    found = EventPass(stream, _Listed(registry), lambda: 0, decode=False)
+    clock = Clock(info.sync_qpc, info.frequency, info.start)
     try:
-        passes = Passes(source, "salvage", limits, registry, None)
-        if _same_process(passes.info, info):
-            clock = Clock(info.sync_qpc, info.frequency, info.start)
-            for rows in passes.code_rows(_Listed(registry)):
+        for data in chain(source.windows(), (None,)):
+            for rows in found.close() if data is None else found.feed(data):
+                if stream.info is None or not _same_process(stream.info, info):
+                    return
                 rows.clock = clock
                 yield rows
     except TraceError:
