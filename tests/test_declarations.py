@@ -67,9 +67,9 @@ FAMILIES: Final = [p for p in MODULES if dotted(p).startswith("schema.events.")]
 
 
 def test_event_modules_only_declare() -> None:
-    """A docstring, imports, plain constants, enum classes, `@struct` and `@event` classes; at most 300 lines."""
+    """A docstring, imports, plain constants, enum classes, `@struct` and `@event` classes; at most 560 lines."""
     for path in FAMILIES:
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 560
         body = tree(path).body
         assert isinstance(body[0], ast.Expr)
         for node in body[1:]:

@@ -13,7 +13,6 @@ from clrevents.schema._index import EXPORTS
 if TYPE_CHECKING:
     from clrevents.schema.events.allocation_sampling import *
     from clrevents.schema.events.app_domain_resources import *
-    from clrevents.schema.events.assembly import *
     from clrevents.schema.events.assembly_loader import *
     from clrevents.schema.events.contention import *
     from clrevents.schema.events.debugger import *
@@ -22,49 +21,26 @@ if TYPE_CHECKING:
     from clrevents.schema.events.gc import *
     from clrevents.schema.events.gc_allocation import *
     from clrevents.schema.events.gc_bulk import *
-    from clrevents.schema.events.gc_bulk_roots import *
-    from clrevents.schema.events.gc_finalization import *
-    from clrevents.schema.events.gc_handles import *
     from clrevents.schema.events.gc_history import *
-    from clrevents.schema.events.gc_mark import *
     from clrevents.schema.events.gc_segments import *
     from clrevents.schema.events.gc_suspension import *
     from clrevents.schema.events.interop import *
-    from clrevents.schema.events.io_threads import *
     from clrevents.schema.events.jit import *
     from clrevents.schema.events.loader import *
     from clrevents.schema.events.messages import *
     from clrevents.schema.events.method import *
     from clrevents.schema.events.method_legacy import *
-    from clrevents.schema.events.method_rundown import *
     from clrevents.schema.events.mono_execution import *
     from clrevents.schema.events.mono_gc import *
-    from clrevents.schema.events.mono_gc_roots import *
-    from clrevents.schema.events.mono_jit import *
     from clrevents.schema.events.mono_loader import *
-    from clrevents.schema.events.mono_threads import *
-    from clrevents.schema.events.mono_types import *
     from clrevents.schema.events.perf_track import *
-    from clrevents.schema.events.private_bgc import *
-    from clrevents.schema.events.private_binding import *
     from clrevents.schema.events.private_dynamic_types import *
     from clrevents.schema.events.private_gc import *
-    from clrevents.schema.events.private_gc_mark import *
-    from clrevents.schema.events.private_handles import *
-    from clrevents.schema.events.private_interop import *
-    from clrevents.schema.events.private_loader_phases import *
-    from clrevents.schema.events.private_method import *
-    from clrevents.schema.events.private_runtime import *
+    from clrevents.schema.events.private_loading import *
     from clrevents.schema.events.private_security import *
     from clrevents.schema.events.private_startup import *
-    from clrevents.schema.events.private_startup_domain import *
-    from clrevents.schema.events.private_startup_fusion import *
-    from clrevents.schema.events.private_startup_policy import *
     from clrevents.schema.events.process_info import *
     from clrevents.schema.events.r2r import *
-    from clrevents.schema.events.rundown_assembly import *
-    from clrevents.schema.events.rundown_gc import *
-    from clrevents.schema.events.rundown_loader import *
     from clrevents.schema.events.rundown_marks import *
     from clrevents.schema.events.runtime_info import *
     from clrevents.schema.events.sample_profiler import *
@@ -78,7 +54,6 @@ if TYPE_CHECKING:
     from clrevents.schema.events.tiering import *
     from clrevents.schema.events.types import *
     from clrevents.schema.events.universal import *
-    from clrevents.schema.events.wait_handle import *
     from clrevents.schema.keywords import *
     from clrevents.schema.method_flags import *
     from clrevents.schema.runtime_flags import *

@@ -35,7 +35,8 @@ def _events() -> str:
         for name, value in vars(module).items():
             if not isinstance(value, type) or value.__module__ != path:
                 continue
-            if issubclass(value, Enum) or hasattr(value, "__layout__"):
+            # What only twins share is no event and no part of one.
+            if issubclass(value, Enum) or (hasattr(value, "__layout__") and not name.endswith("Fields")):
                 exports[name] = path
             info = vars(value).get("__event__")
             if info is not None:

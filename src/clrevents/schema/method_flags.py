@@ -1,8 +1,11 @@
-"""Flags and enums that several families of method events share. Declares them; decides nothing."""
+"""Fields, flags and enums that several families of method events share. Declares them; decides nothing."""
 
 from enum import nonmember
+from typing import Annotated
 
+from clrevents.schema.event import struct
 from clrevents.schema.flags import BitField, OpenEnum, OpenFlag
+from clrevents.schema.types import Counted, Int32, UInt8, UInt16, UInt32, UInt64, UnicodeString, by
 
 
 class OptimizationTier(OpenEnum):
@@ -62,3 +65,37 @@ class TieredCompilationFlags(OpenFlag):
     QuickJitForLoops = 0x2
     TieredPGO = 0x4
     ReadyToRun = 0x8
+
+
+@struct
+class MethodFields:
+    """Where a method's code is: the fields of all events about it."""
+
+    MethodID: UInt64
+    ModuleID: UInt64
+    MethodStartAddress: UInt64
+    MethodSize: UInt32
+    MethodToken: UInt32
+    MethodFlags: Annotated[MethodFlags, UInt32]
+
+
+@struct
+class VerboseMethodFields(MethodFields):
+    """The same, with the method's name."""
+
+    MethodNamespace: UnicodeString
+    MethodName: UnicodeString
+    MethodSignature: UnicodeString
+
+
+@struct
+class ILToNativeMapFields:
+    """Which native offset each IL offset of a method has."""
+
+    MethodID: UInt64
+    ReJITID: UInt64
+    MethodExtent: Annotated[MethodExtent, UInt8]
+    CountOfMapEntries: UInt16
+    ILOffsets: Annotated[Counted[Int32], by("CountOfMapEntries")]
+    NativeOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
+    ClrInstanceID: UInt16

@@ -1,4 +1,4 @@
-"""Memory of the heap: creation and release of segments, and the ranges of generations."""
+"""Memory of the heap: segments, ranges of generations, handles and pinned objects, finalizers."""
 
 from typing import Annotated
 
@@ -6,7 +6,8 @@ from clrevents.schema.event import event
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
-from clrevents.schema.types import Pointer, UInt8, UInt16, UInt32, UInt64
+from clrevents.schema.runtime_flags import GCHandleKind
+from clrevents.schema.types import Pointer, UInt8, UInt16, UInt32, UInt64, UnicodeString
 
 
 class GCSegmentType(OpenEnum):
@@ -63,4 +64,70 @@ class GCGenerationRange_V0:
     RangeStart: Pointer
     RangeUsedLength: UInt64
     RangeReservedLength: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=30, version=0, aliases=("GC/SetGCHandle",), keywords=RuntimeKeyword.GCHandle, level=4)
+class SetGCHandle_V0:
+    """A GC handle was created; it refers to ObjectID."""
+
+    HandleID: Pointer
+    ObjectID: Pointer
+    Kind: Annotated[GCHandleKind, UInt32]
+    Generation: UInt32
+    AppDomainID: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=31, version=0, aliases=("GC/DestoryGCHandle",), keywords=RuntimeKeyword.GCHandle, level=4)
+class DestroyGCHandle_V0:
+    """A GC handle was freed."""
+
+    HandleID: Pointer
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=33, version=0, aliases=("GC/PinObjectAtGCTime",), keywords=RuntimeKeyword.GC, level=5)
+class PinObjectAtGCTime_V0:
+    """A pinned object was found during a collection; its size is in bytes."""
+
+    HandleID: Pointer
+    ObjectID: Pointer
+    ObjectSize: UInt64
+    TypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=13, version=0, aliases=("GC/FinalizersStop",), keywords=RuntimeKeyword.GC, level=4)
+class GCFinalizersEnd_V0:
+    """The finalizer thread finished running Count finalizers."""
+
+    Count: UInt32
+
+
+@event(RUNTIME, id=13, version=1)
+class GCFinalizersEnd_V1(GCFinalizersEnd_V0):
+    """The finalizer thread finished running Count finalizers. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=14, version=0, aliases=("GC/FinalizersStart",), keywords=RuntimeKeyword.GC, level=4)
+class GCFinalizersBegin_V0:
+    """The finalizer thread started running finalizers."""
+
+
+@event(RUNTIME, id=14, version=1)
+class GCFinalizersBegin_V1(GCFinalizersBegin_V0):
+    """The finalizer thread started running finalizers. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=29, version=0, aliases=("GC/FinalizeObject",), keywords=RuntimeKeyword.GC, level=5)
+class FinalizeObject_V0:
+    """The finalizer of one object is about to run."""
+
+    TypeID: Pointer
+    ObjectID: Pointer
     ClrInstanceID: UInt16

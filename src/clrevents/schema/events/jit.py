@@ -5,15 +5,12 @@ from typing import Annotated
 from clrevents.schema.event import event
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
-from clrevents.schema.method_flags import MethodExtent
+from clrevents.schema.method_flags import ILToNativeMapFields
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.types import (
     AnsiString,
     Boolean,
     Bytes,
-    Counted,
-    Int32,
-    UInt8,
     UInt16,
     UInt32,
     UInt64,
@@ -136,16 +133,8 @@ class MethodJitTailCallFailedAnsi_V0:
     keywords=RuntimeKeyword.JittedMethodILToNativeMap,
     level=5,
 )
-class MethodILToNativeMap_V0:
+class MethodILToNativeMap_V0(ILToNativeMapFields):
     """IL-to-native map of a method. IL offsets -1, -2, -3: no mapping, prolog, epilog."""
-
-    MethodID: UInt64
-    ReJITID: UInt64
-    MethodExtent: Annotated[MethodExtent, UInt8]
-    CountOfMapEntries: UInt16
-    ILOffsets: Annotated[Counted[Int32], by("CountOfMapEntries")]
-    NativeOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
-    ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=190, version=1)

@@ -1,17 +1,17 @@
-"""Loading and unloading of modules."""
+"""Assemblies, application domains and modules: loaded, unloaded, or there when a session starts or ends."""
 
 from typing import Annotated
 
-from clrevents.schema.event import event
-from clrevents.schema.keywords import RuntimeKeyword
-from clrevents.schema.registry import RUNTIME
-from clrevents.schema.runtime_flags import ModuleFlags
+from clrevents.schema.event import event, struct
+from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
+from clrevents.schema.registry import RUNDOWN, RUNTIME
+from clrevents.schema.runtime_flags import AppDomainFlags, AssemblyFlags, ModuleFlags
 from clrevents.schema.types import Guid, UInt16, UInt32, UInt64, UnicodeString
 
 
-@event(RUNTIME, id=149, version=0, aliases=("Loader/ModuleDCStartV2",), keywords=RuntimeKeyword.Loader, level=4)
-class ModuleDCStartV2_V0:
-    """A module that was loaded when the session started; from runtimes without the rundown provider."""
+@struct
+class ModuleFields:
+    """A module and the paths of its files."""
 
     ModuleID: UInt64
     AssemblyID: UInt64
@@ -19,23 +19,21 @@ class ModuleDCStartV2_V0:
     Reserved1: UInt32
     ModuleILPath: UnicodeString
     ModuleNativePath: UnicodeString
+
+
+@event(RUNTIME, id=149, version=0, aliases=("Loader/ModuleDCStartV2",), keywords=RuntimeKeyword.Loader, level=4)
+class ModuleDCStartV2_V0(ModuleFields):
+    """A module that was loaded when the session started; from runtimes without the rundown provider."""
 
 
 @event(RUNTIME, id=150, version=0, aliases=("Loader/ModuleDCStopV2",), keywords=RuntimeKeyword.Loader, level=4)
-class ModuleDCEndV2_V0:
+class ModuleDCEndV2_V0(ModuleFields):
     """A module that was loaded when the session ended; from runtimes without the rundown provider."""
 
-    ModuleID: UInt64
-    AssemblyID: UInt64
-    ModuleFlags: Annotated[ModuleFlags, UInt32]
-    Reserved1: UInt32
-    ModuleILPath: UnicodeString
-    ModuleNativePath: UnicodeString
 
-
-@event(RUNTIME, id=151, version=0, aliases=("Loader/DomainModuleLoad",), keywords=RuntimeKeyword.Loader, level=4)
-class DomainModuleLoad_V0:
-    """A module was loaded into an application domain."""
+@struct
+class DomainModuleFields:
+    """A module in a domain, and the paths of its files."""
 
     ModuleID: UInt64
     AssemblyID: UInt64
@@ -46,6 +44,11 @@ class DomainModuleLoad_V0:
     ModuleNativePath: UnicodeString
 
 
+@event(RUNTIME, id=151, version=0, aliases=("Loader/DomainModuleLoad",), keywords=RuntimeKeyword.Loader, level=4)
+class DomainModuleLoad_V0(DomainModuleFields):
+    """A module was loaded into an application domain."""
+
+
 @event(RUNTIME, id=151, version=1)
 class DomainModuleLoad_V1(DomainModuleLoad_V0):
     """A module was loaded into an application domain. Adds ClrInstanceID."""
@@ -54,15 +57,8 @@ class DomainModuleLoad_V1(DomainModuleLoad_V0):
 
 
 @event(RUNTIME, id=152, version=0, aliases=("Loader/ModuleLoad",), keywords=RuntimeKeyword.Loader, level=4)
-class ModuleLoad_V0:
+class ModuleLoad_V0(ModuleFields):
     """A module was loaded."""
-
-    ModuleID: UInt64
-    AssemblyID: UInt64
-    ModuleFlags: Annotated[ModuleFlags, UInt32]
-    Reserved1: UInt32
-    ModuleILPath: UnicodeString
-    ModuleNativePath: UnicodeString
 
 
 @event(RUNTIME, id=152, version=1, keywords=RuntimeKeyword.Loader | RuntimeKeyword.PerfTrack)
@@ -92,15 +88,8 @@ class ModuleLoad_V3(ModuleLoad_V2):
 
 
 @event(RUNTIME, id=153, version=0, aliases=("Loader/ModuleUnload",), keywords=RuntimeKeyword.Loader, level=4)
-class ModuleUnload_V0:
+class ModuleUnload_V0(ModuleFields):
     """A module was unloaded."""
-
-    ModuleID: UInt64
-    AssemblyID: UInt64
-    ModuleFlags: Annotated[ModuleFlags, UInt32]
-    Reserved1: UInt32
-    ModuleILPath: UnicodeString
-    ModuleNativePath: UnicodeString
 
 
 @event(RUNTIME, id=153, version=1, keywords=RuntimeKeyword.Loader | RuntimeKeyword.PerfTrack)
@@ -120,3 +109,216 @@ class ModuleUnload_V2(ModuleUnload_V1):
     NativePdbSignature: Guid
     NativePdbAge: UInt32
     NativePdbBuildPath: UnicodeString
+
+
+@struct
+class FirstAssemblyFields:
+    """An assembly, as the first version of its events had it."""
+
+    AssemblyID: UInt64
+    AppDomainID: UInt64
+    AssemblyFlags: Annotated[AssemblyFlags, UInt32]
+    FullyQualifiedAssemblyName: UnicodeString
+
+
+@event(RUNTIME, id=154, version=0, aliases=("Loader/AssemblyLoad",), keywords=RuntimeKeyword.Loader, level=4)
+class AssemblyLoad_V0(FirstAssemblyFields):
+    """An assembly was loaded."""
+
+
+@struct
+class AssemblyFields:
+    """An assembly, with the binding that loaded it."""
+
+    AssemblyID: UInt64
+    AppDomainID: UInt64
+    BindingID: UInt64
+    AssemblyFlags: Annotated[AssemblyFlags, UInt32]
+    FullyQualifiedAssemblyName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=154, version=1, aliases=("Loader/AssemblyLoad",), keywords=RuntimeKeyword.Loader, level=4)
+class AssemblyLoad_V1(AssemblyFields):
+    """An assembly was loaded; BindingID identifies the bind."""
+
+
+@event(RUNTIME, id=155, version=0, aliases=("Loader/AssemblyUnload",), keywords=RuntimeKeyword.Loader, level=4)
+class AssemblyUnload_V0(FirstAssemblyFields):
+    """An assembly was unloaded."""
+
+
+@event(RUNTIME, id=155, version=1, aliases=("Loader/AssemblyUnload",), keywords=RuntimeKeyword.Loader, level=4)
+class AssemblyUnload_V1(AssemblyFields):
+    """An assembly was unloaded; BindingID identifies the bind that had loaded it."""
+
+
+@event(RUNTIME, id=156, version=0, aliases=("Loader/AppDomainLoad",), keywords=RuntimeKeyword.Loader, level=4)
+class AppDomainLoad_V0:
+    """An application domain was created."""
+
+    AppDomainID: UInt64
+    AppDomainFlags: Annotated[AppDomainFlags, UInt32]
+    AppDomainName: UnicodeString
+
+
+@event(RUNTIME, id=156, version=1)
+class AppDomainLoad_V1(AppDomainLoad_V0):
+    """An application domain was created. Adds AppDomainIndex and ClrInstanceID."""
+
+    AppDomainIndex: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=157, version=0, aliases=("Loader/AppDomainUnload",), keywords=RuntimeKeyword.Loader, level=4)
+class AppDomainUnload_V0:
+    """An application domain was unloaded."""
+
+    AppDomainID: UInt64
+    AppDomainFlags: Annotated[AppDomainFlags, UInt32]
+    AppDomainName: UnicodeString
+
+
+@event(RUNTIME, id=157, version=1)
+class AppDomainUnload_V1(AppDomainUnload_V0):
+    """An application domain was unloaded. Adds AppDomainIndex and ClrInstanceID."""
+
+    AppDomainIndex: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(RUNDOWN, id=155, version=0, aliases=("Loader/AssemblyDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
+class AssemblyDCStart_V0(FirstAssemblyFields):
+    """An assembly that was loaded when the session started."""
+
+
+@event(RUNDOWN, id=155, version=1, aliases=("Loader/AssemblyDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
+class AssemblyDCStart_V1(AssemblyFields):
+    """An assembly that was loaded when the session started; BindingID identifies the bind."""
+
+
+@event(RUNDOWN, id=156, version=0, aliases=("Loader/AssemblyDCStop",), keywords=RundownKeyword.LoaderRundown, level=4)
+class AssemblyDCEnd_V0(FirstAssemblyFields):
+    """An assembly that was loaded when the session ended."""
+
+
+@event(RUNDOWN, id=156, version=1, aliases=("Loader/AssemblyDCStop",), keywords=RundownKeyword.LoaderRundown, level=4)
+class AssemblyDCEnd_V1(AssemblyFields):
+    """An assembly that was loaded when the session ended; BindingID identifies the bind."""
+
+
+@event(RUNDOWN, id=157, version=0, aliases=("Loader/AppDomainDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
+class AppDomainDCStart_V0:
+    """An application domain that existed when the session started."""
+
+    AppDomainID: UInt64
+    AppDomainFlags: Annotated[AppDomainFlags, UInt32]
+    AppDomainName: UnicodeString
+
+
+@event(RUNDOWN, id=157, version=1)
+class AppDomainDCStart_V1(AppDomainDCStart_V0):
+    """An application domain that existed when the session started. Adds AppDomainIndex and ClrInstanceID."""
+
+    AppDomainIndex: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(RUNDOWN, id=158, version=0, aliases=("Loader/AppDomainDCStop",), keywords=RundownKeyword.LoaderRundown, level=4)
+class AppDomainDCEnd_V0:
+    """An application domain that existed when the session ended."""
+
+    AppDomainID: UInt64
+    AppDomainFlags: Annotated[AppDomainFlags, UInt32]
+    AppDomainName: UnicodeString
+
+
+@event(RUNDOWN, id=158, version=1)
+class AppDomainDCEnd_V1(AppDomainDCEnd_V0):
+    """An application domain that existed when the session ended. Adds AppDomainIndex and ClrInstanceID."""
+
+    AppDomainIndex: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNDOWN, id=151, version=0, aliases=("Loader/DomainModuleDCStart",), keywords=RundownKeyword.LoaderRundown, level=4
+)
+class DomainModuleDCStart_V0(DomainModuleFields):
+    """A module in an application domain when the session started."""
+
+
+@event(RUNDOWN, id=151, version=1)
+class DomainModuleDCStart_V1(DomainModuleDCStart_V0):
+    """A module in an application domain when the session started. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNDOWN, id=152, version=0, aliases=("Loader/DomainModuleDCStop",), keywords=RundownKeyword.LoaderRundown, level=4
+)
+class DomainModuleDCEnd_V0(DomainModuleFields):
+    """A module in an application domain when the session ended."""
+
+
+@event(RUNDOWN, id=152, version=1)
+class DomainModuleDCEnd_V1(DomainModuleDCEnd_V0):
+    """A module in an application domain when the session ended. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNDOWN, id=153, version=0, aliases=("Loader/ModuleDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
+class ModuleDCStart_V0(ModuleFields):
+    """A module that was loaded when the session started."""
+
+
+@event(RUNDOWN, id=153, version=1, keywords=RundownKeyword.LoaderRundown | RundownKeyword.PerfTrackRundown)
+class ModuleDCStart_V1(ModuleDCStart_V0):
+    """A module that was loaded when the session started. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNDOWN, id=153, version=2)
+class ModuleDCStart_V2(ModuleDCStart_V1):
+    """A module that was loaded when the session started. Adds the identity of its PDBs."""
+
+    ManagedPdbSignature: Guid
+    ManagedPdbAge: UInt32
+    ManagedPdbBuildPath: UnicodeString
+    NativePdbSignature: Guid
+    NativePdbAge: UInt32
+    NativePdbBuildPath: UnicodeString
+
+
+@event(RUNDOWN, id=154, version=0, aliases=("Loader/ModuleDCStop",), keywords=RundownKeyword.LoaderRundown, level=4)
+class ModuleDCEnd_V0(ModuleFields):
+    """A module that was loaded when the session ended."""
+
+
+@event(RUNDOWN, id=154, version=1, keywords=RundownKeyword.LoaderRundown | RundownKeyword.PerfTrackRundown)
+class ModuleDCEnd_V1(ModuleDCEnd_V0):
+    """A module that was loaded when the session ended. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNDOWN, id=154, version=2)
+class ModuleDCEnd_V2(ModuleDCEnd_V1):
+    """A module that was loaded when the session ended. Adds the identity of its PDBs."""
+
+    ManagedPdbSignature: Guid
+    ManagedPdbAge: UInt32
+    ManagedPdbBuildPath: UnicodeString
+    NativePdbSignature: Guid
+    NativePdbAge: UInt32
+    NativePdbBuildPath: UnicodeString
+
+
+@event(RUNDOWN, id=154, version=3)
+class ModuleDCEnd_V3(ModuleDCEnd_V2):
+    """A module that was loaded when the session ended. Adds NativeBuildID."""
+
+    NativeBuildID: UnicodeString

@@ -1,4 +1,4 @@
-"""Methods: code that is loaded, unloaded, compiled, or found precompiled.
+"""Methods: code that is loaded, unloaded, compiled, or there when a session starts or ends.
 
 The payloads that symbol resolution is based on. The address map itself is built in `symbols`.
 """
@@ -6,9 +6,9 @@ The payloads that symbol resolution is based on. The address map itself is built
 from typing import Annotated
 
 from clrevents.schema.event import event
-from clrevents.schema.keywords import RuntimeKeyword
-from clrevents.schema.method_flags import JitAllocFlag, MethodFlags
-from clrevents.schema.registry import RUNTIME
+from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
+from clrevents.schema.method_flags import JitAllocFlag, MethodFields, VerboseMethodFields
+from clrevents.schema.registry import RUNDOWN, RUNTIME
 from clrevents.schema.types import Counted, UInt16, UInt32, UInt64, UnicodeString, by
 
 
@@ -39,15 +39,8 @@ class MethodDetails_V0:
     keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
     level=4,
 )
-class MethodLoad_V0:
+class MethodLoad_V0(MethodFields):
     """Code of a method is ready to run: jitted or precompiled."""
-
-    MethodID: UInt64
-    ModuleID: UInt64
-    MethodStartAddress: UInt64
-    MethodSize: UInt32
-    MethodToken: UInt32
-    MethodFlags: Annotated[MethodFlags, UInt32]
 
 
 @event(RUNTIME, id=141, version=1)
@@ -72,15 +65,8 @@ class MethodLoad_V2(MethodLoad_V1):
     keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
     level=4,
 )
-class MethodUnload_V0:
+class MethodUnload_V0(MethodFields):
     """Code of a method was unloaded with its module or loader."""
-
-    MethodID: UInt64
-    ModuleID: UInt64
-    MethodStartAddress: UInt64
-    MethodSize: UInt32
-    MethodToken: UInt32
-    MethodFlags: Annotated[MethodFlags, UInt32]
 
 
 @event(RUNTIME, id=142, version=1)
@@ -105,18 +91,8 @@ class MethodUnload_V2(MethodUnload_V1):
     keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
     level=4,
 )
-class MethodLoadVerbose_V0:
+class MethodLoadVerbose_V0(VerboseMethodFields):
     """A method's code is ready to run; dynamic, generic and helper methods, or all at level 5."""
-
-    MethodID: UInt64
-    ModuleID: UInt64
-    MethodStartAddress: UInt64
-    MethodSize: UInt32
-    MethodToken: UInt32
-    MethodFlags: Annotated[MethodFlags, UInt32]
-    MethodNamespace: UnicodeString
-    MethodName: UnicodeString
-    MethodSignature: UnicodeString
 
 
 @event(RUNTIME, id=143, version=1)
@@ -141,18 +117,8 @@ class MethodLoadVerbose_V2(MethodLoadVerbose_V1):
     keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
     level=4,
 )
-class MethodUnloadVerbose_V0:
+class MethodUnloadVerbose_V0(VerboseMethodFields):
     """A method's code was unloaded; dynamic and generic methods, or all at level 5."""
-
-    MethodID: UInt64
-    ModuleID: UInt64
-    MethodStartAddress: UInt64
-    MethodSize: UInt32
-    MethodToken: UInt32
-    MethodFlags: Annotated[MethodFlags, UInt32]
-    MethodNamespace: UnicodeString
-    MethodName: UnicodeString
-    MethodSignature: UnicodeString
 
 
 @event(RUNTIME, id=144, version=1)
@@ -207,3 +173,107 @@ class MethodJitMemoryAllocatedForCode_V0:
     AllocatedSizeForJitCode: UInt64
     JitAllocFlag: Annotated[JitAllocFlag, UInt32]
     ClrInstanceID: UInt16
+
+
+@event(
+    RUNDOWN,
+    id=141,
+    version=0,
+    aliases=("Method/DCStart",),
+    keywords=RundownKeyword.JitRundown | RundownKeyword.NGenRundown,
+    level=4,
+)
+class MethodDCStart_V0(MethodFields):
+    """A method that existed when the session started."""
+
+
+@event(RUNDOWN, id=141, version=1)
+class MethodDCStart_V1(MethodDCStart_V0):
+    """A method that existed when the session started. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNDOWN, id=141, version=2)
+class MethodDCStart_V2(MethodDCStart_V1):
+    """A method that existed when the session started. Adds ReJITID."""
+
+    ReJITID: UInt64
+
+
+@event(
+    RUNDOWN,
+    id=142,
+    version=0,
+    aliases=("Method/DCStop",),
+    keywords=RundownKeyword.JitRundown | RundownKeyword.NGenRundown,
+    level=4,
+)
+class MethodDCEnd_V0(MethodFields):
+    """A method that existed when the session ended."""
+
+
+@event(RUNDOWN, id=142, version=1)
+class MethodDCEnd_V1(MethodDCEnd_V0):
+    """A method that existed when the session ended. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNDOWN, id=142, version=2)
+class MethodDCEnd_V2(MethodDCEnd_V1):
+    """A method that existed when the session ended. Adds ReJITID."""
+
+    ReJITID: UInt64
+
+
+@event(
+    RUNDOWN,
+    id=143,
+    version=0,
+    aliases=("Method/DCStartVerbose",),
+    keywords=RundownKeyword.JitRundown | RundownKeyword.NGenRundown,
+    level=4,
+)
+class MethodDCStartVerbose_V0(VerboseMethodFields):
+    """A method that existed when the session started, with its name."""
+
+
+@event(RUNDOWN, id=143, version=1)
+class MethodDCStartVerbose_V1(MethodDCStartVerbose_V0):
+    """A method that existed when the session started, with its name. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNDOWN, id=143, version=2)
+class MethodDCStartVerbose_V2(MethodDCStartVerbose_V1):
+    """A method that existed when the session started, with its name. Adds ReJITID."""
+
+    ReJITID: UInt64
+
+
+@event(
+    RUNDOWN,
+    id=144,
+    version=0,
+    aliases=("Method/DCStopVerbose",),
+    keywords=RundownKeyword.JitRundown | RundownKeyword.NGenRundown,
+    level=4,
+)
+class MethodDCEndVerbose_V0(VerboseMethodFields):
+    """A method that existed when the session ended, with its name."""
+
+
+@event(RUNDOWN, id=144, version=1)
+class MethodDCEndVerbose_V1(MethodDCEndVerbose_V0):
+    """A method that existed when the session ended, with its name. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNDOWN, id=144, version=2)
+class MethodDCEndVerbose_V2(MethodDCEndVerbose_V1):
+    """A method that existed when the session ended, with its name. Adds ReJITID."""
+
+    ReJITID: UInt64

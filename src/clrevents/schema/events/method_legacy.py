@@ -1,12 +1,9 @@
 """Method rundown from before the rundown provider existed. Declared by current runtimes, but not sent."""
 
-from typing import Annotated
-
 from clrevents.schema.event import event
 from clrevents.schema.keywords import RuntimeKeyword
-from clrevents.schema.method_flags import MethodFlags
+from clrevents.schema.method_flags import MethodFields, VerboseMethodFields
 from clrevents.schema.registry import RUNTIME
-from clrevents.schema.types import UInt32, UInt64, UnicodeString
 
 
 @event(
@@ -41,15 +38,8 @@ class DCEndCompleteV2_V0:
     keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
     level=4,
 )
-class MethodDCStartV2_V0:
+class MethodDCStartV2_V0(MethodFields):
     """A method that existed when the session started; from runtimes without the rundown provider."""
-
-    MethodID: UInt64
-    ModuleID: UInt64
-    MethodStartAddress: UInt64
-    MethodSize: UInt32
-    MethodToken: UInt32
-    MethodFlags: Annotated[MethodFlags, UInt32]
 
 
 @event(
@@ -60,15 +50,8 @@ class MethodDCStartV2_V0:
     keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
     level=4,
 )
-class MethodDCEndV2_V0:
+class MethodDCEndV2_V0(MethodFields):
     """A method that existed when the session ended; from runtimes without the rundown provider."""
-
-    MethodID: UInt64
-    ModuleID: UInt64
-    MethodStartAddress: UInt64
-    MethodSize: UInt32
-    MethodToken: UInt32
-    MethodFlags: Annotated[MethodFlags, UInt32]
 
 
 @event(
@@ -79,18 +62,8 @@ class MethodDCEndV2_V0:
     keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
     level=4,
 )
-class MethodDCStartVerboseV2_V0:
+class MethodDCStartVerboseV2_V0(VerboseMethodFields):
     """A method that existed when the session started, with its name; from runtimes without the rundown provider."""
-
-    MethodID: UInt64
-    ModuleID: UInt64
-    MethodStartAddress: UInt64
-    MethodSize: UInt32
-    MethodToken: UInt32
-    MethodFlags: Annotated[MethodFlags, UInt32]
-    MethodNamespace: UnicodeString
-    MethodName: UnicodeString
-    MethodSignature: UnicodeString
 
 
 @event(
@@ -101,15 +74,5 @@ class MethodDCStartVerboseV2_V0:
     keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
     level=4,
 )
-class MethodDCEndVerboseV2_V0:
+class MethodDCEndVerboseV2_V0(VerboseMethodFields):
     """A method that existed when the session ended, with its name; from runtimes without the rundown provider."""
-
-    MethodID: UInt64
-    ModuleID: UInt64
-    MethodStartAddress: UInt64
-    MethodSize: UInt32
-    MethodToken: UInt32
-    MethodFlags: Annotated[MethodFlags, UInt32]
-    MethodNamespace: UnicodeString
-    MethodName: UnicodeString
-    MethodSignature: UnicodeString

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import event, struct
 from clrevents.schema.flags import OpenEnum, OpenFlag
 from clrevents.schema.keywords import PrivateKeyword, RundownKeyword, RuntimeKeyword
 from clrevents.schema.registry import PRIVATE, RUNDOWN, RUNTIME
@@ -77,15 +77,20 @@ class ModuleRangeSectionType(OpenEnum):
     BaseRelocsSection = 46
 
 
-@event(RUNTIME, id=158, version=0, keywords=RuntimeKeyword.PerfTrack, level=4)
-class ModuleRangeLoad_V0:
-    """A range of a precompiled module, as offset and size in bytes."""
+@struct
+class ModuleRangeFields:
+    """A range of a module."""
 
     ClrInstanceID: UInt16
     ModuleID: UInt64
     RangeBegin: UInt32
     RangeSize: UInt32
     RangeType: Annotated[ModuleRangeType, UInt8]
+
+
+@event(RUNTIME, id=158, version=0, keywords=RuntimeKeyword.PerfTrack, level=4)
+class ModuleRangeLoad_V0(ModuleRangeFields):
+    """A range of a precompiled module, as offset and size in bytes."""
 
 
 @event(
@@ -105,25 +110,13 @@ class ExecutionCheckpoint_V0:
 
 
 @event(RUNDOWN, id=160, version=0, keywords=RundownKeyword.PerfTrackRundown, level=4)
-class ModuleRangeDCStart_V0:
+class ModuleRangeDCStart_V0(ModuleRangeFields):
     """A range of a precompiled module that was loaded when the session started, as offset and size in bytes."""
-
-    ClrInstanceID: UInt16
-    ModuleID: UInt64
-    RangeBegin: UInt32
-    RangeSize: UInt32
-    RangeType: Annotated[ModuleRangeType, UInt8]
 
 
 @event(RUNDOWN, id=161, version=0, keywords=RundownKeyword.PerfTrackRundown, level=4)
-class ModuleRangeDCEnd_V0:
+class ModuleRangeDCEnd_V0(ModuleRangeFields):
     """A range of a precompiled module that was loaded when the session ended, as offset and size in bytes."""
-
-    ClrInstanceID: UInt16
-    ModuleID: UInt64
-    RangeBegin: UInt32
-    RangeSize: UInt32
-    RangeType: Annotated[ModuleRangeType, UInt8]
 
 
 @event(RUNDOWN, id=300, version=0, aliases=("ExecutionCheckpointRundown/ExecutionCheckpointDCEnd",), level=4)

@@ -1,6 +1,6 @@
 """Use of types known only at run time, from the private provider."""
 
-from clrevents.schema.event import event
+from clrevents.schema.event import event, struct
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
 from clrevents.schema.types import Int32, UInt16, UnicodeString
@@ -21,6 +21,15 @@ class IInspectableRuntimeClassName_V0:
     ClrInstanceID: UInt16
 
 
+@struct
+class TypeNameFields:
+    """Two names of types."""
+
+    TypeName: UnicodeString
+    SecondTypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
 @event(
     PRIVATE,
     id=401,
@@ -29,12 +38,8 @@ class IInspectableRuntimeClassName_V0:
     keywords=PrivateKeyword.DynamicTypeUsage,
     level=4,
 )
-class WinRTUnbox_V0:
+class WinRTUnbox_V0(TypeNameFields):
     """A boxed Windows Runtime value was unboxed."""
-
-    TypeName: UnicodeString
-    SecondTypeName: UnicodeString
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -77,12 +82,8 @@ class RCWVariance_V0:
     keywords=PrivateKeyword.DynamicTypeUsage,
     level=4,
 )
-class RCWIEnumerableCasting_V0:
+class RCWIEnumerableCasting_V0(TypeNameFields):
     """A wrapped COM object was cast to an enumerable interface."""
-
-    TypeName: UnicodeString
-    SecondTypeName: UnicodeString
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -141,12 +142,8 @@ class ObjectVariantMarshallingToNative_V0:
     keywords=PrivateKeyword.DynamicTypeUsage,
     level=4,
 )
-class GetTypeFromGUID_V0:
+class GetTypeFromGUID_V0(TypeNameFields):
     """A type was looked up by its GUID."""
-
-    TypeName: UnicodeString
-    SecondTypeName: UnicodeString
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -157,12 +154,8 @@ class GetTypeFromGUID_V0:
     keywords=PrivateKeyword.DynamicTypeUsage,
     level=4,
 )
-class GetTypeFromProgID_V0:
+class GetTypeFromProgID_V0(TypeNameFields):
     """A type was looked up by its ProgID."""
-
-    TypeName: UnicodeString
-    SecondTypeName: UnicodeString
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -173,12 +166,8 @@ class GetTypeFromProgID_V0:
     keywords=PrivateKeyword.DynamicTypeUsage,
     level=4,
 )
-class ConvertToCallbackEtw_V0:
+class ConvertToCallbackEtw_V0(TypeNameFields):
     """A conversion to a callback, and the two types."""
-
-    TypeName: UnicodeString
-    SecondTypeName: UnicodeString
-    ClrInstanceID: UInt16
 
 
 @event(

@@ -1,9 +1,15 @@
-"""Garbage collections, from the private provider. Most of these events moved to the runtime provider."""
+"""Garbage collections, from the private provider: background phases, marking, handles and finalizers.
+
+Most of these events moved to the runtime provider.
+"""
+
+from typing import Annotated
 
 from clrevents.schema.event import event
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
-from clrevents.schema.types import Boolean, Int32, UInt16, UInt32, UInt64
+from clrevents.schema.runtime_flags import GCHandleKind
+from clrevents.schema.types import Boolean, Int32, Pointer, UInt16, UInt32, UInt64, UnicodeString
 
 
 @event(PRIVATE, id=1, version=0, aliases=("GC/Decision",), keywords=PrivateKeyword.GCPrivate, level=4)
@@ -151,4 +157,223 @@ class GCFullNotify_V0:
 class GCFullNotify_V1(GCFullNotify_V0):
     """The program is notified, at its request, that a full collection is imminent. Adds ClrInstanceID."""
 
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=7, version=0, aliases=("GC/MarkStackRoots",), keywords=PrivateKeyword.GCPrivate, level=4)
+class PrvGCMarkStackRoots_V0:
+    """Objects of a heap reachable from stacks have been marked. Now a runtime event."""
+
+    HeapNum: UInt32
+
+
+@event(PRIVATE, id=7, version=1)
+class PrvGCMarkStackRoots_V1(PrvGCMarkStackRoots_V0):
+    """Objects of a heap reachable from stacks have been marked. Now a runtime event. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=8, version=0, aliases=("GC/MarkFinalizeQueueRoots",), keywords=PrivateKeyword.GCPrivate, level=4)
+class PrvGCMarkFinalizeQueueRoots_V0:
+    """Objects reachable from a heap's finalizer queue have been marked. Now a runtime event."""
+
+    HeapNum: UInt32
+
+
+@event(PRIVATE, id=8, version=1)
+class PrvGCMarkFinalizeQueueRoots_V1(PrvGCMarkFinalizeQueueRoots_V0):
+    """Objects reachable from a heap's finalizer queue have been marked. Now a runtime event. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=9, version=0, aliases=("GC/MarkHandles",), keywords=PrivateKeyword.GCPrivate, level=4)
+class PrvGCMarkHandles_V0:
+    """Objects of a heap reachable from GC handles have been marked. Now a runtime event."""
+
+    HeapNum: UInt32
+
+
+@event(PRIVATE, id=9, version=1)
+class PrvGCMarkHandles_V1(PrvGCMarkHandles_V0):
+    """Objects of a heap reachable from GC handles have been marked. Now a runtime event. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=10, version=0, aliases=("GC/MarkCards",), keywords=PrivateKeyword.GCPrivate, level=4)
+class PrvGCMarkCards_V0:
+    """Objects of a heap reachable from older generations have been marked. Now a runtime event."""
+
+    HeapNum: UInt32
+
+
+@event(PRIVATE, id=10, version=1)
+class PrvGCMarkCards_V1(PrvGCMarkCards_V0):
+    """Objects of a heap reachable from older generations have been marked. Now a runtime event. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=192, version=0, aliases=("GC/FinalizeObject",), keywords=PrivateKeyword.GCPrivate, level=5)
+class PrvFinalizeObject_V0:
+    """The finalizer of one object is about to run; includes the type name."""
+
+    TypeID: Pointer
+    ObjectID: Pointer
+    ClrInstanceID: UInt16
+    TypeName: UnicodeString
+
+
+@event(PRIVATE, id=194, version=0, aliases=("GC/SetGCHandle",), keywords=PrivateKeyword.GCHandlePrivate, level=5)
+class PrvSetGCHandle_V0:
+    """A GC handle was created; sent alongside SetGCHandle of the runtime provider."""
+
+    HandleID: Pointer
+    ObjectID: Pointer
+    Kind: Annotated[GCHandleKind, UInt32]
+    Generation: UInt32
+    AppDomainID: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=195, version=0, aliases=("GC/DestroyGCHandle",), keywords=PrivateKeyword.GCHandlePrivate, level=5)
+class PrvDestroyGCHandle_V0:
+    """A GC handle was freed; sent alongside DestroyGCHandle of the runtime provider."""
+
+    HandleID: Pointer
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=199, version=0, aliases=("GC/PinPlugAtGCTime",), keywords=PrivateKeyword.GCPrivate, level=5)
+class PinPlugAtGCTime_V0:
+    """A memory block kept in place by pinned objects; its addresses, and the gap before it in bytes."""
+
+    PlugStart: Pointer
+    PlugEnd: Pointer
+    GapBeforeSize: Pointer
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=11, version=0, aliases=("GC/BGCStart",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGCBegin_V0:
+    """A background collection started."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=12, version=0, aliases=("GC/BGC1stNonCondStop",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGC1stNonConEnd_V0:
+    """The first non-concurrent phase of a background collection ended."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=13, version=0, aliases=("GC/BGC1stConStop",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGC1stConEnd_V0:
+    """The first concurrent phase of a background collection ended."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=14, version=0, aliases=("GC/BGC2ndNonConStart",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGC2ndNonConBegin_V0:
+    """The second non-concurrent phase of a background collection started."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=15, version=0, aliases=("GC/BGC2ndNonConStop",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGC2ndNonConEnd_V0:
+    """The second non-concurrent phase of a background collection ended."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=16, version=0, aliases=("GC/BGC2ndConStart",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGC2ndConBegin_V0:
+    """The second concurrent phase of a background collection started."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=17, version=0, aliases=("GC/BGC2ndConStop",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGC2ndConEnd_V0:
+    """The second concurrent phase of a background collection ended."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=18, version=0, aliases=("GC/BGCPlanStop",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGCPlanEnd_V0:
+    """The plan phase of a background collection ended."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=19, version=0, aliases=("GC/BGCSweepStop",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGCSweepEnd_V0:
+    """The sweep phase of a background collection ended."""
+
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=20, version=0, aliases=("GC/BGCDrainMark",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGCDrainMark_V0:
+    """A background collection drained its mark list; gives the number of objects."""
+
+    Objects: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=21, version=0, aliases=("GC/BGCRevisit",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGCRevisit_V0:
+    """A background collection revisited pages that were written in the meantime, and the objects in them."""
+
+    Pages: UInt64
+    Objects: UInt64
+    IsLarge: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=22, version=0, aliases=("GC/BGCOverflow",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGCOverflow_V0:
+    """The mark stack of a background collection overflowed; objects from Min to Max will be marked again."""
+
+    Min: UInt64
+    Max: UInt64
+    Objects: UInt64
+    IsLarge: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=22, version=1)
+class BGCOverflow_V1(BGCOverflow_V0):
+    """The mark stack of a background collection overflowed. Adds GenNumber."""
+
+    GenNumber: UInt32
+
+
+@event(PRIVATE, id=23, version=0, aliases=("GC/BGCAllocWaitStart",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGCAllocWaitBegin_V0:
+    """An allocation starts waiting for the background collection."""
+
+    Reason: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=24, version=0, aliases=("GC/BGCAllocWaitStop",), keywords=PrivateKeyword.GCPrivate, level=4)
+class BGCAllocWaitEnd_V0:
+    """An allocation stopped waiting for the background collection."""
+
+    Reason: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=26, version=0, keywords=PrivateKeyword.GCPrivate, level=4)
+class BGC1stSweepEnd_V0:
+    """The first sweep of a background collection ended for one generation."""
+
+    GenNumber: UInt32
     ClrInstanceID: UInt16

@@ -1,15 +1,13 @@
-"""Start and end of the method rundown, and its IL-to-native maps.
+"""Start and end of the method rundown, its IL-to-native maps, and settings of the GC.
 
 An EventPipe session ends with the DCEnd flavours: 148 first, then methods and maps, then 146.
 """
 
-from typing import Annotated
-
 from clrevents.schema.event import event
 from clrevents.schema.keywords import RundownKeyword
-from clrevents.schema.method_flags import MethodExtent
+from clrevents.schema.method_flags import ILToNativeMapFields
 from clrevents.schema.registry import RUNDOWN
-from clrevents.schema.types import Counted, Int32, UInt8, UInt16, UInt32, UInt64, by
+from clrevents.schema.types import UInt16, UInt32, UInt64
 
 
 @event(
@@ -108,16 +106,8 @@ class DCEndInit_V1(DCEndInit_V0):
     keywords=RundownKeyword.JittedMethodILToNativeMapRundown,
     level=5,
 )
-class MethodDCStartILToNativeMap_V0:
+class MethodDCStartILToNativeMap_V0(ILToNativeMapFields):
     """IL-to-native map of a method; listed at the start of a session."""
-
-    MethodID: UInt64
-    ReJITID: UInt64
-    MethodExtent: Annotated[MethodExtent, UInt8]
-    CountOfMapEntries: UInt16
-    ILOffsets: Annotated[Counted[Int32], by("CountOfMapEntries")]
-    NativeOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
-    ClrInstanceID: UInt16
 
 
 @event(RUNDOWN, id=149, version=1)
@@ -135,16 +125,8 @@ class MethodDCStartILToNativeMap_V1(MethodDCStartILToNativeMap_V0):
     keywords=RundownKeyword.JittedMethodILToNativeMapRundown,
     level=5,
 )
-class MethodDCEndILToNativeMap_V0:
+class MethodDCEndILToNativeMap_V0(ILToNativeMapFields):
     """IL-to-native map of a method; listed at the end of a session."""
-
-    MethodID: UInt64
-    ReJITID: UInt64
-    MethodExtent: Annotated[MethodExtent, UInt8]
-    CountOfMapEntries: UInt16
-    ILOffsets: Annotated[Counted[Int32], by("CountOfMapEntries")]
-    NativeOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
-    ClrInstanceID: UInt16
 
 
 @event(RUNDOWN, id=150, version=1)
@@ -152,3 +134,17 @@ class MethodDCEndILToNativeMap_V1(MethodDCEndILToNativeMap_V0):
     """IL-to-native map of a method; listed at the end of a session. Adds ILVersionID."""
 
     ILVersionID: UInt64
+
+
+@event(RUNDOWN, id=10, version=0, aliases=("GC/SettingsRundown",), level=4)
+class GCSettingsRundown_V0:
+    """The GC's configuration, listed in the rundown; limits and budgets in bytes."""
+
+    HardLimit: UInt64
+    LOHThreshold: UInt64
+    PhysicalMemoryConfig: UInt64
+    Gen0MinBudgetConfig: UInt64
+    Gen0MaxBudgetConfig: UInt64
+    HighMemPercentConfig: UInt32
+    BitSettings: UInt32
+    ClrInstanceID: UInt16

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import event, struct
 from clrevents.schema.flags import OpenFlag
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 from clrevents.schema.types import Guid, UInt8, UInt16, UInt32, UnicodeString
@@ -49,9 +49,9 @@ class StartupFlags(OpenFlag):
     DISABLE_RANDOMIZED_STRING_HASHING = 0x2000000
 
 
-@event(RUNTIME, id=187, version=0, aliases=("Runtime/Start",), level=4)
-class RuntimeInformationStart_V0:
-    """The runtime's version, how it was started and from where."""
+@struct
+class RuntimeInformationFields:
+    """The runtime, its version and how it was started."""
 
     ClrInstanceID: UInt16
     Sku: Annotated[RuntimeSku, UInt16]
@@ -68,24 +68,13 @@ class RuntimeInformationStart_V0:
     CommandLine: UnicodeString
     ComObjectGuid: Guid
     RuntimeDllPath: UnicodeString
+
+
+@event(RUNTIME, id=187, version=0, aliases=("Runtime/Start",), level=4)
+class RuntimeInformationStart_V0(RuntimeInformationFields):
+    """The runtime's version, how it was started and from where."""
 
 
 @event(RUNDOWN, id=187, version=0, aliases=("Runtime/Start",), level=4)
-class RuntimeInformationDCStart_V0:
+class RuntimeInformationDCStart_V0(RuntimeInformationFields):
     """The runtime's version, how it was started and from where; listed in the rundown."""
-
-    ClrInstanceID: UInt16
-    Sku: Annotated[RuntimeSku, UInt16]
-    BclMajorVersion: UInt16
-    BclMinorVersion: UInt16
-    BclBuildNumber: UInt16
-    BclQfeNumber: UInt16
-    VMMajorVersion: UInt16
-    VMMinorVersion: UInt16
-    VMBuildNumber: UInt16
-    VMQfeNumber: UInt16
-    StartupFlags: Annotated[StartupFlags, UInt32]
-    StartupMode: Annotated[StartupMode, UInt8]
-    CommandLine: UnicodeString
-    ComObjectGuid: Guid
-    RuntimeDllPath: UnicodeString

@@ -3,51 +3,38 @@
 The manifest gives Stack two addresses; an EventPipe writer would write one.
 """
 
-from clrevents.schema.event import event
+from clrevents.schema.event import event, struct
 from clrevents.schema.keywords import PrivateKeyword, RundownKeyword, RuntimeKeyword, StressKeyword
 from clrevents.schema.registry import PRIVATE, RUNDOWN, RUNTIME, STRESS
 from clrevents.schema.types import Pointer, UInt8, UInt16, UInt32
 
 
-@event(RUNTIME, id=82, version=0, aliases=("ClrStack/Walk",), keywords=RuntimeKeyword.Stack, level=0)
-class CLRStackWalk_V0:
-    """The stack of the preceding event: FrameCount addresses. Only in ETW sessions, never sent by EventPipe."""
+@struct
+class StackWalkFields:
+    """A stack, as Windows writes it."""
 
     ClrInstanceID: UInt16
     Reserved1: UInt8
     Reserved2: UInt8
     FrameCount: UInt32
     Stack: Pointer
+
+
+@event(RUNTIME, id=82, version=0, aliases=("ClrStack/Walk",), keywords=RuntimeKeyword.Stack, level=0)
+class CLRStackWalk_V0(StackWalkFields):
+    """The stack of the preceding event: FrameCount addresses. Only in ETW sessions, never sent by EventPipe."""
 
 
 @event(RUNDOWN, id=0, version=0, aliases=("ClrStack/Walk",), keywords=RundownKeyword.Stack, level=0)
-class CLRStackWalkDCStart_V0:
+class CLRStackWalkDCStart_V0(StackWalkFields):
     """The stack of the preceding rundown event. Only in ETW sessions, never sent by EventPipe."""
-
-    ClrInstanceID: UInt16
-    Reserved1: UInt8
-    Reserved2: UInt8
-    FrameCount: UInt32
-    Stack: Pointer
 
 
 @event(PRIVATE, id=151, version=0, aliases=("ClrStack/Walk",), keywords=PrivateKeyword.Stack, level=0)
-class CLRStackWalkPrivate_V0:
+class CLRStackWalkPrivate_V0(StackWalkFields):
     """The stack of the preceding private event. Only in ETW sessions, never sent by EventPipe."""
-
-    ClrInstanceID: UInt16
-    Reserved1: UInt8
-    Reserved2: UInt8
-    FrameCount: UInt32
-    Stack: Pointer
 
 
 @event(STRESS, id=1, version=0, aliases=("ClrStack/Walk",), keywords=StressKeyword.Stack, level=0)
-class CLRStackWalkStress_V0:
+class CLRStackWalkStress_V0(StackWalkFields):
     """The stack of the preceding stress log event. Only in ETW sessions, never sent by EventPipe."""
-
-    ClrInstanceID: UInt16
-    Reserved1: UInt8
-    Reserved2: UInt8
-    FrameCount: UInt32
-    Stack: Pointer

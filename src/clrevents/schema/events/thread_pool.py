@@ -2,29 +2,30 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import event, struct
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 from clrevents.schema.types import Double, UInt16, UInt32
 
 
-@event(RUNTIME, id=50, version=0, aliases=("ThreadPoolWorkerThread/Start",), keywords=RuntimeKeyword.Threading, level=4)
-class ThreadPoolWorkerThreadStart_V0:
-    """A thread pool worker started."""
+@struct
+class WorkerThreadFields:
+    """How many worker threads there are, and how many of them rest."""
 
     ActiveWorkerThreadCount: UInt32
     RetiredWorkerThreadCount: UInt32
     ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=50, version=0, aliases=("ThreadPoolWorkerThread/Start",), keywords=RuntimeKeyword.Threading, level=4)
+class ThreadPoolWorkerThreadStart_V0(WorkerThreadFields):
+    """A thread pool worker started."""
 
 
 @event(RUNTIME, id=51, version=0, aliases=("ThreadPoolWorkerThread/Stop",), keywords=RuntimeKeyword.Threading, level=4)
-class ThreadPoolWorkerThreadStop_V0:
+class ThreadPoolWorkerThreadStop_V0(WorkerThreadFields):
     """A thread pool worker stopped."""
-
-    ActiveWorkerThreadCount: UInt32
-    RetiredWorkerThreadCount: UInt32
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -35,12 +36,8 @@ class ThreadPoolWorkerThreadStop_V0:
     keywords=RuntimeKeyword.Threading,
     level=4,
 )
-class ThreadPoolWorkerThreadRetirementStart_V0:
+class ThreadPoolWorkerThreadRetirementStart_V0(WorkerThreadFields):
     """A thread pool worker was retired."""
-
-    ActiveWorkerThreadCount: UInt32
-    RetiredWorkerThreadCount: UInt32
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -51,12 +48,8 @@ class ThreadPoolWorkerThreadRetirementStart_V0:
     keywords=RuntimeKeyword.Threading,
     level=4,
 )
-class ThreadPoolWorkerThreadRetirementStop_V0:
+class ThreadPoolWorkerThreadRetirementStop_V0(WorkerThreadFields):
     """A retired thread pool worker was put back into use."""
-
-    ActiveWorkerThreadCount: UInt32
-    RetiredWorkerThreadCount: UInt32
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -116,12 +109,8 @@ class ThreadPoolWorkerThreadAdjustmentStats_V0:
 
 
 @event(RUNTIME, id=57, version=0, aliases=("ThreadPoolWorkerThread/Wait",), keywords=RuntimeKeyword.Threading, level=4)
-class ThreadPoolWorkerThreadWait_V0:
+class ThreadPoolWorkerThreadWait_V0(WorkerThreadFields):
     """A thread pool worker starts waiting for work."""
-
-    ActiveWorkerThreadCount: UInt32
-    RetiredWorkerThreadCount: UInt32
-    ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=59, version=0, keywords=RuntimeKeyword.Threading, level=4)

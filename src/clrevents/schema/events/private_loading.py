@@ -1,0 +1,356 @@
+"""Binding of assemblies, phases of loading, methods, loader heaps, and COM references, from the private provider."""
+
+from typing import Annotated
+
+from clrevents.schema.event import event, struct
+from clrevents.schema.flags import OpenFlag
+from clrevents.schema.keywords import PrivateKeyword
+from clrevents.schema.registry import PRIVATE
+from clrevents.schema.types import (
+    AnsiString,
+    Boolean,
+    Bytes,
+    Counted,
+    Int32,
+    Pointer,
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+    UnicodeString,
+    by,
+)
+
+
+@struct
+class AssemblyBindingFields:
+    """What each phase of loading and binding an assembly says."""
+
+    AppDomainID: UInt32
+    LoadContextID: UInt32
+    FromLoaderCache: UInt32
+    DynamicLoad: UInt32
+    AssemblyCodebase: UnicodeString
+    AssemblyName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=159, version=0, aliases=("Binding/PolicyPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
+class BindingPolicyPhaseStart_V0(AssemblyBindingFields):
+    """Start of the policy phase of an assembly bind."""
+
+
+@event(PRIVATE, id=160, version=0, aliases=("Binding/PolicyPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
+class BindingPolicyPhaseEnd_V0(AssemblyBindingFields):
+    """End of the policy phase of an assembly bind."""
+
+
+@event(PRIVATE, id=161, version=0, aliases=("Binding/NgenPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
+class BindingNgenPhaseStart_V0(AssemblyBindingFields):
+    """Start of the native image phase of an assembly bind."""
+
+
+@event(PRIVATE, id=162, version=0, aliases=("Binding/NgenPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
+class BindingNgenPhaseEnd_V0(AssemblyBindingFields):
+    """End of the native image phase of an assembly bind."""
+
+
+@event(
+    PRIVATE,
+    id=163,
+    version=0,
+    aliases=("Binding/LoopupAndProbingPhaseStart",),
+    keywords=PrivateKeyword.Binding,
+    level=4,
+)
+class BindingLookupAndProbingPhaseStart_V0(AssemblyBindingFields):
+    """Start of the file lookup and probing phase of an assembly bind."""
+
+
+@event(
+    PRIVATE, id=164, version=0, aliases=("Binding/LookupAndProbingPhaseStop",), keywords=PrivateKeyword.Binding, level=4
+)
+class BindingLookupAndProbingPhaseEnd_V0(AssemblyBindingFields):
+    """End of the file lookup and probing phase of an assembly bind."""
+
+
+@event(PRIVATE, id=167, version=0, aliases=("Binding/PhaseStart",), keywords=PrivateKeyword.Binding, level=4)
+class BindingPhaseStart_V0(AssemblyBindingFields):
+    """Start of the binding phase of an assembly load."""
+
+
+@event(PRIVATE, id=168, version=0, aliases=("Binding/PhaseStop",), keywords=PrivateKeyword.Binding, level=4)
+class BindingPhaseEnd_V0(AssemblyBindingFields):
+    """End of the binding phase of an assembly load."""
+
+
+@event(PRIVATE, id=169, version=0, aliases=("Binding/DownloadPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
+class BindingDownloadPhaseStart_V0(AssemblyBindingFields):
+    """Start of the download phase of an assembly bind."""
+
+
+@event(PRIVATE, id=170, version=0, aliases=("Binding/DownloadPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
+class BindingDownloadPhaseEnd_V0(AssemblyBindingFields):
+    """End of the download phase of an assembly bind."""
+
+
+@event(PRIVATE, id=188, version=0, aliases=("NgenBinder/NgenBind",), keywords=PrivateKeyword.PrivateFusion, level=4)
+class NgenBindEvent_V0:
+    """Why a native image was used or rejected for an assembly."""
+
+    ClrInstanceID: UInt16
+    BindingID: UInt64
+    ReasonCode: UInt32
+    AssemblyName: UnicodeString
+
+
+@event(PRIVATE, id=196, version=0, aliases=("Binding/FusionMessage",), keywords=PrivateKeyword.Binding, level=4)
+class FusionMessageEvent_V0:
+    """A line of the assembly binding log."""
+
+    ClrInstanceID: UInt16
+    Prepend: Boolean
+    Message: UnicodeString
+
+
+@event(PRIVATE, id=197, version=0, keywords=PrivateKeyword.Binding, level=4)
+class FusionErrorCodeEvent_V0:
+    """An error code of assembly binding, and its category."""
+
+    ClrInstanceID: UInt16
+    Category: UInt32
+    ErrorCode: UInt32
+
+
+@event(PRIVATE, id=165, version=0, aliases=("Binding/LoaderPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
+class LoaderPhaseStart_V0(AssemblyBindingFields):
+    """Start of the loader phase of an assembly load."""
+
+
+@event(PRIVATE, id=166, version=0, aliases=("Binding/LoaderPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
+class LoaderPhaseEnd_V0(AssemblyBindingFields):
+    """End of the loader phase of an assembly load."""
+
+
+@event(
+    PRIVATE,
+    id=171,
+    version=0,
+    aliases=("Binding/LoaderAssemblyInitPhaseStart",),
+    keywords=PrivateKeyword.Binding,
+    level=4,
+)
+class LoaderAssemblyInitPhaseStart_V0(AssemblyBindingFields):
+    """Start of the initialization phase of an assembly load."""
+
+
+@event(
+    PRIVATE,
+    id=172,
+    version=0,
+    aliases=("Binding/LoaderAssemblyInitPhaseStop",),
+    keywords=PrivateKeyword.Binding,
+    level=4,
+)
+class LoaderAssemblyInitPhaseEnd_V0(AssemblyBindingFields):
+    """End of the initialization phase of an assembly load."""
+
+
+@event(
+    PRIVATE, id=173, version=0, aliases=("Binding/LoaderMappingPhaseStart",), keywords=PrivateKeyword.Binding, level=4
+)
+class LoaderMappingPhaseStart_V0(AssemblyBindingFields):
+    """Start of the mapping phase of an assembly load."""
+
+
+@event(
+    PRIVATE, id=174, version=0, aliases=("Binding/LoaderMappingPhaseStop",), keywords=PrivateKeyword.Binding, level=4
+)
+class LoaderMappingPhaseEnd_V0(AssemblyBindingFields):
+    """End of the mapping phase of an assembly load."""
+
+
+@event(
+    PRIVATE,
+    id=175,
+    version=0,
+    aliases=("Binding/LoaderDeliverEventPhaseStart",),
+    keywords=PrivateKeyword.Binding,
+    level=4,
+)
+class LoaderDeliverEventsPhaseStart_V0(AssemblyBindingFields):
+    """Start of the phase of an assembly load that notifies debuggers and profilers."""
+
+
+@event(
+    PRIVATE,
+    id=176,
+    version=0,
+    aliases=("Binding/LoaderDeliverEventsPhaseStop",),
+    keywords=PrivateKeyword.Binding,
+    level=4,
+)
+class LoaderDeliverEventsPhaseEnd_V0(AssemblyBindingFields):
+    """End of the phase of an assembly load that notifies debuggers and profilers."""
+
+
+class RichDebugSource(OpenFlag):
+    """Why the JIT recorded where the code of an IL offset is."""
+
+    SequencePoint = 0x1
+    StackEmpty = 0x2
+    CallSite = 0x4
+    NativeEndOffsetUnknown = 0x8
+    CallInstruction = 0x10
+
+
+@struct
+class RichInlineNode:
+    """A method of an inline tree; Child and Sibling are indexes of other nodes, 0 for none.
+
+    The first node is the compiled method itself. ILOffset is that of the call in its parent, -1 for the first. The JIT
+    leaves out calls that it did not inline, and with them what they lead to: not every node is linked.
+    """
+
+    Method: Pointer
+    ILOffset: Int32
+    Child: UInt32
+    Sibling: UInt32
+
+
+@struct
+class RichDebugMapping:
+    """Where the native code of an IL offset begins; Inlinee is the index of the method's node in the inline tree."""
+
+    ILOffset: Int32
+    Inlinee: UInt32
+    NativeOffset: UInt32
+    Source: Annotated[RichDebugSource, UInt8]
+
+
+@struct
+class RichDebugInfoHead:
+    """What each event about a method's rich debug information begins with."""
+
+    ClrInstanceID: UInt16
+    MethodID: UInt64
+    ReJITID: UInt64
+    ILVersionID: UInt64
+    ChunkIndex: UInt32
+    DataSize: UInt32
+
+
+@struct
+class JittedMethodRichDebugInfoPiece(RichDebugInfoHead):
+    """A piece of what does not fit into one event: 40,000 bytes, the last piece has the rest."""
+
+    Data: Annotated[Bytes, by("DataSize")]
+
+
+@event(
+    PRIVATE,
+    id=189,
+    version=0,
+    keywords=PrivateKeyword.JittedMethodRichDebugInfo,
+    level=4,
+    otherwise=JittedMethodRichDebugInfoPiece,
+)
+class JittedMethodRichDebugInfo_V0(RichDebugInfoHead):
+    """The inline tree and the native-to-IL mapping of a jitted method; bit 31 of ChunkIndex marks the last event."""
+
+    InlineTreeCount: UInt32
+    MappingCount: UInt32
+    InlineTree: Annotated[Counted[RichInlineNode], by("InlineTreeCount")]
+    Mappings: Annotated[Counted[RichDebugMapping], by("MappingCount")]
+
+
+@event(
+    PRIVATE,
+    id=201,
+    version=0,
+    aliases=("ClrMulticoreJit/Common",),
+    keywords=PrivateKeyword.MulticoreJitPrivate,
+    level=4,
+)
+class MulticoreJit_V0:
+    """A step of multicore JIT, with strings and numbers whose meaning depends on the step."""
+
+    ClrInstanceID: UInt16
+    String1: UnicodeString
+    String2: UnicodeString
+    Int1: Int32
+    Int2: Int32
+    Int3: Int32
+
+
+@event(
+    PRIVATE,
+    id=202,
+    version=0,
+    aliases=("ClrMulticoreJit/MethodCodeReturned",),
+    keywords=PrivateKeyword.MulticoreJitPrivate,
+    level=4,
+)
+class MulticoreJitMethodCodeReturned_V0:
+    """Multicore JIT returned code that it had compiled before the first call."""
+
+    ClrInstanceID: UInt16
+    ModuleID: UInt64
+    MethodID: UInt64
+
+
+@event(PRIVATE, id=191, version=0, level=1)
+class FailFast_V0:
+    """The process terminates itself (fail fast): message, location and exit codes."""
+
+    FailFastUserMessage: UnicodeString
+    FailedEIP: Pointer
+    OSExitCode: UInt32
+    ClrExitCode: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE, id=310, version=0, aliases=("LoaderHeap/AllocRequest",), keywords=PrivateKeyword.LoaderHeapPrivate, level=5
+)
+class AllocRequest_V0:
+    """Memory was requested from a loader heap; RequestSize in bytes."""
+
+    LoaderHeapPtr: Pointer
+    MemoryAddress: Pointer
+    RequestSize: UInt32
+    Unused1: UInt32
+    Unused2: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE, id=193, version=0, aliases=("GC/CCWRefCountChangeAnsi",), keywords=PrivateKeyword.InteropPrivate, level=5
+)
+class CCWRefCountChangeAnsi_V0:
+    """The COM reference count of a managed object changed; older form with ANSI strings."""
+
+    HandleID: Pointer
+    ObjectID: Pointer
+    COMInterfacePointer: Pointer
+    NewRefCount: UInt32
+    AppDomainID: UInt64
+    ClassName: AnsiString
+    NameSpace: AnsiString
+    Operation: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(PRIVATE, id=200, version=0, aliases=("GC/CCWRefCountChange",), keywords=PrivateKeyword.InteropPrivate, level=5)
+class CCWRefCountChange_V0:
+    """The COM reference count of a managed object changed, and by which operation."""
+
+    HandleID: Pointer
+    ObjectID: Pointer
+    COMInterfacePointer: Pointer
+    NewRefCount: UInt32
+    AppDomainID: UInt64
+    ClassName: UnicodeString
+    NameSpace: UnicodeString
+    Operation: UnicodeString
+    ClrInstanceID: UInt16
