@@ -92,7 +92,7 @@ def test_second_recordings_confirm(
         (["{a}"], "compare with what?"),
         (["{a}", "--with"], "takes the new recordings"),
         (["{a}", "--with", "--json"], "takes the new recordings"),
-        (["{a}", "{a}", "--with", "{a}"], "at least 4 with 4"),
+        (["{a}", "{a}", "--with", "{a}"], "4 against 4 can"),
         (["{a}", "--with", "{a}", "--strict"], "--strict is about"),
         (["{a}", "--with", "{a}", "--fail-on", "gc.pause>5%"], "no metric"),
         (["{a}", "--with", "{a}", "--per", "request"], "not every recording has requests"),

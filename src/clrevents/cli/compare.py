@@ -52,7 +52,7 @@ class _Sides(click.Command):
 
 @click.command(name="compare", cls=_Sides)
 @click.argument("base", nargs=-1, required=True, metavar="BASE...")
-@click.option(_WITH, "new", multiple=True, metavar="NEW...", help="The new recordings: one, or at least four.")
+@click.option(_WITH, "new", multiple=True, metavar="NEW...", help="The new recordings: one, or a group.")
 @click.option(
     "--per",
     type=click.Choice(get_args(Per)),
@@ -108,9 +108,9 @@ def command(
 ) -> int:
     """Compare recordings before and after a change.
 
-    One recording against one says what differs between these two; groups of at least four say what changed. A change
-    is told from chance by blocks of time, or by recordings, and for each number the smallest change is given that would
-    have been seen.
+    One recording against one says what differs between these two; groups, such as four against four or six against
+    three, say what changed. A change is told from chance by blocks of time, or by recordings, and for each number the
+    smallest change is given that would have been seen.
 
     \b
     What differs between these two?

@@ -178,7 +178,7 @@ def test_what_one_side_did_not_record() -> None:
 @pytest.mark.parametrize(
     ("question", "wrong"),
     [
-        ({"report": "gc"}, "rows are compared of 'alloc', 'callers' and 'top', not of 'gc'"),
+        ({"report": "gc"}, "rows are compared of 'alloc', 'callers', 'heap' and 'top', not of 'gc'"),
         ({"report": "none"}, "no report"),
         ({"report": "top", "raw": True}, "leave raw out"),
         ({"report": "alloc", "source": "ticks"}, "leave source out"),

@@ -138,26 +138,29 @@ class Contrast:
         """Half the interval that misses the true change this often."""
         return t_of(alpha / 2, self.freedom) * self.error
 
-    def smallest(self, alpha: float, floor: float) -> float:
+    def smallest(self, alpha: float, floor: float, events: bool = False) -> float:
         """The smallest true change that would be told from chance, and exceed a floor, four times out of five.
 
-        Infinite where none would.
+        Infinite where none would; `events` as in `smallest_change`.
         """
         quantiles = t_of(alpha / 2, self.freedom), t_of(1 - POWER, self.freedom)
-        return smallest_change(self.error, self.middle, *quantiles, floor)
+        return smallest_change(self.error, self.middle, *quantiles, floor, events)
 
 
-def smallest_change(error: float, middle: float, told: float, power: float, floor: float) -> float:
+def smallest_change(
+    error: float, middle: float, told: float, power: float, floor: float, events: bool = False
+) -> float:
     """The smallest change that exceeds a floor, and so many standard errors, with some power.
 
     What grows varies more, in proportion: what changes from `middle` by as much as itself has twice the error on one
-    side. So there may be none, and it is infinite.
+    side. So there may be none, and it is infinite. Where `events` are counted, only their variance grows so.
     """
     found = 0.0
     for _ in range(200):
         if found > _MANIFOLD * middle > 0:
             break
-        grown = error * (math.hypot(1, 1 + found / middle) / math.sqrt(2) if middle else 1.0)
+        growth = found / middle if middle else 0.0
+        grown = error * math.sqrt((1 + (1 + growth) ** (1 if events else 2)) / 2)
         before, found = found, max(told * grown, floor) + power * grown
         if found <= before * (1 + 1e-6):
             return found
@@ -214,6 +217,23 @@ class Groups:
         limit = ordered[len(ordered) - allowed] if allowed else math.inf
         limits = limit * (error + damping)
         return cls(change, error, chances, limits, float(np.mean(largest >= ordered[-1] * (1 - 1e-9))))
+
+
+def suffices(base: int, new: int, alpha: float) -> bool:
+    """Whether groups of these sizes can differ at a level, in either direction.
+
+    At best no other arrangement differs as much, except in the other direction as many recordings from the other end.
+    """
+    return min(base, new) > 1 and alpha * math.comb(base + new, base) >= 2
+
+
+def sufficient(base: int, new: int, alpha: float) -> list[tuple[int, int]]:
+    """The sizes of groups that suffice with the fewest recordings more than these."""
+    for more in range(math.ceil(2 / alpha)):
+        sizes = [(base + one, new + more - one) for one in range(more + 1)]
+        if enough := [pair for pair in sizes if suffices(*pair, alpha)]:
+            return enough
+    raise AssertionError("two against so many suffice")
 
 
 def _arrangements(base: int, count: int) -> Iterator[NDArray[np.bool_]]:

@@ -32,7 +32,7 @@ def compare(
     report: str | None = None,
     **question: Any,
 ) -> Comparison:
-    """What changed from base to new: one recording against one, or groups of at least four.
+    """What changed from base to new: one recording against one, or groups: four against four, six against three.
 
     Amounts are divided by the number of `"request"`s, by the `"second"` or by nothing (`"none"`); by default by
     requests if all recordings have some, else by seconds. `confirm` takes a second recording of each side: what differs
@@ -41,8 +41,8 @@ def compare(
     With `report="top"`, `"callers"`, `"alloc"` or `"heap"`, all rows of that report are compared, and nothing else;
     `question` is then its parameters and `start`, `end` and `process_id`, as `Trace.report` takes them.
 
-    Raises ValueError for groups of two or three, for an unknown `per`, for requests that were not recorded, for groups
-    with `confirm`, for recordings that were measured for different questions, and for a file that is no saved
+    Raises ValueError for groups of too few recordings, for an unknown `per`, for requests that were not recorded, for
+    groups with `confirm`, for recordings that were measured for different questions, and for a file that is no saved
     measurement; and what `clrevents.open` and `Trace.report` raise.
     """
 

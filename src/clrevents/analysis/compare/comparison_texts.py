@@ -17,7 +17,7 @@ from clrevents.analysis.compare.measured import Measured
 
 PER: Final[Mapping[Per, str]] = {"second": "/s", "request": "/request", "none": ""}
 HEAD: Final = ("metric", "base", "new", "change", "verdict", "could show")
-CHANCE_ALONE: Final = "whether the programs do, only groups of at least 4 a side can tell"
+CHANCE_ALONE: Final = "whether the programs do, only groups can tell (4 against 4, 6 against 3)"
 _ORDER: Final = ("regressed", "differs", "improved", "changed", "stated", "cannot tell", "same", "not comparable")
 
 

@@ -1,7 +1,7 @@
 """Measured recordings, before and after → verdicts on what changed, how sure they are, and what could not be seen.
 
 Two recordings differ, and no more is said of a pair: other recordings of the same programs may differ as much. Groups
-of four and more tell that from a change. Knows no trace and writes no text.
+tell that from a change. Knows no trace and writes no text.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from clrevents.analysis.compare.block_statistics import (
     adjusted,
     smallest_change,
     spread,
+    suffices,
+    sufficient,
     t_of,
     too_sparse,
 )
@@ -35,10 +37,9 @@ from clrevents.analysis.compare.families import FAMILIES
 from clrevents.analysis.compare.identities import identities
 from clrevents.analysis.compare.measured import Amount, Measured
 
-GROUP: Final = 4
-"""Fewer recordings a side than this cannot show that they differ by more than chance."""
 ABSOLUTE_FLOORS: Final[Mapping[str, float]] = {"ns": 0.001, "bytes": 1e6, "count": 10}
-"""Nor is one by less than this in a whole recording; of times, less than this share of its length."""
+"""A change by less than this in a whole recording is none; of times, by less than this share of its length."""
+_FLOOR_TEXTS: Final = {"ns": "0.1 % of the recorded time", "bytes": "1 MB", "count": "10 in a recording"}
 RUNS: Final = 0.03
 """How much runs of one program are assumed to vary (a standard deviation, as a share) where only one was recorded."""
 WIDE: Final = 0.25
@@ -51,12 +52,14 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
     """Compare recordings; `per` is by default `request` if all recorded any, else `second`.
 
     Raises ValueError for an unknown `per`, for requests that were not recorded, and unless there is one recording a
-    side, or at least four.
+    side, or so many that they can show a difference beyond chance.
     """
-    if (len(base), len(new)) != (1, 1) and min(len(base), len(new)) < GROUP:
+    counts = len(base), len(new)
+    if counts != (1, 1) and not suffices(*counts, _LEVELS["groups"]):
+        enough = " or ".join(f"{one} against {other}" for one, other in sufficient(*counts, _LEVELS["groups"]))
         raise ValueError(
-            f"{len(base)} against {len(new)} recordings: compare one with one, or at least {GROUP} with {GROUP}, "
-            "because fewer cannot show a difference beyond chance"
+            f"{counts[0]} against {counts[1]} recordings cannot show a difference beyond chance, however large it is; "
+            f"{enough} can (or compare one with one, which says what differs between these two)"
         )
     held = (*base, *new)
     questions = sorted({one.asked or "everything" for one in held})
@@ -133,6 +136,11 @@ class _Pairing:
         told = self.like.adds or self.like.over is not None
         return told and all(one is None or one.blocks is not None for one in self.amounts)
 
+    @property
+    def events(self) -> bool:
+        """Whether it is a number of events."""
+        return self.like.unit == "count" and self.like.evidence == "event"
+
     def spread(self, place: int, per: Per) -> Spread:
         """Its value in one recording, with its error."""
         one, blocks = self.amounts[place], self.blocks(place)
@@ -153,18 +161,43 @@ class _Pairing:
 
     def judged(
         self,
-        verdict: Verdict | None,
+        told: Verdict,
         values: tuple[float, float],
         change: float,
+        *,
+        level: float,
+        chance: float,
+        floor: float,
         margin: float,
         bound: float,
+        noise: float,
         smallest: float,
-        **more: object,
+        independent: tuple[float, float],
     ) -> Change:
-        """A change with its interval. Without a verdict both sides are the same if `bound`, the most that it may be, is
-        little beside the values; else nobody can tell."""
-        within = bound if verdict is None and bound <= WIDE * sum(map(abs, values)) / 2 else None
-        verdict = verdict or ("cannot tell" if within is None else "same")
+        """A change with its interval, `margin` to either side, and the verdict `told` if it is beyond chance and the
+        floor.
+
+        Else both sides are the same if `bound`, the most that it may be, is little beside the values; so little that it
+        does not count, where the interval excludes 0. Otherwise nobody can tell, and the reason is the first of those
+        that hold; `noise` is what it varies by itself.
+        """
+        wide, least = WIDE * sum(map(abs, values)) / 2, RELATIVE_FLOOR * min(map(abs, values))
+        size, apart = abs(change), abs(change) > margin
+        verdict, within, reason = told, None, None
+        if chance > level or size < floor:
+            if bound <= (least if apart else wide):
+                verdict, within = "same", bound
+            else:
+                verdict = "cannot tell"
+                if chance > level and noise > wide:
+                    reason = "it varies too much"
+                elif size < floor and (chance <= level or floor > least):
+                    counts = _FLOOR_TEXTS[self.like.unit] if floor > least else f"{RELATIVE_FLOOR:.0%}"
+                    reason = f"a change by less than {counts} does not count"
+                elif apart:
+                    reason = "of so many numbers, some differ as much by chance"
+                else:
+                    reason = "it changed by less than can be told from chance"
         return self.change(
             verdict,
             values,
@@ -172,8 +205,9 @@ class _Pairing:
             high=change + margin,
             smallest=smallest if isfinite(smallest) else None,
             within=within,
-            reason="it varies too much" if verdict == "cannot tell" else None,
-            **more,
+            chance=chance,
+            independent=independent,
+            reason=reason,
         )
 
     def change(self, verdict: Verdict, values: tuple[float | None, float | None], **more: object) -> Change:
@@ -249,14 +283,18 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
     for (place, contrast, worth, values), chance in zip(tested, chances.tolist(), strict=True):
         one = pairings[place]
         floor = one.floor(per, values)
+        noise = contrast.margin(0.10)
         found[place] = one.judged(
-            "differs" if chance <= level and abs(contrast.change) >= floor else None,
+            "differs",
             values,
             contrast.change,
-            contrast.margin(0.05),
-            abs(contrast.change) + contrast.margin(0.10),
-            contrast.smallest(alone, floor) if min(worth) >= SURE else inf,
+            level=level,
             chance=chance,
+            floor=floor,
+            margin=contrast.margin(0.05),
+            bound=abs(contrast.change) + noise,
+            noise=noise,
+            smallest=contrast.smallest(alone, floor, one.events) if min(worth) >= SURE else inf,
             independent=worth,
         )
     return [found[place] for place in range(len(pairings))]
@@ -296,19 +334,27 @@ def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list
         one = pairings[place]
         change, limit = float(groups.change[column]), float(groups.limits[column])
         chance = float(groups.chances[column])
-        verdict: Verdict | None = None
-        if chance <= level and abs(change) >= floors[column]:
-            better = one.like.better
-            verdict = "improved" if (change < 0) == (better == "less") else "regressed"
-            verdict = "changed" if better == "neither" else verdict
+        better = one.like.better
+        told: Verdict = "improved" if (change < 0) == (better == "less") else "regressed"
         error, floor = float(groups.errors[column]), float(floors[column])
-        # Exchanged groups differ more where there is a change, and so the limit grows with it.
-        power = t_of((1 - POWER) / 2, sum(sizes) - 2)
+        # Exchanged groups differ more where there is a change, and so the limit grows with it; and the error that few
+        # recordings show is as often too small.
+        power = t_of((1 - POWER) / 4, min(sizes))
         smallest = max(limit, floor)
         if error:
-            smallest = smallest_change(error, sum(values) / 2, limit / error, power, floor)
+            smallest = smallest_change(error, sum(values) / 2, limit / error, power, floor, one.events)
         found[place] = one.judged(
-            verdict, values, change, limit, abs(change) + limit, smallest, chance=chance, independent=sizes
+            "changed" if better == "neither" else told,
+            values,
+            change,
+            level=level,
+            chance=chance,
+            floor=floor,
+            margin=limit,
+            bound=abs(change) + limit,
+            noise=t_of(0.05, sum(sizes) - 2) * error,
+            smallest=smallest,
+            independent=sizes,
         )
     return [found[place] for place in range(len(pairings))]
 
