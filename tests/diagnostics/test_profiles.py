@@ -7,7 +7,7 @@ import pytest
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.diagnostics import PROFILES, DiagnosticsError, Profile, Provider, find_profile
-from clrevents.diagnostics.profiles import joined_profiles, provider_for
+from clrevents.diagnostics.profiles import METERS, counter_providers, joined_profiles, provider_for
 from clrevents.diagnostics.providers import EVERYTHING, parse_providers, parse_runtime_events, united
 from clrevents.diagnostics.wanted import providers_for
 from clrevents.events import ExceptionThrown_V1
@@ -128,3 +128,18 @@ def test_a_pattern_does_not_make_the_program_do_things() -> None:
     (runtime,) = (one for one in providers_for(["GC*"]) if one.name == RUNTIME)
     assert not runtime.keywords & 0x1900000
     assert runtime.keywords & 1
+
+
+def test_what_asks_for_metrics_shares_them() -> None:
+    """SHARED is the one session of metrics that several tools can have, if they agree; `dotnet-counters` asks for 10
+    histograms, and what is left out agrees with anything. A ClientId would silence all files of a ring but the first.
+    """
+    asked = [
+        provider_for(need.provider, 0, 0, need.argument) for one in report_names() for need in find_report(one).needs
+    ]
+    asked += [provider for profile in PROFILES for provider in profile.providers]
+    metrics = {str(one) for one in asked if one.name == METERS}
+    assert metrics == {f"{METERS}:0x2:4:SessionId=SHARED;Metrics=System.Runtime;MaxHistograms=10"}
+    assert counter_providers(["A", "B\\b"], 0.5)[-1].arguments == (
+        "SessionId=SHARED;Metrics=A,B\\b;MaxHistograms=10;RefreshInterval=0.5"
+    )

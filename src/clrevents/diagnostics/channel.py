@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 from clrevents.diagnostics.driving import ANSWER_SECONDS, open_request, run
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.messages import StopTracing
+from clrevents.diagnostics.metrics_guard import Guard, begin_guard, end_guard
 from clrevents.diagnostics.runtime_requests import SessionSettings, start_session
 from clrevents.diagnostics.transports import Connection, Endpoint
 
@@ -32,6 +33,8 @@ class Channel:
 
     def __init__(self, endpoint: Endpoint, settings: SessionSettings, stop_seconds: float = STOP_SECONDS) -> None:
         self._endpoint = endpoint
+        self._settings = settings
+        self._guard: Guard | None = None
         self._stop_seconds = stop_seconds
         self._stopper: Connection | None = None
         self._stopped = 0.0
@@ -58,11 +61,15 @@ class Channel:
             self._close("stopped" if self.stopping else "ended")
         return self._buffer[:size]
 
-    def stop(self) -> None:
-        """Request the end, and go on receiving until it comes. Further calls have no effect."""
+    def stop(self, followed: bool = False) -> None:
+        """Request the end, and go on receiving until it comes. Further calls have no effect. `followed`: a session that
+        records the same has begun, which guards the metrics."""
         if self.stopping or self.end is not None:
             return
         self.stopping = True
+        if not followed:
+            with contextlib.suppress(DiagnosticsError):
+                self._guard = run(begin_guard(self._endpoint, self._settings), "metrics", ANSWER_SECONDS)
         self._stopped = time.monotonic()
         # A process that is gone ends the stream by itself.
         with contextlib.suppress(DiagnosticsError):
@@ -80,3 +87,9 @@ class Channel:
         self._connection.close()
         if self._stopper is not None:
             self._stopper.close()
+        guard, self._guard = self._guard, None
+        if guard is not None and end == "stopped":
+            with contextlib.suppress(DiagnosticsError):
+                run(end_guard(self._endpoint, guard), "the end of metrics", ANSWER_SECONDS)
+        elif guard is not None:
+            guard[0].close()

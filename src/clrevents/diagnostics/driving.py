@@ -45,7 +45,17 @@ class Take:
     size: int
 
 
-Steps: TypeAlias = Generator[Open | Send | Take, Any, A]
+@frozen
+class TakeSome:
+    """Whatever comes in within this time: bytes; None if nothing does; empty at the end."""
+
+    connection: Connection
+    seconds: float
+
+
+Step: TypeAlias = Open | Send | Take | TakeSome
+Steps: TypeAlias = Generator[Step, Any, A]
+SOME: Final = 1 << 16
 
 
 def open_request(endpoint: Endpoint, command: Command[Any]) -> Steps[Connection]:
@@ -104,7 +114,7 @@ def run(steps: Steps[A], what: str, seconds: float = ANSWER_SECONDS) -> A:
             failed = error
 
 
-def _do(step: Open | Send | Take, what: str, until: float) -> Any:
+def _do(step: Step, what: str, until: float) -> Any:
     match step:
         case Open(endpoint):
             return endpoint.connect(until - time.monotonic())
@@ -112,6 +122,16 @@ def _do(step: Open | Send | Take, what: str, until: float) -> Any:
             connection.send(data, until - time.monotonic())
         case Take(connection, size):
             return receive_exactly(connection, size, what, until)
+        case TakeSome(connection, seconds):
+            return _receive_some(connection, min(seconds, until - time.monotonic()))
+
+
+def _receive_some(connection: Connection, seconds: float) -> bytes | None:
+    buffer = bytearray(SOME)
+    try:
+        return bytes(buffer[: connection.receive_into(memoryview(buffer), seconds)])
+    except TimeoutError:
+        return None
 
 
 def receive_exactly(connection: Connection, size: int, what: str, until: float) -> bytes:

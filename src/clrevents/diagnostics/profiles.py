@@ -17,6 +17,8 @@ from clrevents.schema.keywords import TplKeyword
 from clrevents.schema.registry import PRIVATE, RUNTIME, SAMPLE, TPL
 
 METERS: Final = "System.Diagnostics.Metrics"
+METER_VALUES: Final = 0x2
+"""The keyword of its values and collections."""
 _BRIDGE: Final = "Microsoft-Diagnostics-DiagnosticSource"
 
 
@@ -61,12 +63,14 @@ _SAMPLED: Final = "Stops all managed threads for each round of samples: 0.2 to 4
 def counter_providers(names: Iterable[str] = ("System.Runtime",), seconds: float = 1) -> tuple[Provider, ...]:
     """The providers that make counters and meters with these names publish their values every so many seconds."""
     names = list(names)
-    meters = (
-        f"SessionId=clrevents;Metrics={','.join(names)};RefreshInterval={seconds:g};MaxTimeSeries=1000;MaxHistograms=20"
-    )
+    # A runtime has one session of metrics at a time, except for those called SHARED, which must agree: on what is left
+    # out they do, and dotnet-counters asks for 10 histograms. A ClientId would have to differ in each file of a ring.
+    meters = f"SessionId=SHARED;Metrics={','.join(names)};MaxHistograms=10"
+    if seconds != 1:
+        meters += f";RefreshInterval={seconds:g}"
     sources = [name.partition("\\")[0] for name in names]
     counters = [Provider(name, arguments=f"EventCounterIntervalSec={seconds:g}") for name in dict.fromkeys(sources)]
-    return (*counters, Provider(METERS, keywords=2, arguments=meters))
+    return (*counters, Provider(METERS, keywords=METER_VALUES, arguments=meters))
 
 
 PROFILES: Final = (

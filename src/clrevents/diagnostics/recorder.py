@@ -162,7 +162,7 @@ class Recorder:
             self.why = str(error)
             return
         for tape in running:
-            tape.stop()
+            tape.stop(followed=True)
 
     def _add(self) -> None:
         watch = self._plan.until

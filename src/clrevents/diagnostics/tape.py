@@ -153,9 +153,9 @@ class Tape:
         self.bytes = os.fstat(self._file).st_size if self.failure else self.bytes + len(data)
         return True
 
-    def stop(self) -> None:
-        """Ask for the end."""
-        self._channel.stop()
+    def stop(self, followed: bool = False) -> None:
+        """Ask for the end; `followed` as for `Channel.stop`."""
+        self._channel.stop(followed)
 
     def abandon(self) -> None:
         """Take nothing more."""
