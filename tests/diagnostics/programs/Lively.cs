@@ -81,7 +81,7 @@ public static class Lively
             if (clock.Elapsed.TotalSeconds > seconds * 0.75) Task.Run(() => Task.Delay(1)).Wait();
             Thread.Sleep(60);
         }
-        Console.WriteLine(ticks > 0 ? "ended" : "no timer");
+        Console.WriteLine("ended");
         return 0;
     }
 }
