@@ -18,6 +18,8 @@ from clrevents._util.words import safe
 Severity: TypeAlias = Literal["note", "payload", "damage"]
 ErrorMode: TypeAlias = Literal["report", "strict", "salvage"]
 
+UNENDED: Final = frozenset(("missing-end", "truncated", "compressed-stream"))
+"""The kinds of problem of a trace whose end is missing."""
 ERROR_MODES: Final[tuple[ErrorMode, ...]] = ("report", "strict", "salvage")
 
 

@@ -21,7 +21,6 @@ pytestmark = [needs_shared, pytest.mark.full, pytest.mark.filterwarnings("ignore
 
 TRACES: Final = (
     "traces/perfview/eventpipe-dotnetcore2.1-linux-x64-objver3.netperf.gz",
-    "traces/perfview/eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.gz",
     "traces/own/net8-sample.nettrace.gz",
     "traces/own/net10-lossy.nettrace.gz",
     "scenarios/net31-states-44.nettrace.gz",

@@ -24,6 +24,10 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
+UNSEEN_LOSSES: Final = "no loss can be seen, because this recorder does not number what it drops"
+"""The sentence where events may have been lost without a trace of it."""
+
+
 def lost_events(number: int) -> str:
     """The sentence for events that were never written."""
     return f"{counted(number, 'event was', 'events were')} lost while recording"

@@ -37,8 +37,7 @@ def command(file: str, as_json: bool, fail_on: FailOn) -> int:
     """
     with Reading(file) as reading:
         result = reading.trace.check()
-        damage = [p for p in result.problems if p.severity == "damage"]
-        code = reading.verdict(damage, result.payload_faults > 0, result.lost, fail_on)
+        code = reading.verdict(result.problems, result.lost, fail_on)
         with Output() as out:
             if as_json:
                 out.json(_object(result))

@@ -22,7 +22,9 @@ from clrevents.trace import passes_of
 
 @click.command(name="cut")
 @file_argument
-@click.option("-o", "--output", "out", required=True, metavar="OUT", help="The trace to write.")
+@click.option(
+    "-o", "--output", "out", required=True, metavar="OUT", help="The trace to write; compressed if it ends in .gz."
+)
 @click.option("--events", multiple=True, metavar="SELECTOR", help="Only these events; repeatable.")
 @click.option("--provider", metavar="NAME", help="Only events of this provider.")
 @click.option(

@@ -374,7 +374,7 @@ def _told(outcome: Any, fail_on: FailOn) -> int:
     sizes = counted(written.tables, "table"), counted(written.rows, "row"), counted(written.bytes, "byte")
     say(f"{outcome.job.folder}: {', '.join(sizes)}")
     _say_left_out(outcome.job.folder, written.left_out)
-    met = {"damage": bool(outcome.damage), "loss": outcome.lost > 0}
+    met = {"damage": bool(outcome.damage), "loss": outcome.lost > 0, "end": outcome.unended}
     met["problem"] = met["damage"] or outcome.payload_faults
     return 3 if any(met[kind] for kind in fail_on) else 0
 

@@ -14,7 +14,7 @@ import click
 
 import clrevents
 from clrevents._util.units import duration_text, moment_text, size_text
-from clrevents._util.words import counted, lost_events
+from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.recording.recording_kind import KIND_WORDS
 from clrevents.analysis.framework.run.answerable import asked_and_needed, trace_answers
@@ -28,7 +28,7 @@ from clrevents.cli.reading import (
     refuse_many_with,
     with_option,
 )
-from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.errors import UNENDED, DamageError, ErrorMode, PayloadError
 from clrevents.export.files.facts import process_object, trace_object
 from clrevents.schema.registry import RUNDOWN
 
@@ -38,7 +38,6 @@ _WORST: Final = 3
 """Faults that are shown."""
 _LISTED: Final = 1_000
 """Processes that are listed."""
-_UNENDED: Final = "missing-end"
 _MANY: Final = {
     "trace": "trace",
     "process_id": "process",
@@ -220,8 +219,10 @@ def _trust_text(found: dict[str, Any]) -> str:
     faults = sum(p["severity"] == "payload" for p in problems)
     if faults:
         parts.append(f"{counted(faults, 'payload does', 'payloads do')} not fit")
-    if any(p["kind"] == _UNENDED for p in problems):
+    if any(p["kind"] in UNENDED for p in problems):
         parts.append("the end is missing: the program or the recorder ended early")
+    if not found["losses_visible"]:
+        return "; ".join([*(parts or ["complete: nothing damaged"]), UNSEEN_LOSSES])
     return "; ".join(parts) or "complete: nothing lost, nothing damaged"
 
 

@@ -23,7 +23,9 @@ from clrevents.rewrite import join
 @click.command(name="join")
 @file_argument
 @click.argument("other", metavar="OTHER")
-@click.option("-o", "--output", "out", required=True, metavar="OUT", help="The trace to write.")
+@click.option(
+    "-o", "--output", "out", required=True, metavar="OUT", help="The trace to write; compressed if it ends in .gz."
+)
 @errors_option
 @fail_on_option("damage")
 def command(file: str, other: str, out: str, errors: ErrorMode, fail_on: FailOn) -> int:

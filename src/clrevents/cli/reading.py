@@ -23,6 +23,7 @@ from clrevents._util.words import counted, lost_events
 from clrevents.cli.output import safe, say
 from clrevents.errors import (
     ERROR_MODES,
+    UNENDED,
     DamageError,
     ErrorMode,
     PayloadError,
@@ -41,7 +42,7 @@ _OF_MANY: Final = (
 )
 _PATTERN: Final = re.compile(r"[*?]|\[.+\]")
 _SHOWN: Final = 8
-_KINDS: Final = ("damage", "loss", "problem", "none")
+_KINDS: Final = ("damage", "loss", "problem", "end", "none")
 
 
 class _FailOnType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
@@ -142,7 +143,7 @@ def fail_on_option(default: str, also: str | None = None) -> Callable[[F], F]:
         default=default,
         show_default=True,
         help="Exit with 3 on these, comma-separated: damage (the file is damaged), loss (events were lost while "
-        "recording), problem (damage, or a payload that does not fit its layout), none."
+        "recording), problem (damage, or a payload that does not fit its layout), end (the end is missing), none."
         + (f" Also: {also} (the trace has no data for the report)." if also else ""),
     )
 
@@ -308,20 +309,19 @@ class Reading:
 
         The library warns about the first damage or loss, so without a warning no scan is needed.
         """
-        if not self._warned and not self._damaged and "problem" not in fail_on:
+        if not self._warned and not self._damaged and not fail_on & {"problem", "end"}:
             return 0
         problems = self.trace.problems
-        damage = [p for p in problems if p.severity == "damage"]
-        faults = any(p.severity == "payload" for p in problems)
         try:
             lost = self.trace.lost
         except TraceError:
             # With --errors report a limit may have ended the reading before the damage.
             lost = 0
-        return self.verdict(damage, faults, lost, fail_on)
+        return self.verdict(problems, lost, fail_on)
 
-    def verdict(self, damage: list[Problem], faults: bool, lost: int, fail_on: FailOn) -> int:
+    def verdict(self, found: Sequence[Problem], lost: int, fail_on: FailOn) -> int:
         """Report damage and losses on stderr, a sentence each; returns the exit code."""
+        damage = [p for p in found if p.severity == "damage"]
         self._meter.close()
         damaged = [*self._damaged, *([(self.name, damage)] if damage else [])]
         for name, problems in damaged:
@@ -331,7 +331,8 @@ class Reading:
         met = {
             "damage": bool(damaged),
             "loss": lost > 0,
-            "problem": bool(damaged) or faults,
+            "problem": bool(damaged) or any(p.severity == "payload" for p in found),
+            "end": any(p.kind in UNENDED for p in found),
         }
         return 3 if any(met.get(kind, False) for kind in fail_on) else 0
 

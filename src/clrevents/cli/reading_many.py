@@ -19,7 +19,7 @@ from clrevents._util.meter import Meter
 from clrevents._util.words import counted
 from clrevents.cli.output import say
 from clrevents.cli.reading import FailOn
-from clrevents.errors import ErrorMode, TraceError
+from clrevents.errors import UNENDED, ErrorMode, TraceError
 from clrevents.fleet import Traces
 
 _LISTED: Final = 10
@@ -61,7 +61,7 @@ class ReadingMany:
     def finish(self, fail_on: FailOn) -> int:
         """Report which traces could not be read, and how many are damaged; returns the worst exit code of all."""
         self._meter.close()
-        problems = self.asked.problems.select("trace", "severity", "message")
+        problems = self.asked.problems.select("trace", "severity", "kind", "message")
         errors = [row for row in problems.rows() if row["severity"] == "error"]
         for row in errors[:_LISTED]:
             say(f"{row['trace']}: {row['message']}")
@@ -71,6 +71,7 @@ class ReadingMany:
         if of["damage"]:
             say(f"{counted(len(of['damage']), 'trace')} of {len(self.asked)} damaged; the table `problems` says where")
         met = {"damage": bool(of["damage"]), "problem": bool(of["damage"] or of["payload"]), "loss": False}
+        met["end"] = any(row["kind"] in UNENDED for row in problems.rows())
         if "loss" in fail_on:
             met["loss"] = any(self.asked.overview()["lost"].tolist())
         return 2 if errors else 3 if any(met.get(kind, False) for kind in fail_on) else 0

@@ -23,6 +23,7 @@ from clrevents.decode.container.container import bad_fields
 from clrevents.decode.container.fields_of_names import FieldsOfNames
 from clrevents.errors import Limits, Problem, damage
 from clrevents.schema.dynamic import FieldDescription
+from clrevents.schema.lack_mark import LACKED
 from clrevents.schema.registry import Entry, EventInfo, Registry
 from clrevents.schema.undeclared import with_undeclared
 
@@ -136,6 +137,8 @@ class Kinds:
         self._last_undefined: EventKind | None = None
         self._fields = FieldsOfNames(limits.fields, limits.learned)
         self.all: list[EventKind] = []
+        self.lacked: set[int] = set()
+        """Ids of events that say what the original of this copy lacked."""
 
     def define(self, row: MetadataRow) -> Problem | None:
         """Add a description; returns a problem if its id already has another meaning."""
@@ -170,6 +173,8 @@ class Kinds:
             if self._described is not None and described is not None:
                 self._described[described] = kind
         self._give(row.metadata_id, kind)
+        marks = self.lacked.add if (row.provider, row.name) == LACKED else self.lacked.discard
+        marks(row.metadata_id)
         if old is None or old.undefined:
             return problem
         text = f"event description {row.metadata_id} is redefined as {kind.key}; it was {old.key}"

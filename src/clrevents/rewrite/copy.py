@@ -7,10 +7,10 @@ such events do other readers look for another capture thread. Has no rules about
 
 from __future__ import annotations
 
-import struct
+import dataclasses
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import attrs
 
@@ -21,8 +21,8 @@ from clrevents.encode.nettrace6 import MOST_BLOCK_BYTES, NetTrace6Writer
 from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, Sink, ThreadRow, TraceHeader
 from clrevents.errors import TraceError
 from clrevents.schema.codes import ARRAYS, LabelKind, TypeCode
-from clrevents.schema.cut_mark import CUT
 from clrevents.schema.dynamic import FieldDescription
+from clrevents.schema.lack_mark import LACKED
 from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
 
 _REGION_EVENTS: Final = 20_000
@@ -32,9 +32,6 @@ _BLOCK_ROWS: Final = 100
 _BLOCK_HEADER: Final = 64
 _EVENT_HEADER: Final = 64
 _LARGEST_ID: Final = (1 << 31) - 1
-_MARK_ID: Final = _LARGEST_ID
-_MARK_EVENT: Final = 2
-_MARK_FIELDS: Final = tuple(FieldDescription(name, TypeCode.INT64) for name in ("StartNs", "EndNs"))
 _M32: Final = (1 << 32) - 1
 _M64: Final = (1 << 64) - 1
 _HALF: Final = 1 << 63
@@ -42,6 +39,8 @@ _LOSERS: Final = 1 << 50
 _ORIGINS: Final = 1 << 40
 """Where the threads of one more trace begin."""
 _NO_MEANING: Final = 0
+Mark: TypeAlias = tuple[MetadataRecord, bytes]
+"""An event that says something of the trace itself: its description, whose id may change, and its payload."""
 _Item = TypeVar("_Item")
 _OVERRIDES: Final = {
     "opcode": LabelKind.OPCODE,
@@ -62,7 +61,7 @@ class Copied(Value):
     undescribed: int
     """The number of events left out because the trace does not describe them."""
     bytes: int
-    """The size of the new trace in bytes."""
+    """The size of the new trace in bytes, before compression."""
 
 
 @frozen
@@ -106,7 +105,7 @@ class Part:
 class Copier:
     """Appends rows to a new trace, in time order. `losses` are those that the result shows.
 
-    `mark` is one more event, a description and a payload, which is written beside the first one.
+    `marks` are more events, each a description and a payload, which are written beside the first one.
     """
 
     def __init__(
@@ -114,9 +113,9 @@ class Copier:
         sink: Sink,
         info: TraceInfo,
         losses: Iterable[Loss] = (),
-        mark: tuple[MetadataRecord, bytes] | None = None,
+        marks: Iterable[Mark] = (),
     ) -> None:
-        self._mark = mark
+        self._marks = [*marks]
         self._info = info
         self._labelled = info.version >= 6
         # In NetTrace 4 a last number of 0 means "unknown", so its threads start at 1.
@@ -128,7 +127,6 @@ class Copier:
         writer = NetTrace6Writer if self._labelled else NetTrace4Writer
         self._writer: Any = _written("the header", writer, sink, _header(info))
         # Stable: of two adjacent losses of a thread, the first ends before the second starts.
-        self._part = b""
         self._points = deque(sorted(self._loss_points(losses), key=lambda point: point.tick))
         self._numbers: dict[int, int] = {}
         self._used: set[int] = set()
@@ -150,10 +148,6 @@ class Copier:
         self._written = 0
         self._lost = 0
         self._undescribed = 0
-
-    def part(self, start_ns: int, end_ns: int) -> None:
-        """Record, with an event before all others, that the new trace is a part, from `start_ns` to before `end_ns`."""
-        self._part = struct.pack("<qq", start_ns, end_ns)
 
     @property
     def first(self) -> Origin:
@@ -178,32 +172,39 @@ class Copier:
         if kind.undefined:
             self._undescribed += 1
             return
+        if (kind.row.provider, kind.row.name) == LACKED:
+            # What the original lacked is known of its copy, and said again.
+            return
         part.origin.thread_rows = part.rows.thread_rows
-        self._write_part(tick)
         while self._points and self._points[0].tick <= tick:
             self._pass(self._points.popleft())
         self._event(part, row, tick)
 
     def finish(self) -> Copied:
         """Write the losses after the last event, the last sequence point and the end mark."""
-        self._write_part(self._info.sync_qpc)
+        if self._marks:
+            nobody = self._thread(self.first, -1) if self._labelled else 0
+            self._write_marks(EventRecord(0, self._latest, nobody, capture_thread_id=nobody))
         for point in self._points:
             self._pass(point)
         self._sequence_point(self._latest, dict(self._numbers))
         self._writer.end()
         return Copied(self._written, self._lost, self._undescribed, self._writer.offset)
 
-    def _write_part(self, first_tick: int) -> None:
-        """The event that says of which part of another trace this is one; before the first of the others."""
-        payload, self._part = self._part, b""
-        if not payload:
-            return
-        thread = self._thread(self.first, -1) if self._labelled else 0
-        number = self._numbers[thread] = self._numbers.get(thread, self._first) + 1
-        tick = min(first_tick, self._info.sync_qpc)
-        self._used.add(_MARK_ID)
-        self._new.append(MetadataRecord(_MARK_ID, CUT[0], _MARK_EVENT, name=CUT[1], fields=_MARK_FIELDS))
-        self._events.append(EventRecord(_MARK_ID, tick, thread, payload, sequence=number))
+    def _write_marks(self, beside: EventRecord) -> None:
+        """The events that say what this trace is, at the time and on the threads of its first one."""
+        for described, payload in self._marks:
+            wanted = self._unused(described.metadata_id)
+            self._new.append(dataclasses.replace(described, metadata_id=wanted))
+            number = self._number(beside.capture_thread_id or 0)
+            event = dataclasses.replace(beside, metadata_id=wanted, payload=payload, sequence=number)
+            self._events.append(event)
+        self._marks = []
+
+    def _number(self, capture: int) -> int:
+        """The number of the next event that this thread writes."""
+        number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
+        return number
 
     def _event(self, part: Part, row: int, tick: int) -> None:
         events, rows, origin = part.events, part.rows, part.origin
@@ -213,24 +214,8 @@ class Copier:
             thread, capture = self._thread(origin, int(rows.thread_places[row])), self._thread(origin, capture)
         elif not rows.sequenced:
             capture = thread
-        if self._mark is not None:
-            described, mark = self._mark
-            self._mark = None
-            self._used.add(described.metadata_id)
-            self._new.append(described)
-            number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
-            self._events.append(
-                EventRecord(
-                    described.metadata_id,
-                    tick,
-                    thread,
-                    mark,
-                    capture_thread_id=capture,
-                    sequence=number,
-                    processor=events.processors[row],
-                )
-            )
-        number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
+        if self._marks:
+            self._write_marks(EventRecord(0, tick, thread, capture_thread_id=capture, processor=events.processors[row]))
         activity = rows.activities.get(row) if rows.activities is not None else None
         related = rows.related_activities.get(row) if rows.related_activities is not None else None
         self._events.append(
@@ -240,7 +225,7 @@ class Copier:
                 thread,
                 payload,
                 capture_thread_id=capture,
-                sequence=number,
+                sequence=self._number(capture),
                 processor=events.processors[row],
                 stack_id=self._stack(part, events.stack_ids[row]),
                 activity_id=activity or NO_GUID,
@@ -263,14 +248,8 @@ class Copier:
         if known is not None:
             return known
         described = kind.row
-        wanted: int = described.metadata_id
-        if not 0 < wanted <= _LARGEST_ID or wanted in self._used:
-            # NetPerf 1 and 2 have file offsets here; damaged traces reuse ids.
-            while self._next_id in self._used:
-                self._next_id += 1
-            wanted = self._next_id
+        wanted = self._unused(described.metadata_id)
         origin.kinds[kind.index] = wanted
-        self._used.add(wanted)
         self._new.append(
             MetadataRecord(
                 wanted,
@@ -288,6 +267,15 @@ class Copier:
                 described.provider_guid,
             )
         )
+        return wanted
+
+    def _unused(self, wanted: int) -> int:
+        """This id if it is free, or else another one: NetPerf 1 and 2 have file offsets, damaged traces reuse ids."""
+        if not 0 < wanted <= _LARGEST_ID or wanted in self._used:
+            while self._next_id in self._used:
+                self._next_id += 1
+            wanted = self._next_id
+        self._used.add(wanted)
         return wanted
 
     def _thread(self, origin: Origin, place: int) -> int:

@@ -9,9 +9,12 @@ import os
 from collections.abc import Iterable
 from typing import Final, Literal, Unpack
 
-from clrevents._util.outputs import whole_file
+import attrs
+
+from clrevents.encode.values import MetadataRecord
 from clrevents.rewrite.copy import Copied, Copier
-from clrevents.schema.cut_mark import CUT
+from clrevents.rewrite.new_trace import every_destroyed, lacks, new_trace
+from clrevents.schema.cut_mark import CUT, FIELDS, ID, mark_payload
 from clrevents.schema.join_mark import SELECTOR as JOINED
 from clrevents.schema.naming_events import NAMING_EVENTS
 from clrevents.schema.redaction_mark import SELECTOR
@@ -20,6 +23,7 @@ from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 _ALWAYS: Final = -(1 << 63)
 _FOREVER: Final = (1 << 63) - 1
 _MARK: Final = "/".join(CUT)
+_DESCRIBED: Final = MetadataRecord((1 << 31) - 1, CUT[0], ID, name=CUT[1], fields=FIELDS)
 CONTEXT: Final = (*NAMING_EVENTS, "runtime/R2RGetEntryPoint", "*/ProcessInfo")
 """Selectors of the events needed to resolve addresses, whenever they were written."""
 
@@ -36,8 +40,11 @@ def cut(
     `selectors` and `filters` are those of `Trace.events`. With `rundown`, the events of `CONTEXT` are included whatever
     the filters say. With `start` or `end`, an event `clrevents/Cut`, which is not counted, records the bounds of the
     part: reports cover that window. Sequence numbers are rewritten so that the result shows the original's losses whose
-    window is inside `start` to `end`; with `thread_id`, only those of the selected threads. If there are more losses
-    than `Limits.problems`, only the first are known. `out` appears only when complete. Raises the exceptions of
+    window touches `start` to `end`, each with all its events; with `thread_id`, only those of the selected threads. If
+    there are more losses than `Limits.problems`, only the first are known. What else the original lacked (its end,
+    damaged places) is recorded by events `clrevents/Lacked`, which are not counted either.
+
+    `out` is compressed if its name ends in `.gz`, and appears only when complete. Raises the exceptions of
     `Trace.events`, TraceError for what does not fit into a block of the new trace, ValueError if `out` is the trace
     itself, and OSError.
     """
@@ -45,17 +52,18 @@ def cut(
         # Used twice: an iterator would be exhausted by then.
         filters["thread_id"] = tuple(filters["thread_id"])
     # A part of a redacted trace says that it is one, too.
-    marks = (SELECTOR, JOINED, _MARK)
-    always = (*CONTEXT, *marks) if rundown else marks
+    kept = (SELECTOR, JOINED, _MARK)
+    always = (*CONTEXT, *kept) if rundown else kept
     rows = passes_of(trace).event_rows(*selectors, always=always, decode=False, filters=filters)
     low, high = (_edge_ns(trace, filters, name) for name in ("start", "end"))
-    losses = _inside(trace, low, high, filters.get("thread_id"))
-    with whole_file(out, trace.info.path) as file:
-        copier = Copier(file, trace.info, losses)
-        if low is not None or high is not None:
-            # Damaged clocks give moments that 64 bits do not hold.
-            edges = (_ALWAYS if low is None else low, _FOREVER if high is None else high)
-            copier.part(*(min(max(edge, _ALWAYS), _FOREVER) for edge in edges))
+    losses = _inside(trace.losses, low, high, filters.get("thread_id"))
+    marks = [*lacks(trace, _inside(every_destroyed(trace), low, high, filters.get("thread_id")))]
+    if low is not None or high is not None:
+        # Damaged clocks give moments that 64 bits do not hold.
+        edges = (_ALWAYS if low is None else low, _FOREVER if high is None else high)
+        marks.append((_DESCRIBED, mark_payload(*(min(max(edge, _ALWAYS), _FOREVER) for edge in edges))))
+    with new_trace(out, trace.info.path) as file:
+        copier = Copier(file, trace.info, losses, marks)
         for found in rows:
             copier.add(found)
         return copier.finish()
@@ -67,13 +75,19 @@ def _edge_ns(trace: Trace, filters: FilterOptions, name: Literal["start", "end"]
     return None if given is None else passes_of(trace).moment_ns(given, name)
 
 
-def _inside(trace: Trace, low: int | None, high: int | None, thread_id: int | Iterable[int] | None) -> Iterable[Loss]:
-    """The losses whose window is inside the selected one."""
+def _inside(
+    losses: Iterable[Loss], low: int | None, high: int | None, thread_id: int | Iterable[int] | None
+) -> list[Loss]:
+    """The losses that may concern the selected window, as far as they lie in it."""
     threads = None if thread_id is None else {thread_id} if isinstance(thread_id, int) else set(thread_id)
     return [
-        loss
-        for loss in trace.losses
-        if (low is None or loss.start_ns >= low)
-        and (high is None or loss.end_ns < high)
+        attrs.evolve(
+            loss,
+            start_ns=loss.start_ns if low is None else max(loss.start_ns, low),
+            end_ns=loss.end_ns if high is None else min(loss.end_ns, high),
+        )
+        for loss in losses
+        if (low is None or loss.end_ns >= low)
+        and (high is None or loss.start_ns < high)
         and (threads is None or loss.thread_id in threads)
     ]

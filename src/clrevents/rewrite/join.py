@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from heapq import merge
-from typing import IO, BinaryIO, Final
+from typing import BinaryIO, Final
 
 import attrs
 
-from clrevents._util.outputs import whole_file
 from clrevents._util.value_classes import frozen
 from clrevents.encode.values import MetadataRecord
 from clrevents.rewrite.copy import Copied, Copier, Origin, Part
+from clrevents.rewrite.new_trace import every_destroyed, lacks, new_trace
 from clrevents.schema.join_mark import FIELDS, ID, JOINED, mark_payload
+from clrevents.schema.redaction_mark import NAME, PROVIDER
 from clrevents.trace import DecodedRows, Loss, SameRun, ShiftedRows, Trace, TraceInfo, passes_of, same_run
 
 _MS: Final = 1_000_000
@@ -40,10 +40,12 @@ def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> 
     The trace is on the clock of `linux`, in time order, with all header fields and losses of both; an event
     `clrevents/Joined`, which is not counted, says how the clocks were aligned. All reports read it: what threads did
     and which code had processors is answered by the kernel, why they waited and what the runtime did by the runtime.
+    It is redacted only if both are.
 
-    Reads both traces twice. `out` is a file, which appears only when complete, or an open binary file. Raises
-    ValueError unless both are of one run, or if `linux` is joined already or `out` is one of them; the exceptions of
-    `Trace.events`; TraceError for what does not fit into a block of the new trace; and OSError.
+    Reads both traces twice. `out` is a file, which appears only when complete and is compressed if its name ends in
+    `.gz`, or an open binary file. Raises ValueError unless both are of one run, or if `linux` is joined already or
+    `out` is one of them; the exceptions of `Trace.events`; TraceError for what does not fit into a block of the new
+    trace; and OSError.
     """
     if any((key.provider, key.name) == JOINED for key in linux.event_counts()):
         raise ValueError("the trace is joined with another one already")
@@ -58,19 +60,19 @@ def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> 
         *(found.process_id, found.shift_ns, found.uncertainty_ns, found.compared, found.contradicting, error, *times)
     )
     losses = [*_later(linux.losses, -moved), *_later(other.losses, start)]
-    with _written(out, linux.info.path, other.info.path) as file:
-        copier = Copier(file, info, losses, (_DESCRIBED, mark))
+    destroyed = [*_later(every_destroyed(linux), -moved), *_later(every_destroyed(other), start)]
+    marks = [(_DESCRIBED, mark), *lacks(linux, destroyed), *lacks(other, ())]
+    with new_trace(out, linux.info.path, other.info.path) as file:
+        copier = Copier(file, info, losses, marks)
         rows = ShiftedRows(linux.info, found.process_id, found.shift_ns)
         mine = _placed(_rows(linux), copier.first)
         theirs = _placed(map(rows.of, _rows(other)), copier.another())
+        redacted = linux.redacted and other.redacted
         for _, part, row in merge(mine, theirs, key=lambda placed: placed[0]):
-            copier.copy(part, row)
+            if redacted or (part.events.kinds[row].row.provider, part.events.kinds[row].row.name) != (PROVIDER, NAME):
+                copier.copy(part, row)
         copied = copier.finish()
     return JoinResult(copied.events, copied.lost, copied.undescribed, copied.bytes, found)
-
-
-def _written(out: str | os.PathLike[str] | BinaryIO, *inputs: str | None) -> AbstractContextManager[IO[bytes]]:
-    return whole_file(out, *inputs) if isinstance(out, str | os.PathLike) else nullcontext(out)
 
 
 def _later(losses: Iterable[Loss], ns: int) -> list[Loss]:

@@ -6,24 +6,22 @@ Combines what is removed (`field_rules`), where it is (`payload_rewriting`, `sur
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from itertools import chain
-from typing import IO, Final
+from typing import Final
 
 import attrs
 
 from clrevents._util.notebook_views import Value
-from clrevents._util.outputs import whole_file
 from clrevents._util.value_classes import frozen
-from clrevents.encode.values import MetadataRecord, Sink
+from clrevents.encode.values import MetadataRecord
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.rewrite.field_rules import FieldRule, FieldRules
 from clrevents.rewrite.identifiers import Identifiers
+from clrevents.rewrite.new_trace import every_destroyed, lacks, new_trace
 from clrevents.rewrite.payload_rewriting import PayloadRewriting
 from clrevents.rewrite.payload_texts import Form, text_walk
 from clrevents.rewrite.redaction_report import RedactionCounts
@@ -107,13 +105,15 @@ def redact(
     decoder = PayloadDecoder(trace.info.pointer_size, passes.limits)
     inside = PayloadRewriting(rules, replacer, counts, decoder, trace.info.pointer_size, identifiers)
     info = attrs.evolve(trace.info, key_values=around.header(trace.info.key_values))
-    losses = trace.losses
+    losses, destroyed = trace.losses, every_destroyed(trace)
     if identifiers:
-        info, losses = identifiers.info(info), identifiers.losses(losses)
+        info = identifiers.info(info)
+        losses, destroyed = identifiers.losses(losses), [*identifiers.losses(destroyed)]
     try:
-        with whole_file(out, trace.info.path) as file, _packed(file, out) as sink:
+        with new_trace(out, trace.info.path) as sink:
             search = WordSearch(sink, check)
-            copier = Copier(search, info, losses, (_MARK, mark_payload(blank, ids)))
+            marks = ((_MARK, mark_payload(blank, ids)), *lacks(trace, destroyed))
+            copier = Copier(search, info, losses, marks)
             for rows in passes.event_rows():
                 payloads = inside.payloads(rows)
                 copier.add(around.rows(rows), payloads)
@@ -158,13 +158,3 @@ class _Unwritten(Exception):
     def __init__(self, result: Redacted) -> None:
         super().__init__()
         self.result = result
-
-
-@contextmanager
-def _packed(file: IO[bytes], out: str | os.PathLike[str]) -> Iterator[Sink]:
-    """The file itself, or a compressor writing to it; equal traces make equal files."""
-    if not os.fspath(out).lower().endswith(".gz"):
-        yield file
-        return
-    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-        yield packed

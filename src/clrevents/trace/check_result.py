@@ -10,7 +10,7 @@ import numpy as np
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import counted, lost_events
+from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKey
@@ -80,6 +80,8 @@ class CheckResult:
     """The lost events by thread and time window, at most `Limits.problems` of them."""
     lost: int
     """The exact number of lost events."""
+    losses_visible: bool = True
+    """Whether lost events would show: NetPerf and the Linux recorder number none before they may drop them."""
 
     @property
     def events(self) -> int:
@@ -120,11 +122,12 @@ class CheckResult:
             parts.append("the end is missing")
         if self.unknown:
             if not parts:
-                parts.append("nothing lost or damaged")
+                parts.append("nothing lost or damaged" if self.losses_visible else f"nothing damaged; {UNSEEN_LOSSES}")
             parts.append(
                 counted(self.unknown, "event has no layout and stays raw", "events have no layout and stay raw")
             )
-        return f"{counted(self.events, 'event')}; " + ("; ".join(parts) if parts else "sound and complete")
+        sound = "sound and complete" if self.losses_visible else f"sound; {UNSEEN_LOSSES}"
+        return f"{counted(self.events, 'event')}; " + ("; ".join(parts) if parts else sound)
 
     def __repr__(self) -> str:
         return check_text(self)

@@ -51,6 +51,7 @@ class HeaderScan:
     missing: int
     problems: Problems
     complete: bool
+    losses_visible: bool
     error: TraceError | None
     kinds: tuple[EventKind, ...]
     kind_counts: tuple[int, ...]
@@ -130,6 +131,7 @@ def scan_headers(
         missing=stream.missing,
         problems=stream.problems,
         complete=stream.complete,
+        losses_visible=stream.losses_visible,
         error=error,
         kinds=kinds,
         kind_counts=kind_counts,

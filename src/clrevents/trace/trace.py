@@ -430,6 +430,7 @@ class Trace:
             severities={str(kind): n for kind, n in stream.problems.severities.items()},
             losses=tuple(stream.losses),
             lost=stream.lost,
+            losses_visible=stream.losses_visible,
         )
 
     def summary(self) -> str:

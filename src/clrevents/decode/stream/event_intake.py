@@ -82,7 +82,7 @@ class EventIntake:
         if self._tally is not None and not block.labelled:
             if not self._count(columns, columns.metadata_ids, self._kinds.table):
                 return False
-            self._follow_numbers(columns, block, 0)
+            self._note_missing(columns, block, 0)
         elif self._resolver.all_known(columns, block):
             columns.marks = together.marks_and_ends(block.labelled)
             self._take_piece(columns, block, True, 0)
@@ -98,12 +98,12 @@ class EventIntake:
             and not block.labelled
             and self._count(columns, columns.metadata_ids, self._kinds.table)
         ):
-            self._follow_numbers(columns, block, offset)
+            self._note_missing(columns, block, offset)
             return
         rows = self._resolver.resolve(columns, block, first)
         self._errors.report_all(rows.problems)
         if len(rows):
-            self._follow_numbers(rows.columns, block, offset)
+            self._note_missing(rows.columns, block, offset)
             if self._tally is None:
                 self._gather(rows, block, first)
             else:
@@ -127,7 +127,14 @@ class EventIntake:
             self._rows.count(columns)
         return counted
 
-    def _follow_numbers(self, columns: HeaderColumns, block: Events, offset: int) -> None:
+    def _note_missing(self, columns: HeaderColumns, block: Events, offset: int) -> None:
+        """Take note of what these rows say of missing ones."""
+        if self._kinds.lacked:
+            for row in np.flatnonzero(np.isin(columns.metadata_ids, list(self._kinds.lacked))).tolist():
+                start = int(columns.offsets[row]) - block.base
+                problem, times = self._losses.lacked(block.window[start : start + int(columns.sizes[row])])
+                # Not damage of this file, which is read on in every mode.
+                self._errors.problems.add(problem, times)
         if block.counted:
             problems = self._losses.follow(columns, offset, block.together)
             if problems:

@@ -13,12 +13,14 @@ import numpy as np
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import counted
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import SequencePoint, Together
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.stream.sequence_numbers import Gap, SequenceNumbers
 from clrevents.decode.stream.thread_table import ThreadTable
 from clrevents.errors import Limits, Problem, damage
+from clrevents.schema.lack_mark import Lacking, lack_of
 
 
 @frozen
@@ -56,6 +58,10 @@ class LossLog:
         self.lost = 0
         self.destroyed: list[Loss] = []
         self.missing = 0
+        self.unended = False
+        """Whether this is a copy of a trace without an end."""
+        self.unnumbered = False
+        """Whether this is a copy of a trace that does not show losses."""
         self.numbers = SequenceNumbers(limits, threads.born)
         self._limits = limits
         self._threads = threads
@@ -99,6 +105,29 @@ class LossLog:
         problems = self._meaning(self.numbers.reached(place, sequence, tick), (offset,))
         self.numbers.forget(place)
         return problems
+
+    def lacked(self, payload: bytes) -> Found:
+        """The original of this copy lacked something."""
+        lack = lack_of(payload)
+        if lack is None:
+            text = "the mark of what the original of this copy lacked cannot be read"
+            return Problem("original-damaged", "damage", text, impact="what the mark says"), 1
+        if lack.what == Lacking.END:
+            self.unended = True
+            text = "the trace that this was copied from has no end mark"
+            return Problem("missing-end", "note", text, impact="what the original did not hold any more"), 1
+        if lack.what == Lacking.NUMBERS:
+            self.unnumbered = True
+            text = "the trace that this was copied from did not number events: no loss can be seen"
+            return Problem("unseen-losses", "note", text, impact="whether events were lost"), 1
+        if lack.what == Lacking.DAMAGE:
+            text = f"the trace that this was copied from was damaged in {counted(lack.count, 'place')}"
+            return Problem("original-damaged", "damage", text, impact="the events that stood there"), lack.count
+        self.missing += lack.count
+        if len(self.destroyed) < self._limits.problems:
+            self.destroyed.append(Loss(lack.thread_id, lack.count, lack.start_ns, lack.end_ns))
+        text = f"{lack.count} events are missing where the trace that this was copied from was damaged"
+        return Problem("missing-events", "damage", text, impact="these events"), 1
 
     def _meaning(self, gaps: Sequence[Gap], offsets: Iterable[int]) -> list[Found]:
         problems: list[Found] = []

@@ -25,6 +25,10 @@ from clrevents.decode.stream.thread_table import ThreadTable
 from clrevents.errors import DamageError, ErrorMode, Limits, Problem, TraceError
 from clrevents.schema.registry import DEFAULT, Registry
 
+_NUMBERED = 4
+"""From this version on, a runtime numbers what its threads raise."""
+_LINUX = "Universal."
+"""How the providers of the Linux recorder begin."""
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
 
@@ -73,8 +77,8 @@ class Stream:
 
     @property
     def complete(self) -> bool:
-        """Whether the end of the trace was read."""
-        return self._reader.complete
+        """Whether the end of the trace was read, and for a copy, of its original too."""
+        return self._reader.complete and not self._handler.losses.unended
 
     @property
     def error(self) -> TraceError | None:
@@ -90,6 +94,13 @@ class Stream:
     def losses(self) -> list[Loss]:
         """Losses so far, at most `Limits.problems`."""
         return self._handler.losses.losses
+
+    @property
+    def losses_visible(self) -> bool:
+        """Whether lost events would show. NetPerf does not number events, the Linux recorder only those it writes."""
+        if self.info is None or self.info.version < _NUMBERED or self._handler.losses.unnumbered:
+            return False
+        return not any(kind.row.provider.startswith(_LINUX) for kind in self.kinds.all)
 
     @property
     def lost(self) -> int:

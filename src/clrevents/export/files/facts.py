@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from clrevents.errors import Problem
 from clrevents.schema.registry import RUNDOWN, RUNTIME
-from clrevents.trace import Loss, ProcessLife, RawPayload, Trace
+from clrevents.trace import Loss, ProcessLife, RawPayload, Trace, passes_of
 
 _RUNTIME_EVENTS: Final = {RUNTIME: "RuntimeInformationStart", RUNDOWN: "RuntimeInformationDCStart"}
 _FROM_PATH: Final = re.compile(r"Microsoft\.NETCore\.App[/\\]([^/\\]+)[/\\]")
@@ -68,6 +68,7 @@ def trace_object(trace: Trace) -> dict[str, Any]:
             for t in trace.threads
         ],
         "lost": trace.lost,
+        "losses_visible": passes_of(trace).scan().losses_visible,
         "losses": [loss_object(x) for x in trace.losses],
         "problems": [problem_object(p) for p in trace.problems],
     }

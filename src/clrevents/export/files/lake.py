@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final
 
 from clrevents._util.outputs import remove_unfinished
 from clrevents._util.workers import Workers, give_up_if_told
-from clrevents.errors import ErrorMode, Problem, SourceError, TraceError, TraceWarning
+from clrevents.errors import UNENDED, ErrorMode, Problem, SourceError, TraceError, TraceWarning
 from clrevents.export.files.apart import Apart
 from clrevents.export.files.directory import FACTS, Written, export_directory
 from clrevents.export.files.file_names import name_hash, trace_stem
@@ -90,6 +90,7 @@ class Outcome:
     fault: str | None = None
     damage: tuple[Problem, ...] = ()
     payload_faults: bool = False
+    unended: bool = False
     lost: int = 0
 
 
@@ -195,6 +196,7 @@ def _exported(job: Job, opened: BinaryIO | None, progress: Callable[[float], Any
                     written,
                     damage=tuple(p for p in written.problems if p.severity == "damage"),
                     payload_faults=any(p.severity == "payload" for p in written.problems),
+                    unended=any(p.kind in UNENDED for p in written.problems),
                     lost=trace.lost,
                 )
         except TraceError as error:

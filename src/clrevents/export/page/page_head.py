@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from clrevents._util.units import duration_text, moment_text
-from clrevents._util.words import counted, lost_events
+from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events
 from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.analysis.doctor.diagnosis_texts import MOST, culprit_text, headline, impact_text
 from clrevents.analysis.framework.model.answer import Answer
@@ -87,9 +87,11 @@ def page_trust(trace: Trace, answers: Mapping[str, Answer[Any]], broken: TraceEr
     if more > 0:
         shown.append(("info", f"and {counted(more, 'more line')}; clrevents check has all"))
     worst = next((s for s in ("error", "warning") if any(s == severity for severity, _ in lines)), "info")
-    return {"level": worst, "verdict": _VERDICTS[worst], "lines": shown, "doubtful": doubtful}
+    verdict = _UNSEEN if worst == "info" and not scan.losses_visible else _VERDICTS[worst]
+    return {"level": worst, "verdict": verdict, "lines": shown, "doubtful": doubtful}
 
 
+_UNSEEN: Final = f"Nothing is damaged; {UNSEEN_LOSSES}"
 _VERDICTS: Final = {
     "error": "Parts of this trace are missing: rows that may be affected are marked with !",
     "warning": "Complete except for the following",
