@@ -126,3 +126,15 @@ def test_damage_of_either_is_told(run: Run, pair: tuple[Path, Path]) -> None:
         assert found.exit_code == 3
         assert str(damaged) in found.stderr
         damaged.write_bytes(whole)
+
+
+def test_a_joined_trace_is_redacted_only_if_both_are(run: Run, pair: tuple[Path, Path], tmp_path: Path) -> None:
+    plain, out = pair, tmp_path / "both.nettrace.gz"
+    secret = tmp_path / "linux.redacted", tmp_path / "other.redacted"
+    for path, copy in zip(plain, secret, strict=True):
+        assert run("redact", path, "-o", copy).exit_code == 0
+    for linux, other in ((plain[0], plain[1]), (secret[0], plain[1]), (plain[0], secret[1]), secret):
+        assert run("join", linux, other, "-o", out).exit_code == 0
+        with clrevents.open(out) as trace:
+            assert trace.redacted == ((linux, other) == secret)
+            assert not trace.check().losses_visible

@@ -88,6 +88,19 @@ def test_foreign_marks(payload: bytes) -> None:
             assert [p.kind for p in trace.problems if p.severity == "damage"] == ["original-damaged"]
 
 
+@pytest.mark.parametrize(("name", "visible"), [("net8-netperf3", False), ("net8-linux", False), ("net8-sample", True)])
+def test_losses_that_cannot_be_seen(name: str, visible: bool, run: Callable[..., Result], tmp_path: Path) -> None:
+    """Nothing claims that nothing was lost where the format would not show it; nor of a copy in another format."""
+    cut_out = tmp_path / "cut"
+    with clrevents.open(fixture(name)) as trace:
+        cut(trace, cut_out, provider="Microsoft-Windows-DotNETRuntime", rundown=False)
+    for path in (fixture(name), cut_out):
+        with clrevents.open(path) as trace:
+            assert trace.check().losses_visible == visible
+        for command in ("info", "check"):
+            assert ("no loss can be seen" in " ".join(run(command, path).stdout.split())) != visible
+
+
 def test_payloads() -> None:
     for lack in (Lack(Lacking.END), Lack(Lacking.DAMAGE, 3), Lack(Lacking.EVENTS, 5, 7, -1, 1 << 40)):
         assert lack_of(lack.payload()) == lack
@@ -101,5 +114,7 @@ def test_commands(run: Callable[..., Result], tmp_path: Path) -> None:
         assert run(name, tmp_path / "short", "-o", out).exit_code == 0
         assert gzip.decompress(out.read_bytes()).startswith(b"Nettrace")
         assert "the end is missing" in run("info", out).stdout
+        assert run("check", out).exit_code == 0
+        assert run("check", out, "--fail-on", "end").exit_code == run("info", out, "--fail-on", "end").exit_code == 3
         checked = run("check", out).stdout.splitlines()[0]
         assert checked.partition("; ")[2] == "the end is missing; 1 event has no layout and stays raw"
