@@ -18,7 +18,7 @@ LACKED: Final = ("clrevents", "Lacked")
 """Its provider and name. It describes itself, so that every reader shows it."""
 ID: Final = 4
 FIELDS: Final = tuple(
-    FieldDescription(name, TypeCode.INT64) for name in ("What", "Count", "ThreadID", "StartNs", "EndNs")
+    FieldDescription(name, TypeCode.INT64) for name in ("What", "Count", "LostThread", "StartNs", "EndNs")
 )
 _PAYLOAD: Final = struct.Struct("<5q")
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
@@ -32,7 +32,7 @@ class Lacking(IntEnum):
     DAMAGE = 2
     """Places of the file that were damaged: `Count` of them."""
     EVENTS = 3
-    """`Count` events of thread `ThreadID` (-1: of any) that stood in damaged bytes, between `StartNs` and `EndNs`."""
+    """`Count` events of thread `LostThread` (-1: of any) that stood in damaged bytes, between `StartNs` and `EndNs`."""
     NUMBERS = 4
     """Numbers of its events that would show losses."""
 
