@@ -43,11 +43,17 @@ def test_collect_writes_a_file_and_says_what_to_type_next(run: Run, tmp_path: Pa
     assert done.exit_code == 0, done.stderr
     assert out.read_bytes() == SAMPLE
     assert done.stderr.splitlines() == [
-        "clrevents: recording process 4711; Ctrl-C stops",
+        "clrevents: recording process 4711 for 0.5 s; Ctrl-C stops",
         f"clrevents: {out}: {len(SAMPLE) / 1e6:.1f} MB, {state_of(out).events:,} events",
         "clrevents: the recording ended: the time was up",
         f"clrevents: next: clrevents gc {out}",
     ]
+    with runtime_at(tmp_path / "b", SAMPLE) as runtime:
+        again = run("collect", *port(runtime), "--for", "doctor", "--duration", "0.1s", "-o", out)
+        assert (again.exit_code, f"{out} exists: give another name" in again.stderr) == (1, True)
+        assert runtime.requests == []
+        again = run("collect", *port(runtime), "--for", "doctor", "--duration", "0.1s", "-o", out, "--force")
+    assert (again.exit_code, again.stderr.splitlines()[-1]) == (0, f"clrevents: next: clrevents doctor {out}")
     (request,) = (payload for code, payload in runtime.requests if code == (2, 3))
     assert struct.unpack_from("<IIB", request) == (256, 1, 1)
     assert text("Microsoft-Windows-DotNETRuntime") in request

@@ -18,6 +18,7 @@ import clrevents
 from clrevents._util.meter import Meter
 from clrevents.cli import root
 from clrevents.cli.output import safe
+from project_files import fixture
 
 Run = Callable[..., Result]
 Find = Callable[[str], Path]
@@ -45,6 +46,25 @@ def test_help_loads_neither_numpy_nor_rich(process_environment: dict[str, str]) 
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=process_environment, timeout=60)
     assert done.stdout.decode().splitlines()[-1] == "[]"
+
+
+def test_a_file_alone_is_said_what_it_is_and_what_to_ask(run: Run, tmp_path: Path) -> None:
+    path = fixture("net10-convoy")
+    done = run(path)
+    known = run("info", path).stdout
+    assert done.exit_code == 0
+    assert done.stdout.startswith(known)
+    asked = done.stdout.removeprefix(known).strip().splitlines()
+    assert asked[0] == f"what is wrong?        clrevents doctor {path}"
+    assert {line.split("clrevents ")[1].split()[0] for line in asked} <= set(root.list_commands(click.Context(root)))
+    missing = run(tmp_path / "no.nettrace")
+    assert (missing.exit_code, "no.nettrace: cannot be read: No such file" in missing.stderr) == (2, True)
+
+
+def test_what_cannot_be_written_is_named(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "no" / "cut.nettrace"
+    done = run("cut", fixture("net10-convoy"), "-o", out, "--end", "10%")
+    assert (done.exit_code, done.stderr) == (2, f"clrevents: cannot write {out}: No such file or directory\n")
 
 
 @pytest.mark.parametrize("args", [["--json"], []])

@@ -28,6 +28,7 @@ from clrevents import (
     TraceWarning,
     UnknownEventError,
 )
+from clrevents.diagnostics.wanted import providers_for
 from clrevents.errors import ErrorMode
 from clrevents.events import (
     ILStubGenerated_V0,
@@ -39,6 +40,7 @@ from clrevents.events import (
     MethodLoadVerbose_V2,
 )
 from clrevents.schema.registry import DEFAULT, RUNDOWN, RUNTIME
+from clrevents.testing.builder import TraceBuilder
 from clrevents.types import Registry, UInt32, event
 from nettrace4_writer import Blob, Writer
 from payload_encoder import encode
@@ -167,6 +169,22 @@ def test_name_goes_before_alias_and_provider() -> None:
 
 
 # Filters.
+
+
+def test_a_provider_is_a_selector() -> None:
+    """One whose name has a dash or a dot, which events do not have, or a short one."""
+    builder = TraceBuilder().sample(1)
+    for provider, name in (("Own-Orders", "Placed"), ("Own-Orders", "Paid"), ("Other", "Own.Tea"), ("Own.Tea", "X")):
+        builder.described(provider, name, {}, id=len(name))
+    expected = {"Own-Orders": ["Placed", "Paid"], "sample": ["ThreadSample"], "Own.Tea": ["Own.Tea", "X"]}
+    with clrevents.open(builder.build()) as trace:
+        assert {selector: [event.name for event in trace.events(selector)] for selector in expected} == expected
+        for unknown in ("Own-Order", "Other"):
+            with pytest.raises(clrevents.UnknownEventError, match="no event"):
+                list(trace.events(unknown))
+    wanted = providers_for(["Own-Orders", "runtime"])
+    assert wanted == providers_for(["Own-Orders/*", "runtime/*"])
+    assert [one.name for one in wanted] == ["Own-Orders", RUNTIME]
 
 
 def test_provider_filter(interop: Trace) -> None:

@@ -86,13 +86,19 @@ def whole_path(path: str | os.PathLike[str], *inputs: str | None) -> Iterator[Pa
     like = f".{target.name[:50]}."
     _remove_abandoned(target.parent, like)
     room = target.with_name(f"{like}{os.urandom(6).hex()}{PARTIAL}")
-    room.mkdir(0o700)
-    held = _hold(room)
+    held = None
     try:
+        room.mkdir(0o700)
+        held = _hold(room)
         unfinished = room / target.name
         yield unfinished
         _as_private(unfinished, (target if target.is_file() else unfinished).stat().st_mode, inputs)
         os.replace(unfinished, target)
+    except OSError as error:
+        # People know the file that they asked for.
+        if error.filename is None or str(error.filename).startswith(str(room)):
+            error.filename, error.filename2 = os.fspath(path), None
+        raise
     finally:
         shutil.rmtree(room, ignore_errors=True)
         if held is not None:

@@ -19,43 +19,43 @@ from clrevents._util.words import unknown
 from clrevents.analysis.framework.run.listing import report_names, report_summaries
 from clrevents.cli.output import say
 from clrevents.errors import DamageError, PayloadError, TraceError
+from clrevents.sources import is_url
 
 # Listed here, so that listing the commands imports none of them.
-_COMMANDS: Final = {
-    "info": "Show what a trace contains and what is missing from it.",
-    "doctor": "Say what is wrong with a program, and what it costs.",
-    "events": "Print all or selected events, as text or JSON.",
-    "report": "Write all reports, flame graphs and a timeline as one page.",
-    "flame": "Write a flame graph as HTML or for a viewer.",
-    "spans": "Measure the time from one event to another.",
-    "compare": "Say what changed between recordings, and how sure that is.",
-    "query": "Query a trace in SQL, with a table per event.",
-    "export": "Export events to Parquet, Arrow, CSV or JSON lines.",
-    "schema": "List the known events, or describe one, or a report.",
-    "check": "Decode everything and report whether the trace is intact.",
-    "cut": "Write a smaller trace with only some of the events.",
-    "join": "Write two recordings of one run as one trace.",
-    "redact": "Write the same trace without sensitive strings.",
-    "ps": "List the running .NET processes.",
-    "collect": "Record a running process, or a program that is started.",
-    "tail": "Print the events of a running process as they come.",
-    "mcp": "Answer agents about the traces in folders.",
-    "sample": "Write a small trace to try the other commands on.",
+_GROUPS: Final[dict[str, dict[str, str]]] = {
+    "Start here": {
+        "info": "Show what a trace contains and what is missing from it.",
+        "doctor": "Say what is wrong with a program, and what it costs.",
+        "report": "Write all reports, flame graphs and a timeline as one page.",
+        "sample": "Write a small trace to try the other commands on.",
+    },
+    "Running processes": {
+        "ps": "List the running .NET processes.",
+        "collect": "Record a running process, or a program that is started.",
+        "tail": "Print the events of a running process as they come.",
+    },
+    "Reports, of a trace or of a running process (-p)": {},
+    "Events": {
+        "events": "Print all or selected events, as text or JSON.",
+        "schema": "List the known events, or describe one, or a report.",
+        "spans": "Measure the time from one event to another.",
+        "query": "Query a trace in SQL, with a table per event.",
+        "flame": "Write a flame graph as HTML or for a viewer.",
+        "export": "Export events to Parquet, Arrow, CSV or JSON lines.",
+    },
+    "Traces": {
+        "compare": "Say what changed between recordings, and how sure that is.",
+        "check": "Decode everything and report whether the trace is intact.",
+        "cut": "Write a smaller trace with only some of the events.",
+        "join": "Write two recordings of one run as one trace.",
+        "redact": "Write the same trace without sensitive strings.",
+        "mcp": "Answer agents about the traces in folders.",
+    },
 }
-
-_REPORTS_AFTER: Final = "events"
+"""The empty one is that of the reports, whose lines take an import of each."""
+_COMMANDS: Final = frozenset(name for group in _GROUPS.values() for name in group)
 
 _GOOD, _USAGE, _UNREADABLE, _DAMAGED, _INTERRUPTED = 0, 1, 2, 3, 130
-
-
-def _commands() -> dict[str, str]:
-    """All sub-commands with a line on each; reports follow `events`."""
-    found: dict[str, str] = {}
-    for name, text in _COMMANDS.items():
-        found[name] = text
-        if name == _REPORTS_AFTER:
-            found |= report_summaries()
-    return found
 
 
 class _Root(click.Group):
@@ -63,7 +63,7 @@ class _Root(click.Group):
     """Whether the collector waits for the command's modules, of which nothing is garbage."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_commands())
+        return [name for group in _GROUPS.values() for name in group or report_names()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         # Only the list of all commands needs a line on each report, which takes an import of each.
@@ -86,12 +86,17 @@ class _Root(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if not name.startswith("-") and name not in self.list_commands(ctx):
+            if os.path.exists(name) or is_url(name) or "." in name or os.sep in name:
+                return "FILE", importlib.import_module("clrevents.cli.first").command, args
             ctx.fail(f"{unknown('command', name, self.list_commands(ctx))} (clrevents --help lists all)")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_commands().items()))
+        groups = {title: group or report_summaries() for title, group in _GROUPS.items()}
+        width = max(len(name) for group in groups.values() for name in group)
+        for title, group in groups.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in group.items()])
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         code = self._exit_code(*args, **extra)
@@ -122,7 +127,8 @@ class _Root(click.Group):
             say(str(error))
             return _code(error)
         except OSError as error:
-            say(f"cannot write: {error.strerror or error}")
+            where = f" {os.fsdecode(error.filename)}" if isinstance(error.filename, str | bytes) else ""
+            say(f"cannot write{where}: {error.strerror or error}")
             return _UNREADABLE
         except Exception as error:
             if os.environ.get("CLREVENTS_TRACEBACK"):
@@ -155,9 +161,11 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.group(cls=_Root, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 def root() -> None:
-    """Read .NET trace files (.nettrace, .netperf, optionally .gz; - for standard input).
+    """Read .NET trace files (.nettrace, .netperf, optionally .gz; - for standard input), and record them.
 
     \b
+    What is this file, and what can I ask?
+        clrevents app.nettrace
     What is in this trace, and is it intact?
         clrevents info app.nettrace
     Which methods were compiled in the first second?

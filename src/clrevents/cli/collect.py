@@ -7,6 +7,7 @@ room.
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import signal
 import sys
@@ -32,6 +33,7 @@ from clrevents.cli.live_process import (
 from clrevents.cli.output import Output, say
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.child import Child
+from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.profiles import PROFILES, Profile
 from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
@@ -57,7 +59,7 @@ _CLEAR: Final = "\r\x1b[K"
     multiple=True,
     callback=split_names,
     metavar="REPORTS",
-    help="Record what these reports need: gc,locks.",
+    help="Record what these reports need: gc,locks; `doctor` for all that it looks at.",
 )
 @click.option(
     "--providers",
@@ -78,6 +80,7 @@ _CLEAR: Final = "\r\x1b[K"
     help="The most memory that the process may use to buffer events.",
 )
 @click.option("-o", "--output", "out", metavar="FILE", help="The file to write; with --rotate, a folder.")
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @click.option(
     "--rundown/--no-rundown",
     default=None,
@@ -125,6 +128,7 @@ def command(
     duration: float | None,
     buffer_mb: int,
     out: str | None,
+    force: bool,
     rundown: bool | None,
     rotate: float | None,
     keep: int | None,
@@ -157,6 +161,8 @@ def command(
     if list_profiles:
         _list_profiles()
         return 0
+    if not force:
+        refuse_existing(out)
     if keep is not None and rotate is None:
         raise click.UsageError("--keep requires --rotate")
     try:
@@ -178,13 +184,39 @@ def command(
                 raise click.UsageError("give either a program to start, or one of -p, -n and --diagnostic-port")
             return _record_child(stack, program, settings, plan, out, profile, stops)
         process, dialled = stack.enter_context(chosen_process(pid, name, port, stops))
-        paths = _paths(out, process.name or f"process-{process.pid}", rotate is not None)
-        recorder = Recorder(process, settings, paths, plan, lambda: stops.count)
-        recorder.start()
-        if dialled and resume:
-            process.resume()
-        files = _run(recorder, process.name or f"process {process.pid}")
-        return _told(recorder, files, profile, stops)
+        recorder, files = _recorded(process, dialled and resume, settings, plan, out, stops)
+        return _told(recorder, files, profile.reports[0] if profile.reports else "info", stops)
+
+
+def refuse_existing(out: str | None) -> None:
+    """Raises UsageError for a file that has something in it: a recording cannot be made again."""
+    if out is not None and os.path.isfile(out) and os.path.getsize(out):
+        raise click.UsageError(safe(f"{out} exists: give another name, or remove it (collect --force replaces it)"))
+
+
+def record_for(
+    report: str, pid: int | None, name: str | None, port: str | None, providers: Sequence[str], duration: float | None,
+    out: str | None,
+) -> Path | None:  # fmt: skip
+    """Record what `report` needs into a file, as the command does, and say where it is; None if nothing came."""
+    refuse_existing(out)
+    profile = asked_profile((), (report,), providers, None, None)
+    plan = RecordingPlan(duration)
+    with counted_stops() as stops, chosen_process(pid, name, port, stops) as (process, dialled):
+        recorder, files = _recorded(process, dialled, SessionSettings(profile.providers), plan, out, stops)
+        _told(recorder, files, None, stops)
+    return next((file.path for file in files if file.bytes), None)
+
+
+def _recorded(
+    process: Process, resume: bool, settings: SessionSettings, plan: RecordingPlan, out: str | None, stops: StopCount
+) -> tuple[Recorder, list[RecordedFile]]:
+    paths = _paths(out, process.name or f"process-{process.pid}", plan.rotate is not None)
+    recorder = Recorder(process, settings, paths, plan, lambda: stops.count)
+    recorder.start()
+    if resume:
+        process.resume()
+    return recorder, _run(recorder, process.name or f"process {process.pid}", plan.duration)
 
 
 def _record_child(
@@ -209,8 +241,8 @@ def _record_child(
         child.resume()
     else:
         say("this runtime (.NET Core 3) cannot be started suspended: its very first events are not recorded")
-    files = _run(recorder, name, child.let_others_go)
-    told = _told(recorder, files, profile, stops)
+    files = _run(recorder, name, plan.duration, child.let_others_go)
+    told = _told(recorder, files, profile.reports[0] if profile.reports else "info", stops)
     # The recording may end before the program does, which then goes on as if it was started without us.
     code = child.wait(lambda: stops.count > 1)
     if code is None:
@@ -247,9 +279,12 @@ def _paths(out: str | None, name: str, ring: bool) -> Iterator[Path]:
         yield folder / f"{name}_{time.strftime('%Y%m%d_%H%M%S')}_{number:04}.nettrace"
 
 
-def _run(recorder: Recorder, name: str, meanwhile: Callable[[], None] = lambda: None) -> list[RecordedFile]:
+def _run(
+    recorder: Recorder, name: str, duration: float | None, meanwhile: Callable[[], None] = lambda: None
+) -> list[RecordedFile]:
     shown = on_terminal()
-    say(f"recording {name}; Ctrl-C stops")
+    limit = "" if duration is None else f" for {duration:g} s"
+    say(f"recording {name}{limit}; Ctrl-C stops")
 
     def tell(progress: Progress) -> None:
         meanwhile()
@@ -280,8 +315,8 @@ def _size(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1e3:,.1f} kB"
 
 
-def _told(recorder: Recorder, files: Sequence[RecordedFile], profile: Profile, stops: StopCount) -> int:
-    """Say what was recorded, what is missing, and what to type next; the exit code."""
+def _told(recorder: Recorder, files: Sequence[RecordedFile], report: str | None, stops: StopCount) -> int:
+    """Say what was recorded, what is missing, and which report to ask next; the exit code."""
     code = 0
     for file in files:
         events = counted(file.events, "event") if file.counted else f"more than {counted(file.events, 'event')}"
@@ -295,8 +330,7 @@ def _told(recorder: Recorder, files: Sequence[RecordedFile], profile: Profile, s
     last = next((file for file in reversed(files) if file.bytes), None)
     if recorder.why and recorder.why != "stopped":
         say(f"the recording ended: {recorder.why}")
-    if last is not None:
-        report = profile.reports[0] if profile.reports else "info"
+    if last is not None and report is not None:
         say(f"next: clrevents {report} {safe(str(last.path))}")
     return code
 

@@ -14,14 +14,14 @@ import click
 from clrevents._util.fitting import TextColumn, fitted_table
 from clrevents._util.units import amount_text
 from clrevents._util.words import counted
-from clrevents.analysis.doctor.diagnosing import asked_of, diagnosed_live, doctor, rules_of
+from clrevents.analysis.doctor.diagnosing import doctor, rules_of
 from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.analysis.doctor.diagnosis_texts import MOST, detail_lines, diagnosis_lines
 from clrevents.analysis.doctor.rule import Rule
 from clrevents.analysis.framework.model.conditions import limit_of
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
+from clrevents.cli.live_report import LiveQuestion, live_options
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import (
     Reading,
@@ -99,6 +99,13 @@ def _fitting_rules(ctx: click.Context, param: click.Parameter, value: tuple[str,
 )
 @click.option("--json", "as_json", is_flag=True, help="Write everything as one JSON object; one per line for many.")
 @format_option
+@click.option(
+    "-o",
+    "--output",
+    "out_file",
+    metavar="FILE",
+    help="For a process: where to keep the recording. [default: NAME_DATE_TIME.nettrace]",
+)
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
 @errors_option
 def command(
@@ -110,6 +117,7 @@ def command(
     limit: int,
     as_json: bool,
     form: str,
+    out_file: str | None,
     jobs: int | None,
     errors: Any,
     **options: Any,
@@ -122,6 +130,8 @@ def command(
     \b
     What is wrong with this program?
         clrevents doctor app.nettrace
+    With the one that runs as process 4711? Records it, judges, and keeps the recording:
+        clrevents doctor -p 4711 --duration 30s -o app.nettrace
     What does a rule look at, and when is it wrong?
         clrevents doctor app.nettrace --rule gc.large_objects
     In CI: fail if threads deadlock, or if collections take more than a tenth of the time:
@@ -134,6 +144,8 @@ def command(
     live = LiveQuestion.taken_from(options)
     if live.wanted == bool(files):
         raise click.UsageError("give either a trace, or a running process with -p (see `clrevents ps`)")
+    if out_file is not None and not live.wanted:
+        raise click.UsageError("-o says where to keep the recording of a process: name one with -p")
     if as_json and form != "text":
         raise click.UsageError("--json and --format are mutually exclusive")
     for name in limits:
@@ -164,14 +176,13 @@ def command(
             raise click.UsageError("--format and --rule are about one trace")
         return _many(files, window, names, limits, as_json, jobs, errors, symbols)
     if live.wanted:
-        try:
-            window["process_id"] = None if process is None else int(process)
-            for answers, decoder, last in live_answers(asked_of(rules), live, window):
-                if last:
-                    return write(diagnosed_live(decoder, answers, rules))
-        except (KeyError, TypeError, ValueError) as error:
-            raise usage_error(error) from None
-        return 0
+        # Who asks about a file need not load what records.
+        from clrevents.cli.collect import record_for
+
+        recorded = record_for("doctor", live.pid, live.name, live.port, live.providers, live.duration, out_file)
+        if recorded is None:
+            raise click.ClickException("nothing came from the process: has it just ended?")
+        files = (str(recorded),)
     with Reading(files[0], errors, beside=beside, symbols=symbols) as reading:
         try:
             window["process_id"] = reading.process_id(process)

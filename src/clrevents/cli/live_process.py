@@ -24,6 +24,8 @@ from clrevents.schema.registry import RUNTIME
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+DOCTOR: Final = "doctor"
+"""Stands for all reports that its rules read."""
 _LOOK: Final = 0.25
 
 
@@ -109,12 +111,16 @@ def _first(listener: Listener, stops: StopCount) -> Process:
 
 def needed_for(names: Sequence[str]) -> Profile:
     """What these reports need, as a profile."""
+    from clrevents.analysis.doctor.diagnosing import asked_of
+    from clrevents.analysis.doctor.rulebook import RULES
     from clrevents.analysis.framework.run.catalogue import find_report
 
     try:
-        reports = [find_report(name) for name in names]
+        reports = [find_report(name) for name in names if name != DOCTOR]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    if DOCTOR in names:
+        reports += [one.declaration for one in asked_of(RULES)]
     needs = [need for report in reports for need in report.needs]
     wanted = [provider_for(need.provider, need.keywords, need.level, need.argument) for need in needs]
     if any(report.collector(report.parameters()).stacks for report in reports):

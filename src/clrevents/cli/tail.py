@@ -23,6 +23,7 @@ from clrevents.diagnostics.profiles import CODE_LOADS
 from clrevents.diagnostics.providers import united
 from clrevents.diagnostics.session import Session
 from clrevents.diagnostics.wanted import providers_for
+from clrevents.schema.registry import SAMPLE
 
 
 @click.command(name="tail")
@@ -54,14 +55,18 @@ def command(
     Which exceptions are thrown, and who waits for locks?
         clrevents tail -p 4711 ExceptionThrown 'Contention*'
     What does my own EventSource write?
-        clrevents tail -n App 'MyCompany-Orders/*' --json
+        clrevents tail -n App MyCompany-Orders --json
 
-    The SELECTORs determine what is recorded; for an unknown EventSource, the whole provider. A process delivers its
+    The SELECTORs determine what is recorded; for an unknown EventSource, the whole provider. Without any, it is the
+    profile `default` without samples of stacks. A process delivers its
     events every 0.1 s; they are printed within another 0.1 s, in order of time.
     """
     recorded: dict[str, Any] = {}
     if profiles or providers or not selectors:
-        recorded["providers"] = asked_profile(profiles, (), providers, None, None).providers
+        wanted = asked_profile(profiles, (), providers, None, None).providers
+        # Nobody reads a thousand samples a second, or the stops that they take, unless asked for.
+        plain = not (profiles or providers)
+        recorded["providers"] = [one for one in wanted if not (plain and one.name == SAMPLE)]
     with counted_stops() as stops, chosen_process(pid, name, port, stops) as (process, dialled):
         try:
             if stacks and selectors and not recorded:

@@ -20,11 +20,12 @@ from clrevents.decode.moment import Moment, check_moment, to_ns
 from clrevents.decode.rows import Rows
 from clrevents.errors import AmbiguousEventError
 from clrevents.schema.matching import glob, is_glob, possible_names, unknown_event
-from clrevents.schema.registry import Entry, Registry, provider_name, qualified_names
+from clrevents.schema.registry import Entry, Registry, meant_provider, provider_name, qualified_names
 
 Selector: TypeAlias = type[Any] | EventKey | str
 """Selects events: an event class with all versions that extend it, an `EventKey`, a name, an alias,
-`Provider/Event`, or a glob such as `"Method*"`. Case matters. A name takes precedence over an alias."""
+`Provider/Event`, a glob such as `"Method*"`, or a provider. Case matters. A name takes precedence over an alias, and a
+known event over a provider."""
 ThreadIds: TypeAlias = int | Iterable[int] | None
 """One thread id or several; None means all threads."""
 EventName: TypeAlias = tuple[str, str]
@@ -325,9 +326,10 @@ class Selection:
         entries = self._registry.named(name)
         keys = {(entry.provider, entry.id) for entry in entries}
         qualified = qualified_names(name)
+        whole = None if entries else meant_provider(name)
 
         def test(kind: EventKind) -> bool:
-            if (kind.key.provider, kind.key.id) in keys or means(kind.entry):
+            if (kind.key.provider, kind.key.id) in keys or means(kind.entry) or kind.key.provider == whole:
                 self._met.add(name)
                 return True
             return False
@@ -344,7 +346,8 @@ class Selection:
             )
 
         declared = frozenset((entry.provider, entry.name) for entry in entries)
-        names = frozenset((name, *(event for _, event in qualified)))
+        # All events of a provider have any names.
+        names = frozenset[str]() if whole else frozenset((name, *(event for _, event in qualified)))
         return Wish(name, test, declared, name, frozenset(keys), names)
 
 

@@ -14,7 +14,16 @@ from clrevents.diagnostics.providers import EVERYTHING, VERBOSE, Provider, unite
 from clrevents.errors import UnknownEventError
 from clrevents.schema.keywords import RuntimeKeyword as Runtime
 from clrevents.schema.matching import is_glob, select_entries
-from clrevents.schema.registry import DEFAULT, RUNDOWN, RUNTIME, SAMPLE, SHORT_PROVIDERS, Registry, provider_name
+from clrevents.schema.registry import (
+    DEFAULT,
+    RUNDOWN,
+    RUNTIME,
+    SAMPLE,
+    SHORT_PROVIDERS,
+    Registry,
+    meant_provider,
+    provider_name,
+)
 
 _COSTLY: Final = (
     Runtime.GCHeapDump
@@ -44,6 +53,8 @@ def _providers(selector: Any, registry: Registry) -> list[Provider]:
     except UnknownEventError:
         # Of an EventSource of the program: it describes itself when it speaks.
         provider, slash, _ = selector.rpartition("/")
+        if (whole := meant_provider(selector)) is not None:
+            return _providers(f"{whole}/*", registry)
         if not slash or "*" in provider:
             raise
         return [_whole(provider_name(provider))]

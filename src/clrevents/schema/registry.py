@@ -44,6 +44,13 @@ def provider_name(name: str) -> str:
     return SHORT_PROVIDERS.get(name, name)
 
 
+def meant_provider(name: str) -> str | None:
+    """The provider that a selector means if no event has this name: one with a short name, or a name such as events
+    do not have, with a dash or a dot. None for others, which are misspelled events."""
+    provider = provider_name(name)
+    return provider if "/" not in name and (provider != name or "-" in name or "." in name) else None
+
+
 @frozen
 class EventInfo(Value):
     """One version of one event in a `Registry`; available on event classes as `__event__`."""

@@ -7,7 +7,7 @@ lost. Where the kinds of a trace's events show that a rule cannot be told, its r
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Unpack, get_args
 
 import attrs
@@ -30,7 +30,7 @@ from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.errors import TraceError
-from clrevents.trace import Decoder, Trace, occurred_in, passes_of, stream_of
+from clrevents.trace import Trace, passes_of
 
 QUESTION: Final = "What is wrong with this program?"
 _PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {"gc": {"callers": True, "hints": True, "kept": True}}
@@ -103,26 +103,14 @@ def diagnosed(trace: Trace, answers: Mapping[str, Answer[Any]], rules: Sequence[
 def trace_metrics(trace: Trace) -> dict[str, Metric]:
     """What rules know of the recording itself."""
     scan = passes_of(trace).scan(raising=False)
-    return _numbers(scan, {key.name for key in scan.counts}, sum(scan.counts.values()))
-
-
-def diagnosed_live(decoder: Decoder, answers: Mapping[str, Answer[Any]], rules: Sequence[Rule] = RULES) -> Diagnosis:
-    """The same of what a decoder has seen. An end is not missing from what goes on."""
-    names = {kind.key.name for _, kind in occurred_in(decoder)}
-    numbers = _numbers(stream_of(decoder), names, None)
-    return concluded(answers, {**numbers, "unended": Metric(0, "count")}, rules)
-
-
-def _numbers(read: Any, kinds: Collection[str], events: int | None) -> dict[str, Metric]:
-    """The metrics of the trace itself, from what reads it."""
     found = {
-        "lost": read.lost,
-        "damaged": sum(problem.severity == "damage" for problem in read.problems),
-        "unended": int(not read.complete),
-        "snapshots": int("GCBulkNode" in kinds),
+        "lost": scan.lost,
+        "damaged": sum(problem.severity == "damage" for problem in scan.problems),
+        "unended": int(not scan.complete),
+        "snapshots": int(any(key.name == "GCBulkNode" for key in scan.counts)),
+        "events": sum(scan.counts.values()),
     }
-    known = {name: Metric(value, "count") for name, value in found.items()}
-    return {**known, "events": Metric(events, "count", reason="a stream counts what it selects only")}
+    return {name: Metric(value, "count") for name, value in found.items()}
 
 
 def concluded(

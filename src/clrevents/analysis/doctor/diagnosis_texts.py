@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any, Final, Protocol
 
 from clrevents._util.fitting import shortened, wrapped
@@ -59,7 +60,16 @@ def diagnosis_lines(found: Concluded, width: int | None, most: int = MOST) -> li
         lines.append(safe(f"   look: {one.next_command}"))
     if len(wrong) > most:
         lines.append(f"… and {counted(len(wrong) - most, 'more finding')}")
-    return [*lines, *unknown_lines(found, width)]
+    unknown = [one.rule for one in found.findings if one.state == "cannot tell"]
+    folded = f"cannot tell: {', '.join(_families(unknown))}; --rule NAME says why"
+    return [*lines, *(["", *_wrapped(folded, width, 2)] if unknown else [])]
+
+
+def _families(rules: Iterable[str]) -> Iterator[str]:
+    """Each rule, or of several of a family how many."""
+    for family, names in groupby(sorted(rules), lambda rule: rule.partition(".")[0]):
+        first, *more = names
+        yield f"{family}.* ({1 + len(more)})" if more else first
 
 
 def short_lines(found: Concluded) -> list[str]:
