@@ -19,7 +19,6 @@ from clrevents._util.words import unknown
 from clrevents.analysis.framework.run.listing import report_names, report_summaries
 from clrevents.cli.output import say
 from clrevents.errors import DamageError, PayloadError, TraceError
-from clrevents.sources import is_url
 
 # Listed here, so that listing the commands imports none of them.
 _GROUPS: Final[dict[str, dict[str, str]]] = {
@@ -86,7 +85,7 @@ class _Root(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if not name.startswith("-") and name not in self.list_commands(ctx):
-            if os.path.exists(name) or is_url(name) or "." in name or os.sep in name:
+            if os.path.exists(name) or "." in name or os.sep in name:
                 return "FILE", importlib.import_module("clrevents.cli.first").command, args
             ctx.fail(f"{unknown('command', name, self.list_commands(ctx))} (clrevents --help lists all)")
         return super().resolve_command(ctx, args)
