@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +85,22 @@ def test_the_list_of_tools_is_small_and_the_brief_can_be_read() -> None:
 @pytest.mark.parametrize(
     ("tool", "asked", "text"),
     [
+        ("overview", {"paht": CONVOY}, "no argument 'paht'; did you mean 'path'?"),
+        ("report", {"path": CONVOY, "name": "gc", "sortby": "x"}, "no argument 'sortby'; did you mean 'sort'?"),
+        ("reports", {"path": CONVOY}, "no tool 'reports'; did you mean 'report'?"),
+        ("query", {"path": CONVOY, "sql": "set threads = 9"}, "SQL reads the tables of this trace only"),
+        ("query", {"path": CONVOY, "sql": "install httpfs"}, "SQL reads the tables of this trace only"),
         ("overview", {"path": "../secret.nettrace"}, "no such trace below the roots"),
         ("report", {"path": CONVOY, "name": "lock"}, "did you mean 'locks'"),
         ("report", {"path": CONVOY, "name": "locks", "limit": 5000}, "less than or equal to 200"),
         ("report", {"path": CONVOY, "name": "locks", "cursor": "3-00000000"}, "another question"),
         ("findings", {}, "path"),
-        ("query", {"path": CONVOY, "sql": "select * from read_csv('/etc/passwd')"}, "Permission"),
-        ("query", {"path": CONVOY, "sql": "copy (select 1) to '/tmp/clrevents-test'"}, ""),
+        (
+            "query",
+            {"path": CONVOY, "sql": "select * from read_csv('/etc/passwd')"},
+            "SQL reads the tables of this trace only",
+        ),
+        ("query", {"path": CONVOY, "sql": "copy (select 1) to '/tmp/clrevents-test'"}, "SQL reads the"),
         ("query", {"path": CONVOY, "sql": "selec 1"}, "syntax error"),
     ],
 )
@@ -97,6 +109,10 @@ def test_what_is_wrong_is_an_error_that_says_why(tool: str, asked: dict[str, Any
         result = await client.call_tool(tool, asked)
         assert result.is_error
         assert text in result.content[0].text
+        assert "pydantic" not in result.content[0].text
+        outside, _, rest = result.content[0].text.partition("\n```\n")
+        assert "This cannot be answered.\n" in outside
+        assert text in rest.removesuffix("\n```"), "what may quote the trace is in the fence"
         assert not Path("/tmp/clrevents-test").exists()
 
     driven(work)
@@ -163,3 +179,68 @@ def test_over_pipes_as_an_agent_starts_it(tmp_path: Path) -> None:
             assert [row["rule"] for row in found["rows"] if row["state"] == "found"] == ["lock.convoy"]
 
     anyio.run(run)
+
+
+FOR_EVER = "select max(sqrt(a.range) + sqrt(b.range)) from range(10000000) a, range(10000000) b"
+
+
+def queries() -> list[str]:
+    """The processes that run SQL for a server."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            command = path.read_bytes().decode(errors="replace").split("\0")
+            found += [path.parent.name] if "clrevents.mcp.bounded_sql" in command else []
+    return found
+
+
+def gone(seconds: float, what: Callable[[], object]) -> bool:
+    """Whether something is over within this time."""
+    until = time.monotonic() + seconds
+    while what() and time.monotonic() < until:
+        time.sleep(0.05)
+    return not what()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_sql_ends_when_its_call_is_cancelled() -> None:
+    import anyio
+
+    async def work(client: Any) -> None:
+        with anyio.move_on_after(8):
+            await client.call_tool("query", {"path": CONVOY, "sql": FOR_EVER})
+        assert await anyio.to_thread.run_sync(lambda: gone(10, queries))
+        found = (await client.call_tool("query", {"path": CONVOY, "sql": "select 1 as n"})).structured_content
+        assert found["rows"] == [{"n": 1}]
+
+    driven(work)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("how", ["leaves", "killed"])
+def test_sql_ends_when_the_client_leaves(how: str) -> None:
+    """Also when the server is killed: nobody is left to end it."""
+    messages = [
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}} | CLIENT},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "query", "arguments": {"path": CONVOY, "sql": FOR_EVER}}},
+    ]
+    command = [sys.executable, "-m", "clrevents", "mcp", "--root", str(FIXTURES)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+        try:
+            assert server.stdin is not None
+            for message in messages:
+                server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            server.stdin.flush()
+            assert gone(20, lambda: not queries()), "it runs"
+            if how == "killed":
+                server.kill()
+            else:
+                server.stdin.close()
+            assert gone(10, lambda: server.poll() is None)
+            assert gone(10, queries)
+        finally:
+            server.kill()
+
+
+CLIENT = {"clientInfo": {"name": "test", "version": "1"}}

@@ -32,11 +32,11 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, hidden_columns, shape_of
 from clrevents.export.files.facts import trace_object
 from clrevents.export.files.jsonl import EventJson
+from clrevents.mcp.bounded_sql import bounded_sql
 from clrevents.mcp.reply import Reply, digest, fitted, place_of, plain_value
 from clrevents.mcp.roots import Roots
-from clrevents.mcp.shelf import Book, Shelf
-from clrevents.table.query import ask, time_limit
-from clrevents.trace import tables_in_sql
+from clrevents.mcp.shelf import Book, Shelf, identity_of
+from clrevents.table.table import needed
 
 Progress = Callable[[int, int], None]
 
@@ -45,6 +45,16 @@ _MOST_ROWS: Final = 200
 _SQL_SECONDS: Final = 30.0
 """Clients give up on a call after two minutes."""
 _WEIGHTS: Final = ("time", "alloc", "exceptions")
+_ASKED: Final = {
+    ("time", False): "In which methods were threads, running or waiting?",
+    ("alloc", False): "Which methods allocate?",
+    ("exceptions", False): "Which methods throw?",
+    ("time", True): "Who calls this method, what does it call, and where does the time go?",
+    ("alloc", True): "Who calls this method, what does it call, and who allocates?",
+    ("exceptions", True): "Who calls this method, what does it call, and who throws?",
+}
+_COMPARED: Final = ("top", "callers", "alloc", "heap")
+"""Reports whose rows can be compared."""
 _WALL: Final = "Sampled time is wall-clock time of threads, not processor time: a thread that waits is sampled, too."
 _SUMS: Final = "Times of several threads add up, so they may exceed the duration; what is null is unknown, not 0."
 _FACTS: Final = (
@@ -71,11 +81,11 @@ class Desk:
         self.shelf = Shelf(roots)
         self.sql_seconds = sql_seconds
 
-    def overview(self, path: str = "", progress: Progress = _nothing) -> Reply:
+    def overview(self, path: str = "", cursor: str = "", progress: Progress = _nothing) -> Reply:
         """What a trace is, whether it can be trusted, and which reports have data; without a path, which traces there
         are."""
         if not path:
-            return self._traces()
+            return self._traces(cursor)
         with self.shelf.book(path, progress) as book:
             facts = book.answer("facts", trace_object)
             reports = book.answer("reports", answerable)
@@ -92,7 +102,8 @@ class Desk:
         kinds = [f"{kind['count']:,} {kind['name']}" for kind in facts["kinds"][:8]]
         full = sum(one.coverage == "full" for one in reports)
         summary = (
-            f"{counted(facts['events'], 'event')} in {duration_text(facts['duration_ns'])}, {facts['lost']:,} lost, "
+            f"{counted(facts['events'], 'event')} in {duration_text(facts['duration_ns'])}, "
+            f"{facts['lost']:,} lost, "
             f"{counted(damage, 'damaged place')}; {full} of {len(reports)} reports have all their data"
         )
         return _reply(
@@ -106,25 +117,29 @@ class Desk:
                 next=["findings(path): what is wrong", "report(path, name): one answer in full"],
             ),
             f"overview {book.identity}",
+            cursor,
         )
 
-    def _traces(self) -> Reply:
-        found = list(itertools.islice(self.shelf.roots.traces(), _MOST_ROWS + 1))
-        rows = [{"path": self.shelf.roots.name(real), "bytes": real.stat().st_size} for real in found[:_MOST_ROWS]]
-        cut = "more traces are not listed" if len(found) > _MOST_ROWS else ""
+    def _traces(self, cursor: str) -> Reply:
+        rows = [{"path": name, "bytes": size} for name, size in self.shelf.roots.traces()]
         reply = Reply(
             f"{counted(len(rows), 'trace')} below the roots",
             "full",
             "Sizes are those of the files, which may be packed.",
             len(rows),
-            cut,
             rows=rows,
             next=["overview(path): what one of them is"],
         )
-        return _reply(reply, "traces")
+        return _reply(reply, f"traces {rows}", cursor)
 
     def findings(
-        self, path: str, start: str = "", end: str = "", rule: str = "", progress: Progress = _nothing
+        self,
+        path: str,
+        start: str = "",
+        end: str = "",
+        rule: str = "",
+        cursor: str = "",
+        progress: Progress = _nothing,
     ) -> Reply:
         """What is wrong with the program, worst first: each with its impact, culprit, advice, and what would make it
         wrong."""
@@ -178,6 +193,7 @@ class Desk:
                 ],
             ),
             f"findings {digests} {start} {end} {rule}",
+            cursor,
         )
 
     def report(
@@ -236,46 +252,56 @@ class Desk:
                 next=["report(path, name, table): another table", "events(path, handle): the events of a row"],
             ),
             of,
-            first,
-            paged=True,
+            cursor,
+            more=first + len(listed) < len(rows),
         )
 
     def frames(
-        self, path: str, by: str = "time", focus: str = "", limit: int = _ROWS, progress: Progress = _nothing
+        self,
+        path: str,
+        by: str = "time",
+        focus: str = "",
+        limit: int = _ROWS,
+        cursor: str = "",
+        progress: Progress = _nothing,
     ) -> Reply:
         """The methods with the most time or bytes; with a focus, who calls one and what it calls."""
         if by not in _WEIGHTS:
             raise ValueError(unknown("weight", by, _WEIGHTS))
         parameters: dict[str, Any] = {} if by == _WEIGHTS[0] else {"weight": by}
-        most = _most(limit)
         with self.shelf.book(path, progress) as book:
             if focus:
                 parameters["method"] = focus
             name = "callers" if focus else "top"
             found = book.answer(f"{name} {by} {focus}", lambda trace: trace.report(name, **parameters))
-            of = f"frames {book.identity} {by} {focus} {limit}"
+            of = f"frames {book.identity} {by} {focus}"
         tables = ("callers", "callees") if focus else ("methods",)
-        rows = []
-        total = 0
+        sides = []
         for table in tables:
             held: ReportTable[Any] = found.table(table)
-            total += len(held)
             keep = [c.name for c in columns_of(held.row_class) if c.name not in hidden_columns(held.row_class)]
-            for row in held[: most // len(tables) or 1].rows():
-                filled = {column: row[column] for column in keep if row[column] is not None and column != "lossy"}
-                rows.append({**({"side": table} if focus else {}), **filled})
+            side = {"side": table} if focus else {}
+            known = ({c: row[c] for c in keep if row[c] is not None and c != "lossy"} for row in held.rows())
+            sides.append([{**side, **row} for row in known])
+        # The first page has the heaviest of both sides.
+        rows = [row for pair in itertools.zip_longest(*sides) for row in pair if row is not None]
         return _reply(
             Reply(
-                f"{found.question.text} {counted(total, 'row')}",
+                f"{_ASKED[by, bool(focus)]} {counted(len(rows), 'row')}, the heaviest first.",
                 found.coverage,
-                _WALL,
-                total,
-                facts={"metrics": {metric: _metric(value) for metric, value in found.metrics.items()}},
+                _WALL if by == _WEIGHTS[0] else _SUMS,
+                len(rows),
+                facts={
+                    **{c.name: getattr(found.facts, c.name) for c in columns_of(type(found.facts)) if focus},
+                    "metrics": {metric: _metric(value) for metric, value in found.metrics.items()},
+                },
                 rows=rows,
                 notes=[note_text(note) for note in found.notes],
                 next=["frames(path, by, focus): callers and callees of one of these methods"],
             ),
             of,
+            cursor,
+            limit,
         )
 
     def events(
@@ -311,23 +337,42 @@ class Desk:
                 next=["events(…, cursor): the next ones"],
             ),
             of,
-            first,
-            paged=True,
+            cursor,
             more=more,
         )
 
-    def compare(self, base: str, new: str, per: str = "", limit: int = _ROWS, progress: Progress = _nothing) -> Reply:
-        """What differs between two recordings, and how sure that is."""
+    def compare(
+        self,
+        base: str | list[str],
+        new: str | list[str],
+        per: str = "",
+        report: str = "",
+        focus: str = "",
+        limit: int = _ROWS,
+        cursor: str = "",
+        progress: Progress = _nothing,
+    ) -> Reply:
+        """What differs between two recordings, or groups of them, and how sure that is; with a report, in which of its
+        rows."""
         if per not in ("", "second", "request", "none"):
             raise ValueError(unknown("denominator", per, ("second", "request", "none")))
-        with self.shelf.book(base, progress) as before:
-            one = before.answer("measured", measure)
-        with self.shelf.book(new, progress) as after:
-            other = after.answer("measured", measure)
-        found = compare(one, other, per=per or None)  # type: ignore[arg-type]
-        changes = [*ordered(found), *(row for row in found.rows if row.alarm)]
-        alarms = {change.key for change in found.alarms}
-        changes.sort(key=lambda change: change.key not in alarms)
+        if report not in ("", *_COMPARED):
+            raise ValueError(unknown("report to compare by rows", report, _COMPARED))
+        asked = {**({"report": report} if report else {}), **({"method": focus} if focus else {})}
+        of = ["compare", per, report, focus]
+
+        def measured(side: str | list[str]) -> list[Any]:
+            found = []
+            for path in [side] if isinstance(side, str) else side:
+                with self.shelf.book(path, progress) as book:
+                    of.append(book.identity)
+                    found.append(book.answer(f"measured {report} {focus}", lambda trace: measure(trace, **asked)))
+            of.append("with")
+            return found
+
+        found = compare(measured(base), measured(new), per=per or None)  # type: ignore[arg-type]
+        changes = [*ordered(found), *(found.rows if report else [row for row in found.rows if row.alarm])]
+        changes.sort(key=lambda change: not change.alarm)
         rows = [
             {
                 "what": change.key,
@@ -340,21 +385,29 @@ class Desk:
                 "high": None if change.high is None else change.relative(change.high),
                 "smallest_shown": None if change.smallest is None else change.relative(change.smallest),
             }
-            for change in changes[: _most(limit)]
+            for change in changes
         ]
-        reply = Reply(
-            compared_headline(found),
-            "full",
-            "Two recordings differ by chance, too: only groups of recordings say whether the programs do.",
-            len(changes),
-            facts={"per": found.per, "alarms": len(found.alarms)},
-            rows=rows,
-            notes=list(found.warnings),
-            next=["frames(path): where the time is", "findings(path): what is wrong with one of them"],
+        sides = f"{counted(len(found.base), 'recording')} before and {len(found.new):,} after"
+        return _reply(
+            Reply(
+                f"What differs between {sides}? {len(found.alarms):,} of {counted(len(rows), 'row')} differ.",
+                "full",
+                "Two recordings differ by chance, too: only groups of recordings say whether the programs do.",
+                len(rows),
+                facts={"headline": compared_headline(found), "per": found.per, "alarms": len(found.alarms)},
+                rows=rows,
+                notes=list(found.warnings),
+                next=[
+                    f"compare(base, new, report): by the rows of {', '.join(_COMPARED)}",
+                    "frames(path): where the time is",
+                ],
+            ),
+            " ".join(of),
+            cursor,
+            limit,
         )
-        return _reply(reply, f"compare {before.identity} {after.identity} {per}")
 
-    def record(self, question: str = "") -> Reply:
+    def record(self, question: str = "", cursor: str = "") -> Reply:
         """The exact commands that record what a report needs; without one, all reports and their questions."""
         names = report_names() if not question else [part.strip() for part in question.split(",")]
         rows = []
@@ -374,49 +427,48 @@ class Desk:
             "Recording costs the program time; more providers cost more, and may lose events.",
             len(rows),
             facts=facts,
-            rows=rows if not question or len(rows) > 1 else rows[:1],
+            rows=rows,
             next=["record(question): the commands for some of these, comma-separated"],
         )
-        return _reply(reply, f"record {question}")
+        return _reply(reply, f"record {question}", cursor)
 
-    def query(self, path: str, sql: str, limit: int = _ROWS, progress: Progress = _nothing) -> Reply:
+    def query(self, path: str, sql: str, limit: int = _ROWS, cursor: str = "", progress: Progress = _nothing) -> Reply:
         """SQL over a trace: a table per event, `headers`, `threads`, `methods`, `stacks`, `frames`; read only.
 
-        Raises TimeoutError if it takes too long.
+        Raises ValueError if it is wrong or needs more than 1 GB, PermissionError for what it may not do, and
+        TimeoutError if it takes too long.
         """
-        most = _most(limit)
-        with self.shelf.book(path, progress) as book, time_limit(self.sql_seconds) as started:
-            tables = tables_in_sql(book.trace)
-            held: list[Any] = []
-            relation = ask(sql, tables.table, tables.unknown, False, held, started)
-            columns = [] if relation is None else list(relation.columns)
-            found = [] if relation is None else relation.limit(most + 1).fetchall()
-            of = f"query {book.identity} {sql} {limit}"
-        rows = [dict(zip(columns, values, strict=True)) for values in found[:most]]
-        more = len(found) > most
+        needed("duckdb", "query", "SQL")
+        with self.shelf.roots.open(path) as file:
+            of = f"query {identity_of(file)} {sql}"
+            first = place_of(cursor, of)
+            rows, more = bounded_sql(file, sql, first, _most(limit), self.sql_seconds, progress)
         reply = Reply(
-            f"{counted(len(rows), 'row')}" + (", and there are more" if more else ""),
+            f"{counted(len(rows), 'row')} of the query's answer" + (", and there are more" if more else ""),
             "full",
             "SQL sees events as they were recorded: nothing is paired, or marked where events were lost.",
-            len(rows),
-            f"more than {most:,} rows: raise the limit, or aggregate" if more else "",
+            -1 if more or first else len(rows),
             rows=rows,
             next=["query(path, 'show tables'): which tables there are"],
         )
-        return _reply(reply, of)
+        return _reply(reply, of, cursor, more=more)
 
 
-def _reply(reply: Reply, of: str, start: int = 0, *, paged: bool = False, more: bool = False) -> Reply:
-    """The reply as it is sent: escaped, and small."""
+def _reply(reply: Reply, of: str, cursor: str = "", limit: int = _MOST_ROWS, *, more: bool | None = None) -> Reply:
+    """The reply as it is sent: escaped, and the page of its rows that a cursor asks for, at most so many.
+
+    `more` is given where the rows are that page already, and says whether there are others.
+    """
+    first = place_of(cursor, of)
+    rows = reply.rows if more is not None else reply.rows[first : first + _most(limit)]
     plain = replace(
         reply,
         summary=plain_value(reply.summary),
-        cut=plain_value(reply.cut),
         facts=plain_value(reply.facts),
-        rows=[plain_value(row) for row in reply.rows],
-        notes=[plain_value(note) for note in reply.notes[:12]],
+        rows=[plain_value(row) for row in rows],
+        notes=plain_value(reply.notes[:12]),
     )
-    return fitted(plain, of, start, paged=paged, more=more)
+    return fitted(plain, of, first, more=bool(more))
 
 
 def _most(limit: int) -> int:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from clrevents._util.version import __version__
+from clrevents._util.words import unknown
 from clrevents.errors import TraceError
 from clrevents.mcp.desk import Desk
-from clrevents.mcp.reply import Reply, plain_value
+from clrevents.mcp.reply import Reply, refusal
 
 _STEPS: Final = 20
 """How often a reading tells its progress."""
@@ -37,10 +38,37 @@ def made_server(desk: Desk) -> Any:
         from mcp.server import MCPServer
         from mcp.server.mcpserver import Context
         from mcp.server.mcpserver.exceptions import ToolError
+        from pydantic import ValidationError
     except ImportError as error:
         raise ImportError("an MCP server needs the SDK: pip install 'clrevents[mcp]'") from error
 
-    server = MCPServer("clrevents", version=__version__, instructions=_INSTRUCTIONS, log_level="CRITICAL")
+    class Server(MCPServer[Any]):  # type: ignore[misc]
+        """Refuses what it does not know, in our words."""
+
+        async def list_tools(self) -> Any:
+            tools = await super().list_tools()
+            for tool in tools:
+                tool.input_schema["additionalProperties"] = False
+            return tools
+
+        async def call_tool(
+            self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+        ) -> Any:
+            tools = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
+            if name not in tools:
+                raise ToolError(refusal(unknown("tool", name, tools)))
+            for argument in arguments:
+                if argument not in tools[name]:
+                    raise ToolError(refusal(unknown("argument", argument, tools[name])))
+            try:
+                return await super().call_tool(name, arguments, context)
+            except ToolError as error:
+                if not isinstance(error.__cause__, ValidationError):
+                    raise
+                wrong = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.__cause__.errors()]
+                raise ToolError(refusal("\n".join(wrong))) from None
+
+    server = Server("clrevents", version=__version__, instructions=_INSTRUCTIONS, log_level="CRITICAL")
     reading = mcp.types.ToolAnnotations(readOnlyHint=True, idempotentHint=True, openWorldHint=False)
 
     def answered(ask: Callable[..., Reply], context: Context[Any] | None, **asked: Any) -> Any:
@@ -55,14 +83,10 @@ def made_server(desk: Desk) -> Any:
 
         try:
             reply = ask(**asked) if context is None else ask(**asked, progress=progress)
-        except (TraceError, LookupError, ValueError, TypeError, PermissionError, ImportError, OSError) as error:
+        except (TraceError, LookupError, ValueError, TypeError, ImportError, OSError) as error:
             # Which files there are is nobody's business: only texts of our own name paths.
             text = "the file cannot be read" if isinstance(error, OSError) and error.errno else str(_message(error))
-            raise ToolError(plain_value(text)) from None
-        except Exception as error:
-            if type(error).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
-                raise ToolError(plain_value(str(error))) from None
-            raise
+            raise ToolError(refusal(text)) from None
         return mcp.types.CallToolResult(
             content=[mcp.types.TextContent(type="text", text=reply.text)], structuredContent=reply.to_dict()
         )
@@ -83,6 +107,8 @@ def _with_tools(server: Any, desk: Desk, reading: Any, answered: Callable[..., A
 
     described: dict[str, Any] = {
         "ctx": Context,
+        "base": str | list[str],
+        "new": str | list[str],
         "limit": Annotated[int, Field(ge=1, le=200, description="The most rows.")],
         **{
             name: Annotated[str, Field(description=text)]
@@ -90,18 +116,18 @@ def _with_tools(server: Any, desk: Desk, reading: Any, answered: Callable[..., A
                 ("path", "A trace, as overview lists it."),
                 ("start", "1.5s, 200ms, 50%; empty for the beginning."),
                 ("end", "Likewise, exclusive."),
-                ("cursor", "That of the page before."),
+                ("cursor", "That of the page before, for the next."),
             )
         },
     }
 
-    def overview(ctx: Any, path: str = "") -> Any:
+    def overview(ctx: Any, path: str = "", cursor: str = "") -> Any:
         """What a trace is, whether to trust it, which reports have data. Without a path: which traces there are."""
-        return answered(desk.overview, ctx, path=path)
+        return answered(desk.overview, ctx, path=path, cursor=cursor)
 
-    def findings(ctx: Any, path: str, start: str = "", end: str = "", rule: str = "") -> Any:
+    def findings(ctx: Any, path: str, start: str = "", end: str = "", rule: str = "", cursor: str = "") -> Any:
         """What is wrong with the program, worst first, with impact, culprit, advice and evidence handles."""
-        return answered(desk.findings, ctx, path=path, start=start, end=end, rule=rule)
+        return answered(desk.findings, ctx, path=path, start=start, end=end, rule=rule, cursor=cursor)
 
     def report(
         ctx: Any,
@@ -119,9 +145,9 @@ def _with_tools(server: Any, desk: Desk, reading: Any, answered: Callable[..., A
         asked = {"table": table, "sort": sort, "columns": columns, "start": start, "end": end}
         return answered(desk.report, ctx, path=path, name=name, limit=limit, cursor=cursor, **asked)
 
-    def frames(ctx: Any, path: str, by: str = "time", focus: str = "", limit: int = 20) -> Any:
+    def frames(ctx: Any, path: str, by: str = "time", focus: str = "", limit: int = 20, cursor: str = "") -> Any:
         """The heaviest methods by time, alloc or exceptions; with focus (a method): its callers and callees."""
-        return answered(desk.frames, ctx, path=path, by=by, focus=focus, limit=limit)
+        return answered(desk.frames, ctx, path=path, by=by, focus=focus, limit=limit, cursor=cursor)
 
     def events(
         ctx: Any,
@@ -137,17 +163,28 @@ def _with_tools(server: Any, desk: Desk, reading: Any, answered: Callable[..., A
         asked = {"handle": handle, "selector": selector, "start": start, "end": end}
         return answered(desk.events, ctx, path=path, limit=limit, cursor=cursor, **asked)
 
-    def compare(ctx: Any, base: str, new: str, per: str = "", limit: int = 20) -> Any:
-        """What differs between two recordings, how sure that is, and how small a change could have been seen."""
-        return answered(desk.compare, ctx, base=base, new=new, per=per, limit=limit)
+    def compare(
+        ctx: Any,
+        base: Any,
+        new: Any,
+        per: str = "",
+        report: str = "",
+        focus: str = "",
+        limit: int = 20,
+        cursor: str = "",
+    ) -> Any:
+        """What differs between recordings (a path a side, or lists of 4 and more), how sure that is; with report (top,
+        callers with focus, alloc, heap): in which methods, types or paths."""
+        asked = {"base": base, "new": new, "per": per, "report": report, "focus": focus}
+        return answered(desk.compare, ctx, limit=limit, cursor=cursor, **asked)
 
-    def record(question: str = "") -> Any:
+    def record(question: str = "", cursor: str = "") -> Any:
         """The exact commands that record what reports need (comma-separated names; empty lists all)."""
-        return answered(desk.record, None, question=question)
+        return answered(desk.record, None, question=question, cursor=cursor)
 
-    def query(ctx: Any, path: str, sql: str, limit: int = 20) -> Any:
-        """Read-only SQL (DuckDB) over a trace's events; 'show tables' lists them."""
-        return answered(desk.query, ctx, path=path, sql=sql, limit=limit)
+    def query(ctx: Any, path: str, sql: str, limit: int = 20, cursor: str = "") -> Any:
+        """Read-only SQL (DuckDB) over a trace's events, within 30 s and 1 GB; 'show tables' lists them."""
+        return answered(desk.query, ctx, path=path, sql=sql, limit=limit, cursor=cursor)
 
     for tool in (overview, findings, report, frames, events, compare, record, query):
         hints = {name: described.get(name, str) for name in tool.__annotations__}

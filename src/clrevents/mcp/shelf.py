@@ -5,12 +5,13 @@ A file that has changed is opened anew. Knows no protocol.
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
 from clrevents import Trace
 from clrevents import open as open_trace
@@ -22,15 +23,23 @@ _OPEN: Final = 4
 _ANSWERS: Final = 32
 
 
+def identity_of(file: BinaryIO) -> str:
+    """What changes when a file is replaced or written to."""
+    held = os.fstat(file.fileno())
+    return f"{file.name}:{held.st_dev}:{held.st_ino}:{held.st_size}:{held.st_mtime_ns}"
+
+
 class Book:
     """An open trace, and what was answered about it."""
 
-    def __init__(self, path: Path, identity: str, progress: Callable[[int, int], None]) -> None:
-        self.path, self.identity = path, identity
+    def __init__(self, file: BinaryIO, identity: str, progress: Callable[[int, int], None]) -> None:
+        self.identity = identity
         self.lock = threading.RLock()
         self.told: Callable[[int, int], None] = progress
-        self.trace: Trace = open_trace(path, errors="salvage", progress=lambda done, total: self.told(done, total))
+        self.trace: Trace = open_trace(file, errors="salvage", progress=lambda done, total: self.told(done, total))
         self._answers: OrderedDict[str, Any] = OrderedDict()
+        # Somebody may still read it when it is taken from the shelf.
+        weakref.finalize(self, file.close)
 
     def answer(self, question: str, ask: Callable[[Trace], T]) -> T:
         """What was answered before, or is now."""
@@ -45,7 +54,7 @@ class Book:
 
 
 class Shelf:
-    """Open traces by their real paths."""
+    """Open traces by what they are."""
 
     def __init__(self, roots: Roots) -> None:
         self.roots = roots
@@ -56,20 +65,24 @@ class Shelf:
     def book(self, path: str, progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator[Book]:
         """The trace at a path, for one question at a time. Raises ValueError for a path that is none of ours, and what
         opening a trace raises."""
-        real = self.roots.file(path)
-        found = self._found(real, progress)
+        found = self._found(self.roots.open(path), progress)
         with found.lock:
             found.told = progress
             yield found
 
-    def _found(self, real: Path, progress: Callable[[int, int], None]) -> Book:
-        stat = real.stat()
-        identity = f"{real}:{stat.st_size}:{stat.st_mtime_ns}"
+    def _found(self, file: BinaryIO, progress: Callable[[int, int], None]) -> Book:
+        identity = identity_of(file)
         with self._lock:
-            book = self._books.get(str(real))
-            if book is None or book.identity != identity:
-                book = self._books[str(real)] = Book(real, identity, progress)
-            self._books.move_to_end(str(real))
+            book = self._books.get(identity)
+            if book is None:
+                try:
+                    book = self._books[identity] = Book(file, identity, progress)
+                except BaseException:
+                    file.close()
+                    raise
+            else:
+                file.close()
+            self._books.move_to_end(identity)
             while len(self._books) > _OPEN:
                 self._books.popitem(last=False)
             return book

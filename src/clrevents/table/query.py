@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from clrevents.table.table import Table, needed
@@ -19,35 +18,6 @@ _LISTING: Final = re.compile(r"\s*show\s+(all\s+)?tables\s*;?\s*", re.IGNORECASE
 _LIST: Final = "select * from tables"
 # From this version on a relation keeps its connection alive.
 _HOLDING: Final = 2
-_AGAIN: Final = 0.1
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[Callable[[Any], None]]:
-    """Interrupts what runs in the connections that are given to the result, once the time is over.
-
-    Raises TimeoutError instead of what duckdb raises then.
-    """
-    duckdb = needed("duckdb", "query", "SQL")
-    connections: list[Any] = []
-    over = threading.Event()
-
-    def watch() -> None:
-        if not over.wait(seconds):
-            # Again and again: an interrupt between two statements has no effect.
-            while not over.wait(_AGAIN):
-                for connection in connections:
-                    connection.interrupt()
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield connections.append
-    except duckdb.InterruptException as error:
-        raise TimeoutError(f"the query was interrupted: it ran for more than {seconds:g} s") from error
-    finally:
-        over.set()
-        watcher.join()
 
 
 def ask(
@@ -56,7 +26,7 @@ def ask(
     unknown: Callable[[str], Exception],
     files: bool,
     held: list[Any],
-    started: Callable[[Any], None] | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Any:
     """Run SQL in a new database; a table is created when the SQL turns out to name it.
 
@@ -65,15 +35,13 @@ def ask(
     statements; it may be None if there are no rows to return. Unless `files` is true, access to disk or network,
     settings, some of which name files, secrets and extensions raise PermissionError. Raises ImportError without duckdb
     and pyarrow, and duckdb's own exceptions for invalid SQL. What a relation needs to stay usable is put into `held`;
-    `started` gets the connection.
+    `settings` are further ones of the database.
     """
     duckdb = needed("duckdb", "query", "SQL")
     needed("pyarrow", "query", "SQL")
     # Otherwise a name could also refer to a Python variable of the caller.
     safe = {"python_enable_replacements": "false", "enable_external_access": str(files).lower()}
-    connection = duckdb.connect(config=safe)
-    if started is not None:
-        started(connection)
+    connection = duckdb.connect(config={**safe, **(settings or {})})
     if int(duckdb.__version__.partition(".")[0]) < _HOLDING:
         held.append(connection)
     with contextlib.suppress(duckdb.Error):
