@@ -240,14 +240,14 @@ def test_modules_above_are_found_by_name_in_one_place() -> None:
 # of its own parts is named here.
 LAYERS: Final = {
     "decode": (
-        ("calls", "clock"),
-        ("kernels", "moment"),
+        ("clock",),
+        ("kernels",),
         ("container",),
         ("kinds", "stacks"),
         ("payload", "rows"),
         ("header_columns", "selection"),
         ("stream",),
-        ("decoded", "tracing_end"),
+        ("decoded",),
         ("event_pass", "column_pass"),
     ),
     "analysis": (

@@ -42,7 +42,7 @@ class Slow(io.BytesIO):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    for module in ("clrevents._util.meter", "clrevents.trace.told_windows"):
+    for module in ("clrevents._util.meter", "clrevents.trace.passes"):
         monkeypatch.setattr(f"{module}.time", found)
     return found
 
@@ -117,12 +117,12 @@ def test_false_is_none() -> None:
 
 
 SLOW: Final = """
-import gzip, io, clrevents, clrevents._util.meter, clrevents.trace.told_windows
+import gzip, io, clrevents, clrevents._util.meter, clrevents.trace.passes
 class Clock:
     now = 0.0
     def monotonic(self):
         return self.now
-clock = clrevents._util.meter.time = clrevents.trace.told_windows.time = Clock()
+clock = clrevents._util.meter.time = clrevents.trace.passes.time = Clock()
 class Slow(io.BytesIO):
     def read(self, size=-1):
         clock.now += 0.5

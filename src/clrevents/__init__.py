@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from clrevents.decode.container.blocks import TraceInfo as TraceInfo
     from clrevents.decode.kernels.engine import engine as engine
     from clrevents.decode.kinds import EventKey as EventKey
-    from clrevents.decode.moment import Moment as Moment
     from clrevents.decode.payload.payload_decoder import RawPayload as RawPayload
     from clrevents.decode.selection import FilterOptions as FilterOptions
+    from clrevents.decode.selection import Moment as Moment
     from clrevents.decode.selection import Selector as Selector
     from clrevents.decode.selection import ThreadIds as ThreadIds
     from clrevents.decode.stream.losses import Loss as Loss
@@ -77,8 +77,7 @@ _HOMES = {
     "decode.kernels.engine": ("engine",),
     "decode.payload.payload_decoder": ("RawPayload",),
     "decode.kinds": ("EventKey",),
-    "decode.moment": ("Moment",),
-    "decode.selection": ("FilterOptions", "Selector", "ThreadIds"),
+    "decode.selection": ("FilterOptions", "Moment", "Selector", "ThreadIds"),
     "decode.stream.losses": ("Loss",),
     "errors": (
         "AmbiguousEventError",

@@ -14,8 +14,7 @@ import pytest
 
 import clrevents
 from clrevents.decode.container.blocks import Events, Together
-from clrevents.decode.kernels.header_scan import HeaderScanner
-from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kernels.header_scan import HeaderScanner, Tally
 from clrevents.decode.rows import Rows
 from clrevents.decode.stream import sequence_numbers
 from clrevents.decode.stream.event_intake import EventIntake

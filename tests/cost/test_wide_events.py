@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents import RawPayload, Table
-from clrevents.decode.container.fields_of_names import FieldsOfNames
+from clrevents.decode.kinds import FieldsOfNames
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
 from clrevents.export.files.directory import export_directory

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from clrevents.decode.container.blocks import Events, InlineStacks
-from clrevents.decode.container.detect import detect
 from clrevents.decode.container.window import NeedMore, Window
 from clrevents.decode.kernels.header_scan import PADDING
+from clrevents.decode.stream.block_reader import detect
 from clrevents.encode.values import NO_GUID, EventRecord
 from clrevents.errors import Limits
 

@@ -1,6 +1,6 @@
 """`EventPass`: turns a stream and a selection into decoded rows, a bounded number at a time.
 
-Shared by `Decoder` and `Trace`. Knows when a problem ends the reading; does no I/O.
+Shared by `Decoder` and `Trace`. Knows when a problem ends the reading, and when tracing stopped; does no I/O.
 """
 
 from __future__ import annotations
@@ -18,10 +18,30 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.payload.records.record_reader import DirectRecords, RecordReader
 from clrevents.decode.rows import Rows
-from clrevents.decode.selection import Selection
+from clrevents.decode.selection import Filters, Selection
 from clrevents.decode.stream.stream import Buffer, Stream
-from clrevents.decode.tracing_end import TracingEnd
 from clrevents.errors import PayloadError, Problem, TraceError, raised
+from clrevents.schema.naming_events import NAMING_EVENTS
+from clrevents.schema.registry import Registry
+
+
+class TracingEnd:
+    """Sees all rows of a trace, in any order and portions."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._naming = Selection(NAMING_EVENTS, Filters(), registry)
+        self.tick: int | None = None
+        """The last tick of an event that names no code; None before the first."""
+
+    def see(self, rows: Rows, kinds: list[EventKind]) -> None:
+        """Take the next rows."""
+        ticks, naming = rows.ticks, self._naming.wanted(kinds)[rows.kind_indexes]
+        if naming.any():
+            ticks = ticks[~naming]
+        if len(ticks):
+            last = int(np.max(ticks))
+            self.tick = last if self.tick is None else max(self.tick, last)
+
 
 # The largest number of rows at once.
 MOST_ROWS = 1 << 17

@@ -17,9 +17,8 @@ from typing import IO, Any, BinaryIO, TypeAlias
 
 from clrevents.errors import LimitError, Limits, Problem, SourceError
 from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE
-from clrevents.sources.gunzip import GZIP, Gunzip
 from clrevents.sources.remote import is_url, open_remote
-from clrevents.sources.source import TRACE_CLOSED, WINDOW, Source, unreadable
+from clrevents.sources.source import GZIP, TRACE_CLOSED, WINDOW, Gunzip, Source, unreadable
 
 Openable: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 

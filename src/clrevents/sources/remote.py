@@ -16,8 +16,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from clrevents.errors import LimitError, Limits, Problem, SourceError
-from clrevents.sources.gunzip import GZIP, Gunzip
-from clrevents.sources.source import TRACE_CLOSED, WINDOW, Source, unreadable
+from clrevents.sources.source import GZIP, TRACE_CLOSED, WINDOW, Gunzip, Source, unreadable
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*://")
 # A question about the head fetches little, and one about everything asks few times.

@@ -1,7 +1,12 @@
-"""`Source`: bytes that can be read from their start any number of times, and the error when they cannot be."""
+"""`Source`: bytes that can be read from their start any number of times, and the error when they cannot be.
+
+Also `Gunzip`, which unpacks pieces, and reads nothing itself.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import zlib
 from collections.abc import Iterator
 from typing import Final, Protocol
 
@@ -28,3 +33,65 @@ class Source(Protocol):
 def unreadable(error: BaseException, path: str | None) -> SourceError:
     text = getattr(error, "strerror", None) or str(error)
     return SourceError(f"cannot be read: {text}", path=path)
+
+
+GZIP: Final = b"\x1f\x8b"
+"""How compressed bytes begin."""
+
+
+class Gunzip:
+    """Decompresses concatenated gzip members; a truncated or corrupt one ends the stream with a `fault`."""
+
+    def __init__(self, packed: Iterator[bytes]) -> None:
+        self._packed = packed
+        self.fault: Problem | None = None
+
+    def pieces(self) -> Iterator[bytes]:
+        engine = zlib.decompressobj(wbits=31)
+        fed = False
+        written = 0
+        for data in self._packed:
+            while data := data if fed else data.lstrip(b"\0"):  # padding after a member
+                before = engine.copy()
+                try:
+                    piece = engine.decompress(data, WINDOW)
+                except zlib.error as error:
+                    for piece in _up_to_the_damage(before, data):
+                        written += len(piece)
+                        yield piece
+                    self.fault = _bad_gzip(f"corrupt gzip data ({error})", written)
+                    return
+                fed = True
+                written += len(piece)
+                if piece:
+                    yield piece
+                data = engine.unconsumed_tail
+                if engine.eof:
+                    data = engine.unused_data
+                    engine = zlib.decompressobj(wbits=31)
+                    fed = False
+        if fed:
+            rest = engine.flush()
+            written += len(rest)
+            if rest:
+                yield rest
+            if not engine.eof:
+                self.fault = _bad_gzip("the gzip file is truncated", written)
+
+
+def _up_to_the_damage(engine: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    """What comes of these bytes before the one at which decompression fails: byte by byte, as a failure gives none."""
+    with contextlib.suppress(zlib.error):
+        for at in range(len(data)):
+            if piece := engine.decompress(data[at : at + 1]):
+                yield piece
+
+
+def _bad_gzip(message: str, offset: int) -> Problem:
+    return Problem(
+        "compressed-stream",
+        "damage",
+        message,
+        offset,
+        impact="everything after it; offsets are in the decompressed stream",
+    )

@@ -2,9 +2,8 @@
 
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
-from clrevents.decode.moment import Moment
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
-from clrevents.decode.selection import FilterOptions, Filters, Selector, ThreadIds
+from clrevents.decode.selection import FilterOptions, Filters, Moment, Selector, ThreadIds
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
 from clrevents.trace.alignment import SameRun, same_run
@@ -22,7 +21,7 @@ from clrevents.trace.decoder import (
 )
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
-from clrevents.trace.order import Order
+from clrevents.trace.passes import Order
 from clrevents.trace.process_lives import ProcessLife
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.shifted_rows import ShiftedRows

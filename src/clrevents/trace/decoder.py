@@ -13,19 +13,17 @@ from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
-from clrevents.decode.event_pass import EventPass, Observer
+from clrevents.decode.event_pass import EventPass, Observer, TracingEnd
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.moment import Moment, to_ns
-from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector
+from clrevents.decode.selection import FilterOptions, Filters, Moment, Selection, Selector, to_ns
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Buffer, Stream
-from clrevents.decode.tracing_end import TracingEnd
 from clrevents.errors import ErrorMode, Limits, Problem
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.table.listed import Listed
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables
-from clrevents.trace.order import Order, in_time_order
+from clrevents.trace.passes import Order, in_time_order
 
 if TYPE_CHECKING:
     from clrevents.symbols.live import LiveMethods

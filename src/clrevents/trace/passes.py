@@ -6,25 +6,25 @@ scan of all headers. Knows no analysis and prints nothing; warns once.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
+from clrevents._util.meter import Meter
 from clrevents.decode.clock import Clock
 from clrevents.decode.column_pass import Chunk, ColumnPass
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
-from clrevents.decode.event_pass import MOST_ROWS, EventPass
+from clrevents.decode.event_pass import MOST_ROWS, EventPass, TracingEnd
 from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.moment import Moment, to_ns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
-from clrevents.decode.selection import EventName, FilterOptions, Filters, Selection, Selector
+from clrevents.decode.selection import EventName, FilterOptions, Filters, Moment, Selection, Selector, to_ns
 from clrevents.decode.stacks import StackArrays, join
 from clrevents.decode.stream.stream import Stream
-from clrevents.decode.tracing_end import TracingEnd
 from clrevents.errors import (
     DamageError,
     ErrorMode,
@@ -54,10 +54,51 @@ from clrevents.table.read import (
 from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
 from clrevents.trace.found_problems import FoundProblems
-from clrevents.trace.order import Order as Order
-from clrevents.trace.order import in_time_order
 from clrevents.trace.scan import HeaderScan, scan_headers
-from clrevents.trace.told_windows import Progress, ToldWindows
+
+Order: TypeAlias = Literal["time", "file"]
+
+
+def in_time_order(order: Order) -> bool:
+    """Raises ValueError unless `order` is "time" or "file"."""
+    if order not in ("time", "file"):
+        raise ValueError(f'order must be "time" or "file", not {order!r}')
+    return order == "time"
+
+
+Progress: TypeAlias = Callable[[int, int], Any]
+
+_SECONDS: Final = 0.1
+
+
+class ToldWindows:
+    """The windows of a source. `progress` is called with bytes (done, total); if it is true, a bar is drawn."""
+
+    def __init__(self, source: Source, progress: Progress | bool | None) -> None:
+        self._source = source
+        self._meter = Meter.anywhere()
+        self._tell = self._meter.hook if progress is True else progress or None
+
+    def windows(self) -> Iterator[bytes]:
+        """The source's bytes; tells at most ten times a second."""
+        if self._tell is None:
+            yield from self._source.windows()
+            return
+        done, total = 0, self._source.size
+        told = time.monotonic()
+        try:
+            for data in self._source.windows():
+                yield data
+                done += len(data)
+                now = time.monotonic()
+                if now - told >= _SECONDS:
+                    told = now
+                    self._tell(done, max(total, done))
+            self._tell(done, max(total, done))
+        finally:
+            # Also where a reader stops early, or the trace breaks.
+            self._meter.restart()
+
 
 _ROWS: Final = 1 << 19
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import ThreadRow
-from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.kinds import EventKey, EventKind, KindIndex, by_event
 from clrevents.decode.rows import UNKNOWN_THREAD
 from clrevents.decode.selection import EventName, Selection

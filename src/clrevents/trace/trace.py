@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.event_pass import MOST_ROWS
 from clrevents.decode.kinds import EventKey
-from clrevents.decode.moment import Moment
-from clrevents.decode.selection import EventName, FilterOptions, Filters, Selector
+from clrevents.decode.selection import EventName, FilterOptions, Filters, Moment, Selector
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import ErrorMode, Limits, Problem, TraceError
 from clrevents.schema.redaction_mark import NAME, PROVIDER
@@ -35,11 +34,10 @@ from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.check_result import CheckResult, PayloadCounts, count_payloads
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
-from clrevents.trace.passes import Order, Passes
+from clrevents.trace.passes import Order, Passes, Progress
 from clrevents.trace.process_lives import PROCESS_EVENTS, ProcessLife, process_lives
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stacks import EARLY_NAMES, LateNames, Stacks
-from clrevents.trace.told_windows import Progress
 
 if TYPE_CHECKING:
     # Names of code, and SQL: most traces are never asked for either, and both take long to import.

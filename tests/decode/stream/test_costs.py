@@ -13,9 +13,9 @@ import costly_containers as costly
 from clrevents.decode.container.blocks import Stacks
 from clrevents.decode.container.netperf import netperf12
 from clrevents.decode.container.nettrace6 import nettrace6_search
-from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.stacks import StackTable
-from clrevents.decode.stream.input import InputBuffer
+from clrevents.decode.stream.block_reader import InputBuffer
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode
 from clrevents.testing.builder import Format, TraceBuilder

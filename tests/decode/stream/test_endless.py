@@ -19,11 +19,10 @@ from clrevents import Decoder, Limits
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import SequencePoint, ThreadNumbers, ThreadRow
 from clrevents.decode.header_columns import HEADERS, Known
-from clrevents.decode.kernels.header_scan import arranged
-from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kernels.header_scan import Tally, arranged
 from clrevents.decode.stream.losses import LossLog
+from clrevents.decode.stream.resolver import ThreadTable
 from clrevents.decode.stream.stream import Stream
-from clrevents.decode.stream.thread_table import ThreadTable
 from clrevents.encode.values import EventRecord, MetadataRecord
 from clrevents.encode.values import ThreadRow as ThreadRecord
 from clrevents.rewrite import redact

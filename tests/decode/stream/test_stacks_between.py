@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from clrevents.decode.container.small_blocks import SmallBlocks
-from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.container.container import SmallBlocks
+from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits, TraceError
 from nettrace4_writer import Blob, Writer

@@ -21,6 +21,7 @@ from clrevents.decode.container.blocks import (
 from clrevents.decode.container.container import (
     BLOCK_HEADER,
     COMPRESSED,
+    SmallBlocks,
     bad_event,
     bad_fields,
     one,
@@ -29,7 +30,6 @@ from clrevents.decode.container.container import (
 )
 from clrevents.decode.container.metadata import read_record
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
-from clrevents.decode.container.small_blocks import SmallBlocks
 from clrevents.decode.container.uncompressed import NETTRACE4, walk
 from clrevents.decode.container.window import Cursor, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import Block, End, Events, Fault, Header
-from clrevents.decode.container.container import cut, one
-from clrevents.decode.container.small_blocks import SMALL
+from clrevents.decode.container.container import SMALL, cut, one
 from clrevents.decode.container.window import NeedMore, Window
 from clrevents.decode.kernels.program import chained_objects
 from clrevents.errors import Limits, UnreadableError, damage

@@ -25,16 +25,14 @@ from clrevents.decode.container.blocks import (
     Together,
     TraceInfo,
 )
-from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.kinds import EventKind, Kinds
 from clrevents.decode.stream.error_policy import ErrorPolicy
 from clrevents.decode.stream.event_intake import EventIntake
-from clrevents.decode.stream.labels import LabelTable
 from clrevents.decode.stream.losses import LossLog
-from clrevents.decode.stream.resolver import Resolver
-from clrevents.decode.stream.row_queue import RowQueue
+from clrevents.decode.stream.region import RowQueue
+from clrevents.decode.stream.resolver import LabelTable, Resolver, ThreadTable
 from clrevents.decode.stream.salvage import PlausibilityCheck
-from clrevents.decode.stream.thread_table import ThreadTable
 from clrevents.errors import Limits, damage
 from clrevents.schema.registry import Registry
 

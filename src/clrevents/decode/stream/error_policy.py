@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clrevents.decode.stream.row_queue import RowQueue
+from clrevents.decode.stream.region import RowQueue
 from clrevents.errors import (
     ERROR_MODES,
     DamageError,

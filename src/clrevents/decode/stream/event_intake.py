@@ -8,14 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from clrevents.decode.container.blocks import Events, Together
-from clrevents.decode.kernels.header_scan import HeaderColumns
-from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kernels.header_scan import HeaderColumns, Tally
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.rows import Ints
 from clrevents.decode.stream.error_policy import ErrorPolicy
 from clrevents.decode.stream.losses import LossLog
+from clrevents.decode.stream.region import RowQueue
 from clrevents.decode.stream.resolver import ResolvedRows, Resolver
-from clrevents.decode.stream.row_queue import RowQueue
 from clrevents.decode.stream.salvage import PlausibilityCheck, span_differs
 from clrevents.errors import damage
 

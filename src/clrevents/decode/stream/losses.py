@@ -17,8 +17,8 @@ from clrevents._util.words import counted
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import SequencePoint, Together
 from clrevents.decode.kernels.header_scan import HeaderColumns
+from clrevents.decode.stream.resolver import ThreadTable
 from clrevents.decode.stream.sequence_numbers import Gap, SequenceNumbers
-from clrevents.decode.stream.thread_table import ThreadTable
 from clrevents.errors import Limits, Problem, damage
 from clrevents.schema.lack_mark import Lacking, lack_of
 

@@ -1,27 +1,26 @@
 """The underlying push parser: bytes in, in any slicing; rows of events out, in order.
 
-Sans-IO: no files, threads, warnings or logging. A composition: input buffer → block reader → block handler → row
-queue, with one error policy. Knows neither payloads nor what the rows are used for.
+Sans-IO: no files, threads, warnings or logging. A composition: block reader → block handler → row queue, with one
+error policy; a call that was interrupted makes the stream unusable. Knows neither payloads nor what rows are used for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import TracebackType
 from typing import TypeAlias
 
-from clrevents.decode.calls import Calls
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import TraceInfo
-from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.rows import Rows
 from clrevents.decode.stream.block_handler import BlockHandler
-from clrevents.decode.stream.block_reader import BlockReader
+from clrevents.decode.stream.block_reader import BlockReader, InputBuffer
 from clrevents.decode.stream.error_policy import ErrorPolicy
-from clrevents.decode.stream.input import InputBuffer
 from clrevents.decode.stream.losses import Loss
-from clrevents.decode.stream.row_queue import RowQueue
-from clrevents.decode.stream.thread_table import ThreadTable
+from clrevents.decode.stream.region import RowQueue
+from clrevents.decode.stream.resolver import ThreadTable
 from clrevents.errors import DamageError, ErrorMode, Limits, Problem, TraceError
 from clrevents.schema.registry import DEFAULT, Registry
 
@@ -29,6 +28,41 @@ _NUMBERED = 4
 """From this version on, a runtime numbers what its threads raise."""
 _LINUX = "Universal."
 """How the providers of the Linux recorder begin."""
+
+
+class Calls:
+    """A context manager around each call, which may be nested. Once interrupted, entering it raises RuntimeError.
+
+    A TraceError is an end of its own and interrupts nothing, nor does any exception before `begin`.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._begun = False
+        self._interrupted_by: str | None = None
+
+    def begin(self) -> None:
+        """From here on the call changes the stream."""
+        self._begun = True
+
+    def __enter__(self) -> None:
+        if self._interrupted_by is not None:
+            raise RuntimeError(
+                f"an earlier call was interrupted by {self._interrupted_by}, and events may be missing; "
+                "start again with a new decoder"
+            )
+        if not self._depth:
+            self._begun = False
+        self._depth += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._depth -= 1
+        if kind is not None and self._begun and not issubclass(kind, TraceError):
+            self._interrupted_by = kind.__name__
+
+
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
 

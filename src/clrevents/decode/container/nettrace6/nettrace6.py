@@ -21,7 +21,16 @@ from clrevents.decode.container.blocks import (
     Stacks,
     TraceInfo,
 )
-from clrevents.decode.container.container import BLOCK_HEADER, COMPRESSED, bad_event, cut, one, stack_count
+from clrevents.decode.container.container import (
+    BLOCK_HEADER,
+    COMPRESSED,
+    SMALL,
+    SmallBlocks,
+    bad_event,
+    cut,
+    one,
+    stack_count,
+)
 from clrevents.decode.container.nettrace6 import nettrace6_search as search
 from clrevents.decode.container.nettrace6.nettrace6_metadata import Descriptions
 from clrevents.decode.container.nettrace6.nettrace6_rows import (
@@ -31,7 +40,6 @@ from clrevents.decode.container.nettrace6.nettrace6_rows import (
     read_removed_threads,
 )
 from clrevents.decode.container.nettrace6.thread_numbers import read_numbers
-from clrevents.decode.container.small_blocks import SMALL, SmallBlocks
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
