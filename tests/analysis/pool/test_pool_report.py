@@ -99,6 +99,20 @@ def test_a_goal_that_falls_ends_a_shortage() -> None:
     assert numbers_of(found, "raises", "adjustments") == (3, 4)
 
 
+@pytest.mark.parametrize(
+    ("low_us", "back_to", "until_ms", "raises"), [(500, 5, 1101, 5), (500_001, 5, 600, 3), (500, 4, 600, 3)]
+)
+def test_a_goal_that_dips_ends_no_shortage(low_us: int, back_to: int, until_ms: int, raises: int) -> None:
+    """A blocked worker that returns lowers the goal for a moment: as high again soon, it was no end."""
+    builder = shortage(raises=3, apart_ms=250, reason=COOPERATIVE)
+    adjusted(builder.at(600 * MS + 1), 3, COOPERATIVE)
+    for goal in (back_to, back_to + 1) if back_to == 5 else (back_to,):
+        adjusted(builder.at(600 * MS + goal + low_us * 1000), goal, COOPERATIVE)
+    adjusted(builder.at(1_101 * MS), 2, COOPERATIVE)
+    (row,) = told(builder.rundown()).shortages
+    assert (row.end_ns // MS, row.raises) == (until_ms, raises)
+
+
 def test_a_first_change_for_blocking_may_be_a_fall() -> None:
     builder = named(TraceBuilder())
     for at, goal in ((100, 30), (400, 31), (700, 32)):

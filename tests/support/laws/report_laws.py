@@ -598,11 +598,12 @@ def _sums_of_a_part(
 
 
 def what_is_removed_is_never_zero(declarations: Sequence[Declaration], data: bytes) -> None:
-    """Without a provider, or a keyword of the runtime, a number may become null but never an exact 0; asks all these
-    reports in one."""
+    """Without a provider, or a keyword of the runtime, a number may become null but never an exact 0, and no column of
+    a table 0 in all of its rows; asks all these reports in one."""
     asked = [Asked(declaration, declaration.parameters()) for declaration in declarations]
     with opened(data) as trace:
         whole = ask(trace, asked, {}, iter)
+    amounts = {name: dict(_amounts(answer)) for name, answer in whole.items()}
     zeros = []
     for removed, kinds in removable(data).items():
         with opened(without(data, kinds)) as trace:
@@ -612,13 +613,28 @@ def what_is_removed_is_never_zero(declarations: Sequence[Declaration], data: byt
                 before, exact = whole[report].metrics[name].value, metric.low is None and metric.high is None
                 if before and metric.value == 0 and exact and (report, name) not in OF_WHAT_IS_THERE:
                     zeros.append(f"{report}: {name}: {before} became 0 without {removed}")
+            for place, values in _amounts(answer):
+                unsaid = values and not any(value is None or value for value in values)
+                if unsaid and any(amounts[report][place]) and (report, place[1]) not in OF_WHAT_IS_THERE:
+                    zeros.append(f"{report}: {'.'.join(place)} became 0 without {removed}")
     assert not zeros, "\n".join(zeros)
+
+
+def _amounts(answer: Answer[Any]) -> Iterator[tuple[tuple[str, str], list[Any]]]:
+    """The values of each column of counts, times, sizes and numbers, by table and name."""
+    for table in answer.tables():
+        for column in columns_of(table.row_class):
+            if column.cell.name in ("duration", "bytes", "count", "number", "ratio") and not column.many:
+                yield (table.name, column.name), answer.table(table.name).column(column.name).tolist()
 
 
 OF_WHAT_IS_THERE: Final = {
     ("activities", "ambiguous"),
     ("activities", "never_stopped"),
     ("threads", "unknown_total"),
+    ("threads", "unknown_ns"),
+    # Dynamic methods say that their IL has no bytes.
+    ("modules", "il_bytes"),
 }
 """They count what the recorded events leave open: with fewer events less is open."""
 

@@ -58,10 +58,10 @@ class ThreadTime(Row):
     life_ns: DurationNs = column("From its first to its last sample, within the window.")
     running_ns: DurationNs = column("In managed code.")
     native_ns: DurationNs = column("In calls out of managed code that are none of the others.")
-    lock_ns: DurationNs = column("Waiting for a lock.")
-    wait_ns: DurationNs = column("Waiting for anything else.")
-    sleep_ns: DurationNs = column("Sleeping.")
-    join_ns: DurationNs = column("Waiting for the end of a thread.")
+    lock_ns: DurationNs | None = column("Waiting for a lock; null if methods that wait have no names.")
+    wait_ns: DurationNs | None = column("Waiting for anything else; null if methods that wait have no names.")
+    sleep_ns: DurationNs | None = column("Sleeping; null if methods that wait have no names.")
+    join_ns: DurationNs | None = column("Waiting for the end of a thread; null if methods that wait have no names.")
     unknown_ns: DurationNs = column("Without a sample for long.")
 
 
@@ -143,6 +143,9 @@ class States(Collector[StateReport]):
             name.removesuffix("_ns") for name in ThreadTime.__annotations__ if name not in ("thread_id", "life_ns")
         ]
         columns: dict[str, Any] = {f"{state}_ns": [of[state] for of in spent.values()] for state in states}
+        if not context.methods.complete:
+            for name in ("lock_ns", "wait_ns", "sleep_ns", "join_ns"):
+                columns[name] = [took or None for took in columns[name]]
         columns["life_ns"] = [of.total() for of in spent.values()]
         return context.table(ThreadTime, {"thread_id": [*spent], "lossy": [t in lossy for t in spent], **columns})
 

@@ -172,9 +172,9 @@ def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bo
         "by_await": by_await,
         "repeats_row": _nullable(repeats, repeats >= 0),
         "rethrown": _nullable(_ints(f.rethrown for f in found), np.full(len(found), tells)),
-        "filters": _ints(f.filters for f in found),
-        "filtered": _ints(_filtered(context, log, rows)),
-        "finallys": _ints(f.finallys for f in found),
+        "filters": _nullable(_ints(f.filters for f in found), np.full(len(found), handled)),
+        "filtered": _nullable(_ints(_filtered(context, log, rows)), np.full(len(found), handled)),
+        "finallys": _nullable(_ints(f.finallys for f in found), np.full(len(found), handled)),
         "inner": _nullable(np.append(flags & _INNER > 0, False)[row], detailed_here, "bool"),
         "stack_id": np.append(thrown.numbers("stack_id"), 0)[row].astype(np.int32),
     }

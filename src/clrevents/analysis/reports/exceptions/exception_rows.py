@@ -63,9 +63,14 @@ class ThrownException(SpanRow):
         hidden=True,
     )
     rethrown: Count | None = column("How often `throw;` rethrew it; null if no handlers were recorded.", hidden=True)
-    filters: Count = column("How many filters examined it.", hidden=True)
-    filtered: Count = column("How many of them accepted it; inferred from where the handler lies.", hidden=True)
-    finallys: Count = column("How many finally and fault handlers it ran.", hidden=True)
+    filters: Count | None = column("How many filters examined it; null if no handlers were recorded.", hidden=True)
+    filtered: Count | None = column(
+        "How many of them accepted it, inferred from where the handler lies; null if no handlers were recorded.",
+        hidden=True,
+    )
+    finallys: Count | None = column(
+        "How many finally and fault handlers it ran; null if no handlers were recorded.", hidden=True
+    )
     inner: Flag | None = column("It has an inner exception.", hidden=True)
     stack_id: StackId = column("The stack of the throw, 0 for none.", hidden=True)
 

@@ -159,7 +159,7 @@ class ModuleCollector(Collector[ModulesReport]):
         tells_where = tells_r2r and len(rows["runtime/MethodDetails"]) > 0
         jitted_of, looked_of = _owners(known, jitted, process), _owners(known, looked, process)
         begun, took, asked = jitted.begun(window), jitted.took(window), looked.begun(window)
-        whole = jitted.took(TimeWindow())
+        whole, timed = jitted.took(TimeWindow()), (jitted.start != NONE) & (jitted.end != NONE)
         all_modules = list(known)
         listed = []
         for place in places:
@@ -168,8 +168,8 @@ class ModuleCollector(Collector[ModulesReport]):
                 **_described(all_modules[place]),
                 "jitted": _distinct(jitted.method[of]) if tells_jit else None,
                 "compilations": int(of.sum()) if tells_jit else None,
-                "compile_ns": int(whole[of].sum()) if tells_jit else None,
-                "il_bytes": int(jitted.il_size[of].sum()) if tells_jit else None,
+                "compile_ns": int(whole[of].sum()) if tells_jit and _any(timed, of) else None,
+                "il_bytes": int(jitted.il_size[of].sum()) if tells_jit and _any(jitted.start != NONE, of) else None,
                 "native_bytes": int(jitted.native_size[of].sum()) if tells_jit else None,
                 "precompiled": _distinct(looked.method[looked_up & hit]) if tells_where else None,
                 "missed": _distinct(looked.method[looked_up & ~hit]) if tells_where else None,
@@ -191,6 +191,11 @@ class ModuleCollector(Collector[ModulesReport]):
         facts = ModuleFacts(complete=context.methods.complete)
         found: ModulesReport = context.answer(ModulesReport, facts=facts, metrics=metrics, modules=modules)
         return found
+
+
+def _any(known: NDArray[np.bool_], of: NDArray[np.bool_]) -> bool:
+    """Whether something is known of these, if there are any."""
+    return bool(known[of].any()) or not of.any()
 
 
 def _described(module: Module) -> dict[str, Any]:

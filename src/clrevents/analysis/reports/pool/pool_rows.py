@@ -39,7 +39,7 @@ class PoolShortage(SpanRow):
         "When it began: when the last of the workers that were blocked at the pool's first reaction became blocked; "
         "if that is unknown, when the pool first reacted."
     )
-    end_ns: Ns = column("When it ended: when the goal went down again, otherwise when the pool last raised it.")
+    end_ns: Ns = column("When it ended: when the goal went down to stay, otherwise when the pool last raised it.")
     duration_ns: DurationNs = column("How long.")
     verdict: Word = column("`starved` if its workers are known to have been blocked, otherwise `unknown`.")
     reason: Word = column("Why the pool added most of the workers.")

@@ -127,9 +127,15 @@ class Shortage:
 def shortages(
     steps: Sequence[tuple[Goal, Raise | None]], existing: tuple[Ints, Ints], blocked: BlockedWorkers
 ) -> list[Shortage]:
-    """The shortages of a process. `existing` are times and how many workers there were from each of them on."""
+    """The shortages of a process. `existing` are times and how many workers there were from each of them on.
+
+    One ends with a lower goal, unless the goal is as high again within `LONG_NS`: each blocked worker that returns
+    lowers it for a moment.
+    """
     found: list[Shortage] = []
     raised: list[Raise] = []
+    low: Goal | None = None
+    again: list[Raise] = []
 
     def done(end: int | None) -> None:
         if len(raised) >= LEAST_RAISES and raised[-1].time - raised[0].time >= LONG_NS:
@@ -137,13 +143,23 @@ def shortages(
         raised.clear()
 
     for goal, up in steps:
+        if low is not None and goal.time - low.time > LONG_NS:
+            done(low.time)
+            raised, again, low = again, [], None
         if raised and goal.time - raised[-1].time > PAUSE_NS:
             done(None)
-        if up is not None:
+        if low is not None:
+            if up is not None:
+                again.append(up)
+            elif again and goal.goal < again[-1].goal:
+                again.clear()
+            if goal.goal >= raised[-1].goal:
+                raised, again, low = raised + again, [], None
+        elif up is not None:
             raised.append(up)
         elif raised and goal.goal < raised[-1].goal:
-            done(goal.time)
-    done(None)
+            low = goal
+    done(None if low is None else low.time)
     return found
 
 

@@ -108,12 +108,17 @@ class TaskMethod(Row):
     )
     latency_p95_ns: DurationNs | None = column("The 95th percentile of the latency, by nearest rank.")
     latency_max_ns: DurationNs | None = column("The longest latency.")
-    run_ns: DurationNs = column("How long they ran, including everything run inside.")
-    waited_ns: DurationNs | None = column("For awaits, the total time from start to resumption; null for others.")
-    open: Count = column(
-        "How many still ran, or were awaited, when tracing stopped: the times include them until then, as lower bounds."
+    run_ns: DurationNs | None = column(
+        "How long they ran, including everything run inside; null if no end of those that ran is known."
     )
-    exceptional: Count = column("How many tasks ended with an exception.")
+    waited_ns: DurationNs | None = column(
+        "For awaits, the total time from start to resumption; null for others, or if no resumption is known."
+    )
+    open: Count | None = column(
+        "How many still ran, or were awaited, when tracing stopped: the times include them until then, as lower "
+        "bounds. Null if it is unknown whether they ended."
+    )
+    exceptional: Count | None = column("How many tasks ended with an exception; null if no end is known.")
     stack_id: StackId = column("One of its call stacks.", hidden=True)
 
 
@@ -123,8 +128,8 @@ class TaskBlocker(Row):
 
     method: CodeName | None = column("The method; null for stacks without names.")
     count: Count = column("How many waits began.")
-    waited_ns: DurationNs = column("How long it waited, on all threads.")
-    share: Ratio | None = column("Its share of all blocking waits; null if there were none.")
+    waited_ns: DurationNs | None = column("How long it waited, on all threads; null if no length is known.")
+    share: Ratio | None = column("Its share of all blocking waits; null if there were none, or no length is known.")
     max_ns: DurationNs | None = column("The longest wait; null if unknown.")
     open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
     threads: Count = column("How many threads waited in it.")
@@ -195,15 +200,17 @@ class TaskTables:
         suspended = self._going_on(awaited, self.was_started, self._created)
         # Finding that reads all headers once more.
         stopped = np.int64(context.stopped_ns if running.any() or suspended.any() else 0)
-        self._run = np.where(
-            self.was_ended | running, window.overlap(self._started, np.where(running, stopped, self._ended)), 0
-        )
+        self._ran: Mask = self.was_ended | running
+        self._run = np.where(self._ran, window.overlap(self._started, np.where(running, stopped, self._ended)), 0)
+        self._resumed: Mask = (awaited & self.was_started) | suspended
         self._suspended = np.where(
-            (awaited & self.was_started) | suspended,
+            self._resumed,
             window.overlap(self._created, np.where(suspended, stopped, self._started)),
             0,
         )
         self.going_on: Mask = running | suspended
+        unended = np.where(work.kind == AWAIT, awaited & ~self.was_started, self.was_started & ~self.was_ended)
+        self._unsure: Mask = unended & ~self.going_on
         self.waits_begun: Mask = window.holds(waits.start_ns)
         starts, ends = waits.bounds()
         self._lasted: Ints = ends - starts
@@ -285,14 +292,18 @@ class TaskTables:
                     "latency_median_ns": nearest_rank(latencies, 50),
                     "latency_p95_ns": nearest_rank(latencies, 95),
                     "latency_max_ns": nearest_rank(latencies, 100),
-                    "run_ns": int(self._run[mine].sum()),
-                    "waited_ns": int(self._suspended[mine].sum()) if kind == AWAIT else None,
-                    "open": int(self.going_on[mine].sum()),
-                    "exceptional": int((self.failed & self.begun)[mine].sum()),
+                    "run_ns": _sum(self._run[mine], self._ran[mine], self.was_started[mine]),
+                    "waited_ns": _sum(self._suspended[mine], self._resumed[mine], self.was_created[mine])
+                    if kind == AWAIT
+                    else None,
+                    "open": _sum(self.going_on[mine], self.going_on[mine], self._unsure[mine]),
+                    "exceptional": _sum((self.failed & self.begun)[mine], self.was_ended[mine], self.was_started[mine])
+                    if kind == TASK
+                    else 0,
                     "stack_id": int(self.stacks[mine[0]]),
                 }
             )
-        rows.sort(key=lambda row: (-row["count"], -row["run_ns"]))
+        rows.sort(key=lambda row: (-row["count"], -(row["run_ns"] or 0)))
         return self._context.summed(TaskMethod, rows)
 
     def blockers(self) -> ReportTable[TaskBlocker]:
@@ -309,8 +320,8 @@ class TaskTables:
                 {
                     "method": method,
                     "count": int(self.waits_begun[mine].sum()),
-                    "waited_ns": waited,
-                    "share": waited / total if total else None,
+                    "waited_ns": waited if len(lengths) else None,
+                    "share": waited / total if total and len(lengths) else None,
                     "max_ns": int(lengths.max()) if len(lengths) else None,
                     "open": int(self.open[mine].sum()),
                     "threads": len(set(waits.thread[mine].tolist())),
@@ -318,7 +329,7 @@ class TaskTables:
                     "stack_id": int(self._wait_stacks[mine[0]]),
                 }
             )
-        rows.sort(key=lambda row: (-row["waited_ns"], -row["count"]))
+        rows.sort(key=lambda row: (-(row["waited_ns"] or 0), -row["count"]))
         return self._context.summed(TaskBlocker, rows)
 
     def latencies(self, rows: Ints) -> Ints:
@@ -329,6 +340,11 @@ class TaskTables:
         """Those of one kind that were created in the window."""
         found: Mask = self.begun & (self.work.kind == kind)
         return found
+
+
+def _sum(values: NDArray[Any], known: Mask, some: Mask) -> int | None:
+    """The sum of what is known; None where there is something, of which nothing is known."""
+    return None if some.any() and not known.any() else int(values.sum())
 
 
 def _creator(parent: int) -> str:

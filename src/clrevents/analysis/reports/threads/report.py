@@ -46,6 +46,7 @@ from clrevents.analysis.reports.threads.thread_rows import (
     role_table,
     state_table,
     thread_columns,
+    unseen_columns,
     untold_columns,
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
@@ -229,6 +230,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
             metrics |= _untold(context, totals)
         for state in BY_KERNEL:
             metrics[f"{state}_total"] = context.metric(f"{state}_total", None, reason=ONLY_MACHINE)
+        columns |= {} if running_told else unseen_columns(columns)
         columns |= untold_columns(metrics, totals, len(lives))
         columns |= dict.fromkeys(("cpu_samples_ns", "unsampled_ns"), [None] * len(lives))
         threads = context.table(ThreadRow, columns)

@@ -28,6 +28,7 @@ from clrevents.analysis.framework.vocabulary.cells import (
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
+from clrevents.analysis.gathering.optional_rows import nulled
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, WAITING
 
@@ -313,6 +314,13 @@ def untold_columns(metrics: Mapping[str, int | Metric | None], totals: Mapping[s
     return {name: [None] * count for name in names}
 
 
+def unseen_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Nulls for the waits that were not seen of threads of which a part is unknown, where samples show only some."""
+    known = np.asarray(columns["unknown_ns"]) == 0
+    names = ["waiting_ns", *(f"{state}_ns" for state in WAITING if state not in ("lock", *BY_KERNEL))]
+    return {name: nulled(values := np.asarray(columns[name]), known | (values > 0)) for name in names}
+
+
 def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable[RoleRow]:
     """The threads of the window by their role, longest lifetimes first."""
     roles = np.array(threads.column("role").tolist(), dtype=object)
@@ -330,8 +338,10 @@ def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable
         times[n] = [int(values[roles == name].sum()) for name in names]
     columns |= {"life_ns": [life[name] for name in names], **_waits(times), **dict(zip(TIMES, times, strict=True))}
     for column_name in ("waiting_ns", *TIMES):
-        if not threads.column(column_name).known.all():
-            columns[column_name] = [None] * len(names)
+        told = threads.column(column_name).known
+        # What is known of some of them is a lower bound, unless it is nothing.
+        all_told = np.array([bool(told[roles == name].all()) for name in names], dtype=np.bool_)
+        columns[column_name] = nulled(columns[column_name], all_told | (columns[column_name] > 0))
     return context.table(RoleRow, columns)
 
 

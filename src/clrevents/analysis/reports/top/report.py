@@ -61,7 +61,8 @@ class HotRow(Row):
         importance=1,
     )
     waiting_ns: DurationNs | None = column(
-        "How much of it they spent waiting, in a method known to wait; null except for the sample profiler.",
+        "How much of it they spent waiting, in a method known to wait; null except for the sample profiler, or where "
+        "its name was not recorded.",
         importance=1,
     )
     external_ns: DurationNs | None = column(

@@ -196,7 +196,7 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
         "nested_count": tables.count(tables.nested()),
         "unfinished": None if untold else tables.count(wait for wait in told if wait.end is None),
     }
-    for name in ("waited_total", "sampled_total"):
+    for name in ("waited_total", "sampled_total", "idle_total", *(["task_total"] if _TASKS in context.unknown else [])):
         if hidden and isinstance(one := found[name], Metric) and one.value == 0:
             found[name] = context.metric(name, None, reason=HIDDEN)
     return found

@@ -51,7 +51,7 @@ class WaitKind(Row):
     kind: Word = column("What threads waited for.")
     evidence: Word = column("`event` or `sample`.")
     count: Count | None = column("How many began; null for samples, which do not separate waits.")
-    waited_ns: DurationNs = column("How long all threads together waited.")
+    waited_ns: DurationNs | None = column("How long all threads together waited; null if no length is known.")
     max_ns: DurationNs | None = column("The longest wait; null if no length was recorded.")
     open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
     threads: Count = column("How many threads waited.")
@@ -66,8 +66,12 @@ class BlockingMethod(Row):
     task_wait: Flag = column("Whether it blocks until a task is done, which asynchronous code need not do.")
     evidence: Word = column("`event` or `sample`.", importance=3)
     count: Count | None = column("How many waits began; null for samples, which do not separate waits.", importance=1)
-    waited_ns: DurationNs = column("How long it waited, on all threads.", importance=0)
-    share: Ratio | None = column("Its share of all waiting in this report except `idle`; null for `idle`.")
+    waited_ns: DurationNs | None = column(
+        "How long it waited, on all threads; null if no length is known.", importance=0
+    )
+    share: Ratio | None = column(
+        "Its share of all waiting in this report except `idle`; null for `idle`, or if no length is known."
+    )
     max_ns: DurationNs | None = column("The longest wait; null if no length was recorded.")
     open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
     threads: Count = column("How many threads waited in it.")
@@ -82,7 +86,7 @@ class BlockedThread(Row):
     thread_id: ThreadId = column("The thread.")
     thread_name: Word | None = column("Its name; null if unknown.", hidden=True)
     count: Count | None = column("How many waits of the program began; null if some were seen only in samples.")
-    waited_ns: DurationNs = column("How long it waited.")
+    waited_ns: DurationNs | None = column("How long it waited; null if no length is known.")
     max_ns: DurationNs | None = column("The longest wait; null if no length was recorded.")
     open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
     method: CodeName | None = column("The method that waited longest on it; null if unknown.")

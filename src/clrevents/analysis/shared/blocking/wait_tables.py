@@ -73,6 +73,7 @@ class WaitTables:
         groups = _groups(self._counted, lambda wait: (wait.method, wait.kind, wait.evidence))
         for (method, kind, evidence), mine in groups:
             sums = self._sums(mine)
+            waited = sums["waited_ns"]
             rows.append(
                 {
                     "method": method,
@@ -80,7 +81,7 @@ class WaitTables:
                     "task_wait": kind == "task",
                     "evidence": evidence,
                     **sums,
-                    "share": sums["waited_ns"] / total if total and kind != IDLE else None,
+                    "share": waited / total if total and kind != IDLE and waited is not None else None,
                     "threads": _threads(mine),
                     "waiting_in": mine[0].waiting_in,
                     "stack_id": mine[0].stack_id,
@@ -141,7 +142,7 @@ class WaitTables:
         lengths = [wait.held for wait in waits if wait.held is not None and not sampled]
         return {
             "count": None if sampled else self.count(waits),
-            "waited_ns": self.waited(waits),
+            "waited_ns": self.waited(waits) if any(wait.held is not None for wait in waits) else None,
             "max_ns": max(lengths) if lengths else None,
             "open": sum(wait.goes_on for wait in waits),
         }
@@ -162,4 +163,4 @@ def _threads(waits: Sequence[KnownWait]) -> int:
 
 
 def _longest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(rows, key=lambda row: (-row["waited_ns"], -(row["count"] or 0)))
+    return sorted(rows, key=lambda row: (-(row["waited_ns"] or 0), -(row["count"] or 0)))

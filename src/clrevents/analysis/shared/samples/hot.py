@@ -18,10 +18,12 @@ from clrevents.analysis.shared.samples.calltree import stack_sums
 from clrevents.analysis.shared.samples.leaf_states import WAITING
 from clrevents.analysis.shared.samples.sample_states import in_states
 from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.symbols.method import NO_RUNDOWN, REASONS
 from clrevents.table.listed import Listed
 
 By: TypeAlias = Literal["method", "module"]
 BY: Final[tuple[By, ...]] = ("method", "module")
+_NAMELESS: Final = REASONS[NO_RUNDOWN]
 
 
 @frozen
@@ -84,7 +86,8 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
         HotMethod(
             *(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i]),
             running=ran[i] if state is not None and samples.running_told else None,
-            waiting=None if state is None else waited[i],
+            # Where names were not recorded, no known method waits.
+            waiting=None if state is None or reason == _NAMELESS else waited[i],
             kind=kind,
             reason=reason,
         )
