@@ -17,6 +17,7 @@ pytestmark = needs_shared
 FINDS = SHARED / "finds"
 _LARGEST = 2_000_000
 TRACES = [t for t in traces("traces/own", "traces/perfview", "scenarios") if t.path.stat().st_size < _LARGEST]
+CUT = 59_059_000
 ROOT_OF = {
     "pool_gate": "System.Threading.PortableThreadPool.GateThread.GateThreadStart",
     "pool_wait": "System.Threading.PortableThreadPool.WaitThread.WaitThreadStart",
@@ -42,6 +43,33 @@ def test_an_idle_worker_under_a_stub() -> None:
 def test_one_thread_of_a_long_id() -> None:
     with find("thread-id-over-32-bit") as trace:
         assert [row.thread_id for row in trace.report("threads").threads] == [6_185_070_592]
+
+
+def test_stacks_that_the_runtime_cut_are_counted() -> None:
+    with find("stacks-of-100-frames") as trace:
+        samples = read_samples(trace)
+        for name in ("top", "callers"):
+            report = trace.report(name)
+            (note,) = (note for note in report.notes if note.id == "cut-stacks")
+            assert (note.numbers, report.metrics["cut_total"].value) == ({"stacks": 60, "weight": CUT}, CUT), name
+        (finding,) = trace.doctor("trace.stacks").found
+        assert trace.report("threads").threads[0].role == "main"
+    assert (samples.cut_total, samples.in_states("running").cut_total) == (CUT, CUT)
+    assert samples.shaped(fold="P.Down").cut_total == CUT
+    assert samples.cut_text is not None
+    assert "the runtime cut 60 stacks (74.7 % of the weight)" in samples.cut_text
+    assert (finding.impact_ns, finding.share) == (CUT, CUT / samples.total)
+
+
+def test_sleep_of_net_core_3_is_unknown_where_it_may_be_hidden() -> None:
+    """The scripted thread slept for 509 ms, of which no sample says anything."""
+    with clrevents.open(SHARED / "scenarios" / "net31-states-44.nettrace.gz") as trace:
+        report = trace.report("threads")
+        idle = trace.report("waits").metrics["idle_total"]
+    row = next(row for row in report.threads if row.lock_ns)
+    assert (row.sleep_ns, row.join_ns, row.wait_ns, row.unknown_ns) == (None, None, 505_261_946, 781_941_157)
+    assert {role.role: role.sleep_ns for role in report.roles}["pool_worker"] is None
+    assert idle.value is None
 
 
 def test_methods_without_names_are_those_of_their_modules() -> None:

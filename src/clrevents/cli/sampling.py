@@ -153,7 +153,9 @@ def samples_of(
 
 
 def say_what_is_missing(samples: Samples) -> None:
-    """Reports names missing from the trace, and how to record them next time."""
+    """Reports callers and names that are missing from the trace, and how to record names next time."""
+    if samples.cut_text is not None:
+        say(samples.cut_text)
     if samples.advice is not None:
         nameless = samples.nameless
         frames = counted(len(samples.frames), "frame")

@@ -128,6 +128,7 @@ def test_every_row_of_a_small_trace() -> None:
         "exclusive": 12 * MS,
         "total": 19 * MS,
         "unsampled_total": 0,
+        "cut_total": 0,
     }
     fib = top["Shop.Fib()"]
     assert (fib.inclusive_ns, fib.exclusive_ns, fib.inclusive_samples) == (17 * MS, 12 * MS, 3)

@@ -84,6 +84,8 @@ def flame_data(samples: Samples, look: Look, tree: CallTree) -> dict[str, Any]:
     place = {module: number for number, module in enumerate(modules)}
     how = ((samples.timed, CAVEAT), (samples.on_processor, CPU_CAVEAT), (samples.off_processor, OFF_CPU_CAVEAT))
     notes = [caveat for applies, caveat in how if applies]
+    if samples.cut_text is not None:
+        notes.append(samples.cut_text)
     if samples.advice is not None:
         notes.append(f"many names are missing: {samples.advice}")
     return {

@@ -52,6 +52,16 @@ def _names(case: Case, limit: float) -> Verdict:
     return Ailment(title, int(unnamed.value), "ns", (unnamed, total), share)
 
 
+def _stacks(case: Case, limit: float) -> Verdict:
+    total, cut = case.cited("top.total"), case.cited("top.cut_total")
+    share = cut.value / total.value if total.value else 0.0
+    title = f"{share_text(share)} of the sampled time has stacks that the runtime cut"
+    if share < limit:
+        return Clear(title, (cut, total))
+    title += ": inclusive times of what calls the rest are too low"
+    return Ailment(title, int(cut.value), "ns", (cut, total), share)
+
+
 RULES: Final = (
     Rule(
         "trace.lost",
@@ -85,6 +95,19 @@ RULES: Final = (
         "the code was made by the runtime itself, such as a stub: it never gets a name.",
         "top {file}",
         _names,
+        "sample",
+    ),
+    Rule(
+        "trace.stacks",
+        "Are stacks whole?",
+        ("top.total", "top.cut_total"),
+        Threshold(0.05, "5 % of the sampled time in stacks as deep as the runtime writes", "our judgement"),
+        "The runtime writes the 100 innermost frames (later versions 512): methods further out, up to Main, lack the "
+        "time, and calls seem to begin in the middle of the recursion.",
+        "Trust exclusive times, and look from the innermost methods outwards, with `clrevents callers`.",
+        "stacks are just that deep by chance, or only what is further in is of interest.",
+        "callers {file} '*'",
+        _stacks,
         "sample",
     ),
 )

@@ -89,6 +89,12 @@ SAMPLE_METRICS: Final = (
         "less",
         lossy="as found",
     ),
+    MetricDeclaration(
+        "cut_total",
+        "ns",
+        "The weight of those whose stacks the runtime cut, so that the methods further out lack it.",
+        "less",
+    ),
 )
 SAMPLES_OF_PART: Final[Mapping[str, InPart]] = {"samples": "at least", "*": "unknown"}
 """A part of a trace lacks the sample that its threads were seen with before, and those after it; and how far samples
@@ -177,6 +183,7 @@ class CollectedSamples:
             "samples": count,
             "total": self.weight(samples.total - samples.unsampled_total),
             "unsampled_total": unsampled,
+            "cut_total": self.weight(samples.cut_total),
         }
 
     def columns(
@@ -428,6 +435,9 @@ def _notes(samples: Samples, tables: tuple[str, ...], of_processors: bool) -> tu
             f"{duration_text(took)} ({took / whole:.0%} of the time) were not sampled: what threads did then is unknown"
         )
         found.append(Note("not-sampled", "info", text, (*tables, "unsampled_total"), {"unsampled_ns": took}))
+    if samples.cut is not None and samples.cut_text is not None:
+        numbers = {"stacks": int(samples.cut.sum()), "weight": samples.cut_total}
+        found.append(Note("cut-stacks", "warning", samples.cut_text, (*tables, "cut_total"), numbers))
     if samples.advice is not None:
         nameless = samples.nameless
         frames = counted(len(samples.frames), "frame")

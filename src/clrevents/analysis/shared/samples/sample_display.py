@@ -47,6 +47,8 @@ class ShownSamples(Protocol):
     @property
     def advice(self) -> str | None: ...
     @property
+    def cut_text(self) -> str | None: ...
+    @property
     def total(self) -> int | float: ...
     @property
     def count(self) -> int: ...
@@ -93,6 +95,8 @@ def _facts(samples: ShownSamples) -> list[tuple[str, str]]:
     ]
     if samples.unsampled_total:
         found.append(("unsampled", _amount(samples, samples.unsampled_total)))
+    if samples.cut_text is not None:
+        found.append(("cut", samples.cut_text))
     return found if samples.advice is None else [*found, ("names", f"some are missing: {safe(samples.advice)}")]
 
 

@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.units import share_text
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import counted
 from clrevents.analysis.framework.render.showing import show, write
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.distant_times import near_table
@@ -72,7 +74,7 @@ from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.symbols.methods import Methods, no_methods
 from clrevents.symbols.native import check_kind
-from clrevents.symbols.stacks import resolve_stacks
+from clrevents.symbols.stacks import cut_stacks, resolve_stacks
 from clrevents.table.build import ColumnType, TableField, from_values, number_column, text_column
 from clrevents.table.read import Wanted
 from clrevents.table.stacks import AddressStacks, stacks_of
@@ -149,6 +151,8 @@ class Samples:
     """The header of the trace that they are from."""
     off_processor: bool = False
     """Whether these are times of threads off a processor, by context switches."""
+    cut: NDArray[np.bool_] | None = None
+    """Which have as many frames as a runtime writes: their callers further out are missing. None if none has."""
 
     def __len__(self) -> int:
         return len(self.time_ns)
@@ -163,6 +167,23 @@ class Samples:
     def on_processor(self) -> bool:
         """Whether these are CPU samples, and weigh time."""
         return self.event == CPU_EVENT[1] and self.unit == "nanoseconds"
+
+    @property
+    def cut_total(self) -> int | float:
+        """How much of the total has stacks that the runtime cut."""
+        return 0 if self.cut is None else self.weight_of(self.cut)
+
+    @property
+    def cut_text(self) -> str | None:
+        """What a reader of inclusive weights must know; None where no stack was cut."""
+        if self.cut is None or not self.cut.any():
+            return None
+        share = share_text(self.cut_total / self.total if self.total else 0)
+        return (
+            f"the runtime cut {counted(int(self.cut.sum()), 'stack')} ({share} of the weight), which have as many "
+            "frames as it writes: methods further out are missing, so that inclusive weights are too low and calls "
+            "seem to begin in the middle"
+        )
 
     @property
     def nameless(self) -> int:
@@ -269,6 +290,7 @@ class Samples:
             frames=merged.frames,
             external=None if self.external is None else self.external[kept],
             state=None if self.state is None else self.state[kept],
+            cut=None if self.cut is None else self.cut[kept],
         )
 
     def table(self, raw: bool = False) -> Table:
@@ -555,12 +577,15 @@ def name_samples(
         # What a stack weighs whose thread has ended is no time off a processor.
         weight = np.where(ended[merged.of], 0, weighed.weight)
         state = states[merged.of].astype(np.int8)
+    # Only the runtime cuts stacks: the Linux recorder, whose traces hold many processes, unwinds them itself.
+    cut = cut_stacks(np.diff(merged.offsets))[merged.of] & (not apart)
     merged = merged if artefacts else folded(merged)
     if trails is not None:
         merged = used(trails.joined(merged, rows.time, rows.thread, rows.process))
     if rows.texts is not None and rows.field is not None:
         merged = used(under_texts(merged, rows.field, rows.texts))
     if weighed.unsampled is not None and weighed.unsampled.any():
+        cut &= ~weighed.unsampled
         merged = _with_unsampled(merged, weighed.unsampled)
     lacking = any(frame.reason == _NO_RUNDOWN for frame in merged.frames)
     return Samples(
@@ -580,6 +605,7 @@ def name_samples(
         running_told=running_told,
         state=state,
         off_processor=weighed.away,
+        cut=cut if cut.any() else None,
     )
 
 
