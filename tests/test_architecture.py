@@ -42,7 +42,7 @@ class Room:
 # Who may use whom. A room is a folder, or a module beside the folders (`errors`; the public faces `types`, `events` and
 # `__main__`). Every room may use `_util`, which knows nothing of traces, but for those that import nothing of ours.
 ROOMS: Final = {
-    "_util": Room((), ("attrs",), ("rich", "IPython")),
+    "_util": Room((), ("attrs",), ("click", "IPython")),
     "errors": Room(("_util",)),
     "schema": Room(("_util", "errors"), ("attrs",)),
     "schema.events": Room(("schema",), ("enum", "typing"), stdlib=False),
@@ -79,7 +79,7 @@ ROOMS: Final = {
             *("clrevents", "events", "_util", "errors"),
             *("schema", "trace", "analysis", "diagnostics", "rewrite", "export", "fleet", "mcp"),
         ),
-        ("click", "rich"),
+        ("click",),
     ),
     "__main__": Room(("_util", "cli")),
     "testing": Room(
@@ -166,7 +166,7 @@ def test_imports_follow_the_table() -> None:
         ("encode.blocks", "import attrs"),
         ("errors", "import attrs"),
         ("_util.outputs", "from clrevents.errors import Problem"),
-        ("trace", "import rich"),
+        ("trace", "import click"),
         ("export.files.jsonl", "from clrevents.trace.event import Event"),
         ("export.parquet", "import pyarrow"),
         ("cli.info", "from clrevents.trace.event import Event"),

@@ -69,8 +69,8 @@ def test_a_long_pass_draws_a_bar_and_takes_it_away(monkeypatch: pytest.MonkeyPat
     drawn = screen.getvalue()
     assert "reading" in drawn
     assert "kB" in drawn
-    # Rich shows the cursor again, and erases the line.
-    assert drawn.index("\x1b[?25l") < drawn.rindex("\x1b[?25h") < drawn.rindex("\x1b[2K")
+    # The line is erased, and the cursor shown again.
+    assert drawn.index("\x1b[?25l") < drawn.rindex("\x1b[2K") < drawn.rindex("\x1b[?25h")
 
 
 def test_a_pass_that_is_left_takes_its_bar_along(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
@@ -109,7 +109,7 @@ def test_the_patience_begins_anew_with_each_pass(monkeypatch: pytest.MonkeyPatch
     meter.tell(1, 10)
     clock.now += 1.1
     meter.tell(9, 10)
-    assert "9/10 bytes" in screen.getvalue()
+    assert "9 B of 10 B" in screen.getvalue()
 
 
 def test_false_is_none() -> None:

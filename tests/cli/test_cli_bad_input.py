@@ -167,7 +167,7 @@ def test_payload_faults_are_problems_but_no_damage(run: Run, tmp_path: Path, tra
 def test_nothing_in_a_file_reaches_the_terminal_as_a_control(
     run: Run, tmp_path: Path, trace_bytes: Bytes, on_terminal: Any
 ) -> None:
-    # An event's name, in its description, that clears the screen and would be markup to rich.
+    # An event's name, in its description, that clears the screen.
     data = trace_bytes(SAMPLE)
     name, evil = ("RequestStart", "\x1b[2J\x9b[b]\u202e\n\ud800\r")
     assert len(evil) == len(name)

@@ -38,11 +38,11 @@ def test_version_and_help(run: Run, process: Callable[..., Any]) -> None:
     assert run("unknown").exit_code == 1
 
 
-def test_help_loads_neither_numpy_nor_rich(process_environment: dict[str, str]) -> None:
+def test_help_loads_neither_numpy_nor_construct(process_environment: dict[str, str]) -> None:
     code = (
         "import sys; from clrevents.cli import root\n"
         "root.main(['--help'], standalone_mode=False)\n"
-        "print(sorted({'numpy', 'rich', 'construct'} & set(sys.modules)))"
+        "print(sorted({'numpy', 'construct'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=process_environment, timeout=60)
     assert done.stdout.decode().splitlines()[-1] == "[]"

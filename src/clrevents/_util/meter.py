@@ -1,6 +1,6 @@
 """A progress bar for people: in a notebook, or on a terminal, if the work takes longer than a second.
 
-The bars are those of IPython and rich, which are loaded when one is drawn. Knows no trace.
+The bars are those of IPython and click, which are loaded when one is drawn. Knows no trace.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol, TextIO
 
 from clrevents._util.notebook import notebook_shell
+from clrevents._util.units import size_text
 
 _PATIENCE: Final = 1.0
 
@@ -80,33 +81,31 @@ class Meter:
 
 class _TerminalBar:
     def __init__(self, what: str, stream: TextIO | None) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+        import click
 
-        self._bar = Progress(
-            TextColumn(what),
-            BarColumn(),
-            DownloadColumn(),
-            TimeRemainingColumn(),
-            console=Console(file=stream),
-            transient=True,
-            auto_refresh=False,
-            redirect_stdout=False,
-            redirect_stderr=False,
+        self._done = 0
+        self._bar = click.progressbar(
+            length=1, label=what, file=stream, show_eta=True, item_show_func=lambda _: self._amount()
         )
-        self._task = self._bar.add_task(what, total=None)
-        self._bar.start()
+        self._stream = stream
 
     def move(self, done: int, total: int) -> None:
-        self._bar.update(self._task, completed=done, total=total)
-        self._bar.refresh()
+        self._bar.length = max(total, 1)
+        self._bar.update(done - self._done)
+        self._done = done
 
     def remove(self) -> None:
-        self._bar.stop()
+        """The cursor again, and nothing where the bar was."""
+        if self._stream is not None:
+            self._stream.write("\r\x1b[2K\x1b[?25h")
+            self._stream.flush()
+
+    def _amount(self) -> str:
+        return f"{size_text(self._bar.pos)} of {size_text(self._bar.length or 0)}"
 
 
 class _NotebookBar:
-    """Of IPython: rich's needs widgets, which many notebooks lack, and whose state would stay in the saved file."""
+    """Of IPython."""
 
     def __init__(self) -> None:
         self._bar: Any = None
