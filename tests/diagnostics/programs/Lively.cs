@@ -1,7 +1,8 @@
-// A program that goes on to make what a recording has to do with, and then ends by itself: Lively SECONDS.
+// A program that goes on to make what a recording has to do with, and then ends by itself: Lively SECONDS [keep].
 // Each round makes a meter with instruments, an event source with a counter, a thread, a timer, a collection, and an
-// assembly that is loaded and unloaded. Tasks come in the last quarter only: they make the event source for tasks,
-// without which the first collection of metrics needs a lock (src/clrevents/diagnostics/metrics_guard.py).
+// assembly that is loaded and, unless it is to keep them, unloaded. Tasks come in the last quarter only: they make the
+// event source for tasks, without which the first collection of metrics needs a lock
+// (src/clrevents/diagnostics/metrics_guard.py).
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
@@ -21,6 +22,7 @@ public static class Lively
 {
     static readonly object gate = new object();
     static readonly List<object> kept = new List<object>();
+    static readonly Counter<long> rounds = new Meter("Lively-Rounds").CreateCounter<long>("rounds");
     static long ticks;
 
     static void MakeMeter(int round)
@@ -30,6 +32,7 @@ public static class Lively
         meter.CreateHistogram<double>("time").Record(round);
         meter.CreateObservableGauge("round", () => round);
         if (round % 2 == 0) kept.Add(meter); else meter.Dispose();
+        rounds.Add(1);
     }
 
     static void MakeSource(int round)
@@ -52,12 +55,12 @@ public static class Lively
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    static void LoadAndUnload(int round)
+    static void LoadAndUnload(int round, bool keep)
     {
         var context = new AssemblyLoadContext("part-" + round, isCollectible: true);
         var part = context.LoadFromAssemblyPath(typeof(Lively).Assembly.Location).GetType("Part");
         part.GetMethod("Twice").Invoke(null, new object[] { round });
-        context.Unload();
+        if (keep) kept.Add(context); else context.Unload();
     }
 
     static void Fail(int round)
@@ -75,7 +78,7 @@ public static class Lively
             MakeSource(round);
             MakeThreads(round);
             kept.Add(new Timer(_ => Interlocked.Increment(ref ticks), null, 1, 50));
-            LoadAndUnload(round);
+            LoadAndUnload(round, a.Length > 1);
             Fail(round);
             GC.Collect(round % 3);
             if (clock.Elapsed.TotalSeconds > seconds * 0.75) Task.Run(() => Task.Delay(1)).Wait();
