@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -117,6 +118,30 @@ def test_one_number_is_stated() -> None:
 def test_recorded_on_one_side_only() -> None:
     change = pair(None, np.ones(BLOCKS), "locks.waited_total")
     assert (change.verdict, change.reason, change.new) == ("not comparable", "base: not recorded", None)
+
+
+def collected(draw: np.random.Generator, rate: float, count: int) -> Measured:
+    """So many collections, each after about as much was allocated, at this rate with a fifth more or less."""
+    took = (1 + 0.2 * draw.standard_normal(count)).clip(0.3)
+    ends = (np.cumsum(took) / took.sum() * BLOCKS - 1).round().astype(int).clip(0)
+    blocks = np.zeros(BLOCKS)
+    np.add.at(blocks, ends, rate * 1e10 / count)
+    one = recorded({"gc.allocated_total_bytes": blocks})
+    metrics = tuple(attrs.evolve(amount, since=True, evidence="event") for amount in one.metrics)
+    return attrs.evolve(one, metrics=metrics)
+
+
+@pytest.mark.parametrize(("count", "told"), [(46, 0.9), (22, 0.5)])
+def test_what_came_about_since_the_last_one_is_compared_by_the_intervals(count: int, told: float) -> None:
+    """Collections are points in time: between them, what was allocated is known for all of it."""
+    draw = np.random.default_rng(count)
+    more = [only(compared([collected(draw, 1, count)], [collected(draw, 1.5, count)])) for _ in range(40)]
+    assert np.mean([change.verdict == "differs" for change in more]) >= told
+    same = [only(compared([collected(draw, 1, count)], [collected(draw, 1, count)])) for _ in range(40)]
+    assert sum(change.alarm for change in same) <= 1
+    assert np.mean([change.verdict == "same" for change in same]) >= told
+    few = only(compared([collected(draw, 1, 4)], [collected(draw, 2, 4)]))
+    assert (few.verdict, few.reason) == ("stated", "one number a recording: how much it varies is unknown")
 
 
 def test_per_request() -> None:

@@ -23,6 +23,9 @@ ENOUGH: Final = 30
 """With fewer independent blocks, nothing is said: intervals from them are too short."""
 SURE: Final = 45
 """With fewer, the next recordings may have fewer than enough: what they could show is not known."""
+ENOUGH_INTERVALS: Final = 8
+"""The same of intervals between events, whose amounts are hardly correlated."""
+SURE_INTERVALS: Final = 12
 BATCHES: Final = 32
 """At most so many block means, because more do not make an interval shorter."""
 POWER: Final = 0.8
@@ -98,6 +101,15 @@ def spread(amounts: Floats, per: Floats) -> Spread:
     sums = np.add.reduceat(beyond, edges)
     error = math.sqrt(count) * float(sums.std(ddof=1)) / whole if count > 1 else math.inf
     return Spread(ratio, error, max(count - 1, 1), independent)
+
+
+def intervals(amounts: Floats, per: Floats) -> tuple[Floats, Floats]:
+    """Blocks put together from one that has an amount to the next: each amount over the time in which it came about.
+
+    What is behind the last one belongs to it.
+    """
+    starts = np.concatenate(([0], np.flatnonzero(amounts)[:-1] + 1))
+    return np.add.reduceat(amounts, starts), np.add.reduceat(per, starts)
 
 
 def too_sparse(base: Floats, new: Floats) -> bool:

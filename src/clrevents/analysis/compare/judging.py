@@ -17,13 +17,16 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.compare.block_statistics import (
     ENOUGH,
+    ENOUGH_INTERVALS,
     POWER,
     SURE,
+    SURE_INTERVALS,
     Contrast,
     Floats,
     Groups,
     Spread,
     adjusted,
+    intervals,
     smallest_change,
     spread,
     suffices,
@@ -137,6 +140,21 @@ class _Pairing:
         return told and all(one is None or one.blocks is not None for one in self.amounts)
 
     @property
+    def spans(self) -> str:
+        """What is compared of a recording, in words."""
+        return "intervals between events" if self.like.since else "blocks of time"
+
+    @property
+    def enough(self) -> int:
+        """With how many independent blocks something is said."""
+        return ENOUGH_INTERVALS if self.like.since else ENOUGH
+
+    @property
+    def sure(self) -> int:
+        """With how many it is said what could have been shown."""
+        return SURE_INTERVALS if self.like.since else SURE
+
+    @property
     def events(self) -> bool:
         """Whether it is a number of events."""
         return self.like.unit == "count" and self.like.evidence == "event"
@@ -144,6 +162,8 @@ class _Pairing:
     def spread(self, place: int, per: Per) -> Spread:
         """Its value in one recording, with its error."""
         one, blocks = self.amounts[place], self.blocks(place)
+        if self.like.since:
+            return spread(*intervals(blocks, self.held[place].per(per)))
         if one is None or one.over is None:
             return spread(blocks, self.held[place].per(per))
         # Blocks without a value tell nothing.
@@ -264,16 +284,16 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
         else:
             before, after = (one.spread(side, per) for side in (0, 1))
             contrast, worth = Contrast.of(before, after, RUNS), (before.independent, after.independent)
-            few = min(worth) < ENOUGH or too_sparse(one.blocks(0), one.blocks(1))
+            few = min(worth) < one.enough or too_sparse(one.blocks(0), one.blocks(1))
             if few and one.like.evidence == "event" and not one.like.bound:
                 found[place] = one.change("stated", values, reason=_ONCE, independent=worth)
             elif few:
-                short = min(worth) < ENOUGH
+                short = min(worth) < one.enough
                 found[place] = one.change(
                     "cannot tell",
                     values,
-                    reason=f"fewer than {ENOUGH} independent blocks of time" if short else "too few samples",
-                    enough_ns=_enough_ns(one.held, worth) if short else None,
+                    reason=f"fewer than {one.enough} independent {one.spans}" if short else "too few samples",
+                    enough_ns=_enough_ns(one, worth) if short else None,
                     independent=worth,
                 )
             else:
@@ -294,7 +314,7 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
             margin=contrast.margin(0.05),
             bound=abs(contrast.change) + noise,
             noise=noise,
-            smallest=contrast.smallest(alone, floor, one.events) if min(worth) >= SURE else inf,
+            smallest=contrast.smallest(alone, floor, one.events) if min(worth) >= one.sure else inf,
             independent=worth,
         )
     return [found[place] for place in range(len(pairings))]
@@ -303,9 +323,9 @@ def _judged_pair(pairings: Sequence[_Pairing], per: Per, level: float) -> list[C
 _ONCE: Final = "one number a recording: how much it varies is unknown"
 
 
-def _enough_ns(held: Sequence[Measured], worth: tuple[float, float]) -> int:
+def _enough_ns(of: _Pairing, worth: tuple[float, float]) -> int:
     """How long a recording would have to be for its blocks to suffice."""
-    return max(round(one.span_ns * ENOUGH / least) for least, one in zip(worth, held, strict=True))
+    return max(round(one.span_ns * of.enough / least) for least, one in zip(worth, of.held, strict=True))
 
 
 def _judged_groups(pairings: Sequence[_Pairing], per: Per, level: float) -> list[Change]:

@@ -46,6 +46,8 @@ class Amount(Value):
     blocks: Floats | None = None
     over: Floats | None = None
     """For a mean, how many values each block has: `blocks` are then their sums, and `value` is their mean."""
+    since: bool = False
+    """Whether what a block has came about since the last block before that has any."""
     label: str | None = None
     """The name for people, where `name` is what tells it from others."""
 

@@ -106,6 +106,7 @@ def amount_of(found: Answer[Any], declared: MetricDeclaration, held: Floats | No
         metric.reason,
         record if metric.value is None else None,
         held,
+        since=declared.dated is not None and declared.dated.since,
     )
 
 

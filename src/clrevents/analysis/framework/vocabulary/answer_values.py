@@ -46,7 +46,8 @@ CODE: Final = "all managed code"
 class Dated:
     """When a metric came about: it is the sum of an `amount`, or the number, of a table's rows, each at a moment.
 
-    A row may have to say something in `where`; rows with an `until` are spread over their time.
+    A row may have to say something in `where`; rows with an `until` are spread over their time. What `since` says came
+    about since the row before.
     """
 
     table: str
@@ -54,6 +55,7 @@ class Dated:
     amount: str | None = None
     where: tuple[str, str] | None = None
     until: str | None = None
+    since: bool = False
 
 
 @frozen

@@ -67,6 +67,7 @@ _METRICS: Final = (
         "How long searching for handlers took, including filters and finally handlers.",
         better="less",
         lossy="unknown",
+        dated=Dated("exceptions", amount="dispatch_ns"),
     ),
     MetricDeclaration(
         "handling_total", "ns", "How long catch handlers took, including what they rethrew.", lossy="unknown"

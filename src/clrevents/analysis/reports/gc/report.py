@@ -112,7 +112,11 @@ _METRICS: Final = (
         for percent in (50, 95, 99)
     ),
     MetricDeclaration(
-        "suspend_total", "ns", "How much of the pauses was spent waiting for all threads to stop.", "less"
+        "suspend_total",
+        "ns",
+        "How much of the pauses was spent waiting for all threads to stop.",
+        "less",
+        dated=Dated("suspensions", amount="suspend_ns"),
     ),
     MetricDeclaration("full_blocking", "count", "Collections of generation 2 that were not background ones.", "less"),
     MetricDeclaration("background", "count", "Collections that ran concurrently with the program."),
@@ -142,7 +146,13 @@ _METRICS: Final = (
         "less",
         dated=Dated("collections", amount="promoted_bytes"),
     ),
-    MetricDeclaration("allocated_total", "bytes", "What was allocated before collections, as far as recorded.", "less"),
+    MetricDeclaration(
+        "allocated_total",
+        "bytes",
+        "What was allocated before collections, as far as recorded.",
+        "less",
+        dated=Dated("collections", amount="allocated_bytes", since=True),
+    ),
     MetricDeclaration(
         "allocation_rate",
         "bytes/s",
