@@ -37,7 +37,8 @@ def test_rows_that_do_not_differ_are_shown_too(run: Run) -> None:
     result = run("top", GARBAGE, "--against", CONVOY, "-n", "3")
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert lines[0].split() == ["base", CONVOY.name]
+    assert lines[0] == "no difference is beyond chance: 1 metric, 1 cannot tell"
+    assert lines[1].split() == ["base", CONVOY.name]
     (head,) = (place for place, line in enumerate(lines) if line.startswith("methods  "))
     assert lines[head].split() == [
         *("methods", "base", "new", "change", "interval", "verdict", "could", "show"),

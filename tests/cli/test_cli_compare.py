@@ -51,6 +51,12 @@ def test_files_behind_with(run: Run, saved: Callable[..., Path]) -> None:
         ([], 0),
         (["--fail-on", "threads.running_total>10%"], 4),
         (["--fail-on", "threads.running_total>40%"], 0),
+        (["--fail-on", "regressed"], 4),
+        (["--fail-on", "methods:App*.F>10%"], 4),
+        (["--fail-on", "methods:App!<b>|`x`.F() > 10%"], 4),
+        (["--fail-on", "methods:App*>40%"], 0),
+        (["--fail-on", "methods:Shop.*>5%"], 0),
+        (["--fail-on", "methods:Shop.*>5%", "--strict"], 5),
         (["--fail-on", "gc.pause_max>5%"], 0),
         (["--fail-on", "gc.pause_max>5%", "--strict"], 5),
         (["--fail-on", "gc.pause_max>5%", "--fail-on", "threads.running_total>10%", "--strict"], 4),
@@ -59,7 +65,7 @@ def test_files_behind_with(run: Run, saved: Callable[..., Path]) -> None:
 def test_exit_codes(run: Run, saved: Callable[..., Path], options: list[str], code: int) -> None:
     result = run("compare", saved("base"), "--with", saved("new", 1.2, 2), *options)
     assert result.exit_code == code, result.stderr
-    assert bool(result.stderr) == bool(options and options[1] != "threads.running_total>40%")
+    assert bool(result.stderr) == bool(options and "40%" not in options[1])
 
 
 @pytest.mark.parametrize(
@@ -98,7 +104,9 @@ def test_second_recordings_confirm(
         (["{a}", "--with", "{a}", "--per", "request"], "not every recording has requests"),
         (["{a}", "--save", "b.nettrace"], "writes a .json file"),
         (["{a}", "--save", "{a}"], "is the trace itself"),
-        (["{a}", "{a}", "--save", "b.json"], "saves one recording"),
+        (["{a}", "--with", "{a}", "--fail-on", "method:F>5%"], "did you mean 'methods'"),
+        (["{a}", "--with", "{a}", "--fail-on", "methods:F=5%"], "a change is compared by"),
+        (["{a}", "--with", "{a}", "--per", "hour"], "no denominator 'hour'"),
         (["-", "--with", "-"], "only one"),
         (["-", "--with", "{a}", "--confirm", "{a}", "-"], "only one"),
         (["{a}", "--save", "b.json", "--confirm", "{a}", "{a}"], "--confirm is about"),
@@ -127,7 +135,10 @@ def test_a_baseline_is_a_file(run: Run, tmp_path: Path) -> None:
 def test_names_are_no_markup(run: Run, saved: Callable[..., Path]) -> None:
     result = run("compare", saved("base"), "--with", saved("new", 1.2, 2), "--format", "md")
     assert result.exit_code == 0
-    (line,) = (line for line in result.stdout.splitlines() if "F()" in line)
+    first, line = (line for line in result.stdout.splitlines() if "F()" in line)
+    assert first.startswith(
+        r"**1 metric worse: threads.running\_total +20.9 %; 1 method with more time: App!&lt;b&gt;\|"
+    )
     assert line.startswith(r"| App!&lt;b&gt;\|\`x\`.F() |")
 
 
@@ -140,5 +151,30 @@ def test_a_page_beside_a_comment(run: Run, saved: Callable[..., Path], tmp_path:
     condition = ["--fail-on", "threads.running_total>10%"]
     both = run("compare", saved("base"), "--with", saved("new", 1.2, 2), "-o", page, "--format", "md", *condition)
     assert both.exit_code == 4
-    assert both.stdout.startswith("**these recordings differ in 1 metric")
+    assert both.stdout.startswith("**1 metric worse: threads.running")
     assert b'"flames":[]' in page.read_bytes()
+
+
+def test_several_baselines_are_one_file(run: Run, saved: Callable[..., Path], tmp_path: Path) -> None:
+    """Saved together, or put together by `cat`: they are a group, whose rows gate."""
+    base, new = (
+        [saved(f"{n}{seed}", m, seed=seed + int(10 * m)) for seed in range(4)] for n, m in (("a", 1), ("b", 1.2))
+    )
+    main, put = tmp_path / "main.json", tmp_path / "put.json"
+    result = run("compare", *base, "--save", main)
+    assert result.stderr.endswith("main.json: 8 metrics and 4 rows of 4 recordings\n"), result.stderr
+    put.write_bytes(b"".join(path.read_bytes() for path in base))
+    found = [json.loads(run("compare", *side, "--with", *new, "--json").stdout) for side in (base, [main], [put])]
+    assert found[0] == found[1] == found[2]
+    assert len(found[0]["base"]) == 4
+    gate = ["--per", "none", "--fail-on", "regressed", "--fail-on", "methods:App*>5%"]
+    result = run("compare", main, "--with", *new, *gate)
+    assert result.exit_code == 4
+    assert result.stdout.startswith("1 method slower: App!<b>|`x`.F() +20.8 %; 2 metrics worse: ")
+    assert "methods.App!<b>|`x`.F() is worse: +20." in result.stderr
+    assert "methods:App*>5%: methods.App!<b>|`x`.F() changed by +20." in result.stderr
+    by_second = run("compare", main, "--with", *new, "--fail-on", "regressed")
+    assert by_second.exit_code == 4
+    assert "F() is worse" not in by_second.stderr
+    assert "only one" in run("compare", "-", "--with", "-").stderr
+    assert run("compare", main, "--with", new[0]).exit_code == 1

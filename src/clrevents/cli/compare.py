@@ -5,13 +5,15 @@ Shows what `clrevents.compare` finds, and exits by conditions on it. Judges noth
 
 from __future__ import annotations
 
-from typing import Final, get_args
+from collections.abc import Sequence
+from typing import Final
 
 import click
 
 from clrevents._util.words import counted
 from clrevents.analysis.compare.change import Per
 from clrevents.analysis.compare.compare import compare, is_saved, measure, save_measured
+from clrevents.analysis.compare.comparison import rows_of
 from clrevents.analysis.compare.measured import Measured
 from clrevents.cli.comparison_screen import show_comparison
 from clrevents.cli.measured_files import measured_file
@@ -55,8 +57,9 @@ class _Sides(click.Command):
 @click.option(_WITH, "new", multiple=True, metavar="NEW...", help="The new recordings: one, or a group.")
 @click.option(
     "--per",
-    type=click.Choice(get_args(Per)),
-    help="Divide amounts by this. [default: request if all recordings have some, else second]",
+    metavar="WHAT",
+    help="Divide amounts by this: request, second, none, or a start event of the program's own, such as OrderStart. "
+    "[default: request if all recordings have some, else second]",
 )
 @click.option(
     "-n",
@@ -76,13 +79,18 @@ class _Sides(click.Command):
     metavar="OUT",
     help="Write a page with flame graphs of what changed; - for standard output.",
 )
-@click.option("--save", metavar="OUT", help="Save what is compared of BASE as a small .json file, to be BASE later.")
+@click.option(
+    "--save",
+    metavar="OUT",
+    help="Save what is compared of BASE, one or several, as a small .json file, to be BASE later.",
+)
 @click.option(
     "--fail-on",
     "conditions",
     multiple=True,
     metavar="CONDITION",
-    help="Exit with 4 if this holds for the relative change of a metric, such as 'gc.pause_total>5%'; repeatable.",
+    help="Exit with 4 if anything got worse ('regressed'), or if this holds for the relative change of a metric "
+    "('gc.pause_total>5%') or of a row ('methods:Shop.*>5%'); repeatable.",
 )
 @click.option(
     "--confirm",
@@ -120,6 +128,11 @@ def command(
     Keep a baseline, and fail if pauses got longer by more than a tenth:
         clrevents compare before.nettrace --save main.json
         clrevents compare main.json --with after.nettrace --fail-on 'gc.pause_total>10%'
+    Keep several runs, and fail if a method of the shop takes more time by a twentieth:
+        clrevents compare main/*.nettrace --save main.json
+        clrevents compare main.json --with branch/*.nettrace --fail-on 'methods:Shop.*>5%'
+    Fail if anything got worse for each order:
+        clrevents compare main/*.nettrace --with branch/*.nettrace --per OrderPlaced --fail-on regressed
     As a page, with flame graphs as wide as what changed:
         clrevents compare before.nettrace --with after.nettrace -o changed.html
     Only what a second recording of each shows, too:
@@ -131,8 +144,6 @@ def command(
         raise click.UsageError("--json and --format are mutually exclusive")
     if not new and save is None:
         raise click.UsageError(f"compare with what? {_WITH} NEW takes the new recordings, --save OUT saves a baseline")
-    if save is not None and len(base) != 1:
-        raise click.UsageError("--save saves one recording")
     if confirm and not new:
         raise click.UsageError(f"--confirm is about recordings that are compared; {_WITH} NEW takes the new ones")
     if page is not None:
@@ -149,18 +160,27 @@ def command(
     if save is not None:
         if not is_saved(save):
             raise click.UsageError("--save writes a .json file")
-        refuse_overwriting(save, base[0])
+        for file in base:
+            refuse_overwriting(save, file)
     stacks: tuple[list[PageStacks], list[PageStacks]] = [], []
-    before = [_measured(file, errors, stacks[0] if page else None) for file in base]
+    before = _measured(base, errors, stacks[0] if page else None)
     if save is not None:
-        save_measured(before[0], save)
-        say(f"{save}: {counted(len(before[0].metrics), 'metric')} and {counted(len(before[0].rows), 'row')}")
+        save_measured(before, save)
+        metrics, rows = (sum(len(getattr(one, kind)) for one in before) for kind in ("metrics", "rows"))
+        say(f"{save}: {counted(metrics, 'metric')} and {counted(rows, 'row')} of {counted(len(before), 'recording')}")
         if not new:
             return 0
-    after = [_measured(file, errors, stacks[1] if page else None) for file in new]
-    second = None if confirm is None else (_measured(confirm[0], errors), _measured(confirm[1], errors))
+    after = _measured(new, errors, stacks[1] if page else None)
+    second = None
+    if confirm is not None:
+        try:
+            one, other = _measured(confirm, errors)
+        except ValueError:
+            raise click.UsageError("--confirm takes one recording of each side") from None
+        second = one, other
     try:
-        found = compare(before, after, per=per, confirm=second)
+        tables = {table for text in conditions if (table := rows_of(text)) is not None}
+        found = compare(before, after, per=per, tables=tables, confirm=second)
         failed, unknown = found.failing(*conditions)
     except ValueError as error:
         raise usage_error(error) from None
@@ -179,8 +199,8 @@ def command(
     return _UNMET if failed else _UNKNOWN if unknown and strict else 0
 
 
-def _measured(file: str, errors: ErrorMode, stacks: list[PageStacks] | None = None) -> Measured:
-    """What is compared of a recording; and its stacks, where there is a list for them."""
+def _measured(files: Sequence[str], errors: ErrorMode, stacks: list[PageStacks] | None = None) -> list[Measured]:
+    """What is compared of recordings; and their stacks, where there is a list for them."""
 
     def asked(reading: Reading) -> Measured:
         found = measure(reading.trace)
@@ -188,4 +208,4 @@ def _measured(file: str, errors: ErrorMode, stacks: list[PageStacks] | None = No
             stacks.append(PageStacks.of(reading.trace))
         return found
 
-    return measured_file(file, errors, frozenset(), asked)[0]
+    return [one for file in files for one in measured_file(file, errors, frozenset(), asked)[0]]

@@ -14,6 +14,7 @@ from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.comparison_texts import (
     HEAD,
     by_table,
+    caveat,
     cells,
     headline,
     incomparable,
@@ -36,22 +37,24 @@ _COLUMNS: Final[tuple[tuple[Kind, int], ...]] = (
 
 def show_comparison(out: Output, found: Comparison, limit: int, every: bool = False) -> None:
     """At most `limit` lines of each table: of rows those that differ, or with `every` all, with their intervals."""
-    out.facts(list(sides(found)))
     out.text(out.bold(headline(found)))
+    if (more := caveat(found)) is not None:
+        out.text(more)
+    out.facts(list(sides(found)))
     for warning in found.warnings:
         out.text(f"! {warning}", 2)
-    changes = ordered(found)
-    if changes:
-        out.line()
-        _table(out, found, changes[:limit], HEAD[0], [change.key for change in changes[:limit]], every)
-        if len(changes) > limit:
-            out.line(f"{limit:,} of {counted(len(changes), 'metric')} (-n shows more)")
     shown = list(found.rows) if every else told_rows(found)
     for table, rows in by_table(shown, limit):
         out.line()
         _table(out, found, rows, table, list(map(indented, rows)), every)
         if (whole := sum(row.family == table for row in shown)) > len(rows):
             out.line(f"{len(rows):,} of {whole:,} {table} (-n shows more)")
+    changes = ordered(found)
+    if changes:
+        out.line()
+        _table(out, found, changes[:limit], HEAD[0], [change.key for change in changes[:limit]], every)
+        if len(changes) > limit:
+            out.line(f"{limit:,} of {counted(len(changes), 'metric')} (-n shows more)")
     lacking = list(incomparable(found))
     compared = [*map(str, found.proposals), *reasons(found), *row_counts(found)]
     texts = [*compared, *(f"not comparable: {text}" for text, _ in lacking)]

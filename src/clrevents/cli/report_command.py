@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias, get_args
+from typing import Any, Final, TypeAlias
 
 import click
 
@@ -26,7 +26,6 @@ from clrevents.analysis.framework.render.show import fact_lines, note_text
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.run.listing import report_summaries
 from clrevents.analysis.framework.run.report_reading import Asked
-from clrevents.analysis.framework.vocabulary.answer_values import Per
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
@@ -224,7 +223,11 @@ def _against_options(declared: ReportDeclaration[Any, Any]) -> list[Callable[...
         click.option(
             "--against", metavar="BASE", help="Another trace, or what was saved of one: what changed since, row by row."
         ),
-        click.option("--per", type=click.Choice(get_args(Per)), help="With --against, divide amounts by this."),
+        click.option(
+            "--per",
+            metavar="WHAT",
+            help="With --against, divide amounts by this: request, second, none, or a start event of the program.",
+        ),
     ]
 
 

@@ -354,8 +354,6 @@ class Desk:
     ) -> Reply:
         """What differs between two recordings, or groups of them, and how sure that is; with a report, in which of its
         rows."""
-        if per not in ("", "second", "request", "none"):
-            raise ValueError(unknown("denominator", per, ("second", "request", "none")))
         if report not in ("", *_COMPARED):
             raise ValueError(unknown("report to compare by rows", report, _COMPARED))
         asked = {**({"report": report} if report else {}), **({"method": focus} if focus else {})}
@@ -370,7 +368,7 @@ class Desk:
             of.append("with")
             return found
 
-        found = compare(measured(base), measured(new), per=per or None)  # type: ignore[arg-type]
+        found = compare(measured(base), measured(new), per=per or None)
         changes = [*ordered(found), *(found.rows if report else [row for row in found.rows if row.alarm])]
         changes.sort(key=lambda change: not change.alarm)
         rows = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ import clrevents
 from built_counters import SECOND, counter, increased, polled
 from clrevents.analysis.compare.change import Change
 from clrevents.analysis.compare.comparison import Comparison
-from clrevents.analysis.compare.comparison_texts import incomparable, told_rows
+from clrevents.analysis.compare.comparison_texts import headline, incomparable, told_rows
 from clrevents.analysis.compare.measured import Measured
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES, SHARED, without_shared
@@ -234,9 +235,62 @@ def test_states_of_methods_are_looked_at_if_times_by_state_moved() -> None:
     }  # fmt: skip
     rows = of(found, "methods by state")
     assert {name: (row.verdict, row.towards) for name, row in rows.items()} == {
-        "Shop.Orders.Price() [native]": ("differs", "worse"),
-        "Shop.Orders.Price() [running]": ("differs", "better"),
-        "Shop.Orders.Rest() [native]": ("differs", "worse"),
-        "Shop.Orders.Rest() [running]": ("differs", "better"),
+        "Shop.Orders.Price() [native]": ("differs", None),
+        "Shop.Orders.Price() [running]": ("differs", None),
+        "Shop.Orders.Rest() [native]": ("differs", None),
+        "Shop.Orders.Rest() [running]": ("differs", None),
     }
     assert of(clrevents.compare(base, measured(states(0.3, 3))), "methods by state") == {}
+
+
+# Per call. ---------------------------------------------------------------------------------------------------------
+
+
+def orders(every_ms: int, took_ms: int, seed: int) -> Measured:
+    """12 s of a shop that begins an order every so often, and prices each for about as long."""
+    builder = TraceBuilder().thread(7).method_load("Shop.Orders", "Price", address=0x1000)
+    builder.method_load("Shop.Orders", "Wait", address=0x2000)
+    draw = np.random.default_rng(seed)
+    busy = 0
+    for tick in range(12_000):
+        builder.at(tick * 1_000_000)
+        if tick % every_ms == 0:
+            builder.raw("Shop", 1, name="OrderStart").raw("Shop", 2, name="Priced")
+            busy = took_ms + int(draw.integers(-1, 2))
+        builder.sample(0x1010 if busy > 0 else 0x2010)
+        busy -= 1
+    return measured(builder.build())
+
+
+def test_a_method_that_is_called_less_often_is_not_better() -> None:
+    base, rarer, slower = orders(20, 8, 1), orders(40, 8, 2), orders(40, 10, 3)
+    price = of(clrevents.compare(base, rarer), "methods")["Shop.Orders.Price()"]
+    assert (price.verdict, price.towards) == ("differs", None)
+    assert price.relative(price.change) == pytest.approx(-0.5, abs=0.03)
+    found = clrevents.compare(base, rarer, per="OrderStart")
+    assert found.per == "Shop/OrderStart"
+    price = of(found, "methods")["Shop.Orders.Price()"]
+    assert price.verdict == "same"
+    assert price.base == pytest.approx(8e6, rel=0.03)
+    found = clrevents.compare(base, slower, per="Shop/OrderStart")
+    price = of(found, "methods")["Shop.Orders.Price()"]
+    assert (price.verdict, price.towards) == ("differs", "worse")
+    assert headline(found).startswith("2 methods slower: Shop.Orders.Wait() +")
+    assert re.search(r"Orders\.Price\(\): [78]\.\d+ ms/OrderStart -> [\d.]+ ms/OrderStart, \+2\d", repr(found)), repr(
+        found
+    )
+
+
+def test_what_can_be_divided_by_is_a_start_event() -> None:
+    one = orders(20, 8, 1)
+    assert {name: counts.sum() for name, counts in one.starts.items()} == {"Shop/OrderStart": 600}
+    saved = Measured.from_dict(json.loads(json.dumps(one.to_dict())))
+    other = orders(40, 8, 2)
+    assert clrevents.compare(saved, other, per="OrderStart").to_dict() == (
+        clrevents.compare(one, other, per="OrderStart").to_dict()
+    )
+    for per, wrong in (("Priced", "no denominator 'Priced'"), ("OrderStrt", "did you mean 'Shop/OrderStart'")):
+        with pytest.raises(ValueError, match=wrong):
+            clrevents.compare(one, other, per=per)
+    with pytest.raises(ValueError, match="not every recording has that event"):
+        clrevents.compare(one, measured(states(0.3, 1)), per="OrderStart")

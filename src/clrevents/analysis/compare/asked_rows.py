@@ -22,6 +22,7 @@ from clrevents.analysis.compare.measuring import (
 )
 from clrevents.analysis.compare.snapshot_rows import snapshot_rows
 from clrevents.analysis.compare.stack_rows import method_rows, path_rows
+from clrevents.analysis.compare.start_counts import start_counts
 from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions, parameters_of
@@ -96,7 +97,9 @@ def measured_rows(trace: Trace, report: str, window: WindowOptions, parameters: 
     question = " ".join([report, *(f"{name}={value!r}" for name, value in sorted(asked.items()))])
     metrics = [*amounts, *(metric_amount(answers["requests"], one, None, blocks) for one in counts)]
     return Measured(
-        *(answers[report].question.trace, blocks.count, blocks.span, told, tuple(metrics), tuple(rows)), question
+        *(answers[report].question.trace, blocks.count, blocks.span, told, tuple(metrics), tuple(rows)),
+        question,
+        start_counts(trace, blocks, **window),
     )
 
 

@@ -16,6 +16,9 @@ Verdict: TypeAlias = Literal[
 ALARMS: Final = ("improved", "regressed", "changed", "differs")
 """Verdicts that say that something changed."""
 
+PER: Final = ("request", "second", "none")
+"""What amounts can be divided by, beside start events."""
+
 RELATIVE_FLOOR: Final = 0.05
 """A change by less than this share is none."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from clrevents._util.outputs import whole_file
@@ -28,15 +28,17 @@ def compare(
     new: Recording | Sequence[Recording],
     *,
     per: Per | None = None,
+    tables: Collection[str] = (),
     confirm: tuple[Recording, Recording] | None = None,
     report: str | None = None,
     **question: Any,
 ) -> Comparison:
     """What changed from base to new: one recording against one, or groups: four against four, six against three.
 
-    Amounts are divided by the number of `"request"`s, by the `"second"` or by nothing (`"none"`); by default by
-    requests if all recordings have some, else by seconds. `confirm` takes a second recording of each side: what differs
-    is then what differs in both pairs, in the same direction.
+    Amounts are divided by the number of `"request"`s, by the `"second"`, by nothing (`"none"`), or by how often a start
+    event of the program's own was written (`"OrderStart"`); by default by requests if all recordings have some, else by
+    seconds. Rows of `tables`, such as `types`, are compared though no metric of theirs changed. `confirm` takes a
+    second recording of each side: what differs is then what differs in both pairs, in the same direction.
 
     With `report="top"`, `"callers"`, `"alloc"` or `"heap"`, all rows of that report are compared, and nothing else;
     `question` is then its parameters and `start`, `end` and `process_id`, as `Trace.report` takes them.
@@ -49,14 +51,14 @@ def compare(
     def all_of(side: Recording | Sequence[Recording]) -> list[Measured]:
         one = isinstance(side, str | os.PathLike | Trace | Measured)
         recordings = [cast(Recording, side)] if one else cast(Sequence[Recording], side)
-        return [measure(recording, report=report, **question) for recording in recordings]
+        return [held for recording in recordings for held in _measured_of(recording, report, question)]
 
-    found = compared(all_of(base), all_of(new), per)
+    found = compared(all_of(base), all_of(new), per, tables)
     if confirm is None:
         return found
     if found.groups:
         raise ValueError("second recordings confirm a pair; a group just takes them in")
-    return found.confirm(compared(all_of(confirm[0]), all_of(confirm[1]), found.per))
+    return found.confirm(compared(all_of(confirm[0]), all_of(confirm[1]), found.per, tables))
 
 
 def measure(recording: Recording, *, report: str | None = None, **question: Any) -> Measured:
@@ -78,7 +80,10 @@ def measure(recording: Recording, *, report: str | None = None, **question: Any)
         return measured_rows(recording, report, window, question)
     path = os.fspath(recording)
     if is_saved(path):
-        return _saved(path)
+        held = saved_measured(path)
+        if len(held) > 1:
+            raise ValueError(f"{path} has {len(held)} recordings: `compare` takes them as a group")
+        return held[0]
     with open_trace(path) as trace:
         return measure(trace, report=report, **question)
 
@@ -88,21 +93,35 @@ def is_saved(path: str) -> bool:
     return path.endswith(".json")
 
 
-def save_measured(found: Measured, path: str | os.PathLike[str]) -> None:
-    """Write a measurement as JSON; the file appears complete or not at all. Raises OSError if that fails."""
-    with whole_file(os.fspath(path), found.trace.path) as target:
-        target.write(json.dumps(found.to_dict(), separators=(",", ":"), allow_nan=False).encode())
+def save_measured(found: Measured | Sequence[Measured], path: str | os.PathLike[str]) -> None:
+    """Write a measurement, or several, as JSON, a line each; the file appears complete or not at all.
+
+    Such files can be put together with `cat`. Raises OSError if writing fails.
+    """
+    held = [found] if isinstance(found, Measured) else found
+    lines = [json.dumps(one.to_dict(), separators=(",", ":"), allow_nan=False) for one in held]
+    with whole_file(os.fspath(path)) as target:
+        target.write("\n".join([*lines, ""]).encode())
 
 
-def _saved(path: str) -> Measured:
+def saved_measured(path: str) -> list[Measured]:
+    """The measurements in a file. Raises SourceError if it cannot be read, ValueError if it is something else."""
+    found: list[Measured] = []
     try:
-        with open(path, "rb") as file:
-            data = json.load(file)
+        with open(path, encoding="utf-8") as file:
+            rest = file.read().strip()
+        while rest or not found:
+            data, end = json.JSONDecoder().raw_decode(rest)
+            found.append(Measured.from_dict(data))
+            rest = rest[end:].lstrip()
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no saved measurement: {error}") from None
-    try:
-        return Measured.from_dict(data)
-    except ValueError as error:
-        raise ValueError(f"{path} is no saved measurement: {error}") from None
+    return found
+
+
+def _measured_of(recording: Recording, report: str | None, question: Mapping[str, Any]) -> list[Measured]:
+    if isinstance(recording, str | os.PathLike) and is_saved(path := os.fspath(recording)):
+        return saved_measured(path)
+    return [measure(recording, report=report, **question)]

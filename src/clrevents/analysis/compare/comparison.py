@@ -6,6 +6,7 @@ Made by `judging`; judges nothing itself.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -14,15 +15,22 @@ import attrs
 from clrevents._util.html import html_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
+from clrevents._util.words import unknown as unknown_name
 from clrevents.analysis.compare.change import Change, Per
-from clrevents.analysis.compare.comparison_texts import comparison_lines, markdown_lines, relative_text
+from clrevents.analysis.compare.comparison_texts import comparison_lines, markdown_lines, relative_text, row_text
+from clrevents.analysis.compare.families import FAMILIES, OF_WORK
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.compare.proposals import Proposal, proposals
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.analysis.shared.samples.name_patterns import NamePattern
 from clrevents.table.build import plain
 
 NOT_CONFIRMED: Final = "the second recordings do not show it"
+REGRESSED: Final = "regressed"
+"""The condition that nothing got worse."""
+_ROWS: Final = re.compile(r"([a-z ]+):(.+?)\s*((?:<=|>=|<|>|==|!=|=)\s*-?[\d_.]+\s*%?)")
+_NAMED: Final = 5
 _ORDERED: Final = ("<", "<=", ">", ">=")
 
 
@@ -71,29 +79,58 @@ class Comparison:
         return proposals(self.rows)
 
     def failing(self, *conditions: str) -> tuple[list[str], list[str]]:
-        """Which conditions on relative changes of metrics hold, such as `"gc.pause_total>5%"`, and which may hold.
+        """Which conditions hold, and which may hold, a sentence for each metric or row.
 
-        One holds if the change is told from chance and the whole interval lies beyond the limit. Numbers of events are
+        `"regressed"` holds for whatever changed beyond chance and for the worse. The others are on relative changes:
+        of a metric (`"gc.pause_total>5%"`), or of all rows of a table that fit a pattern (`"methods:Shop.*>5%"`). One
+        holds if the change is told from chance and the whole interval lies beyond the limit. Numbers of events are
         exact and have no interval. Where second recordings confirm, it has to hold in these too. Raises ValueError
-        for an unknown metric, a comparison other than < <= > >=, and a limit that is not a share.
+        for an unknown metric or table, a comparison other than < <= > >=, and a limit that is not a share.
         """
-        known: Mapping[str, Change] = {change.key: change for change in self.metrics}
-        parsed = [Condition.parse(text, known) for text in conditions]
-        failed, unknown = [], []
-        for condition in parsed:
-            if condition.comparison not in _ORDERED:
-                raise ValueError(f"{condition.text!r}: a change is compared by {', '.join(_ORDERED)}")
-            change = known[condition.metric]
-            metric = _relative(change)
-            holds = condition.holds(metric)
-            told = f"{change.key} changed by {relative_text(change)}" if metric.value is not None else ""
-            if holds is None or (holds and metric.low is not None and not change.alarm):
-                unknown.append(f"cannot tell whether {condition.text}: {metric.reason or change.reason or told}")
-            elif holds and self.confirmed_by is not None and not self.confirmed_by.failing(condition.text)[0]:
-                unknown.append(f"cannot tell whether {condition.text}: {told}, but not so in the second recordings")
-            elif holds:
-                failed.append(f"{condition.text}: {told}")
+        failed: list[str] = []
+        unknown: list[str] = []
+        for text in conditions:
+            if text.strip() == REGRESSED:
+                failed += [f"{one.key} is worse: {relative_text(one)}" for one in self.alarms if one.towards == "worse"]
+                aimless = [
+                    row.key for row in self.rows if row.alarm and row.family in OF_WORK and row.better == "neither"
+                ]
+                if aimless and not failed:
+                    why = "by the second, less time may be the same work done less often (--per EVENT, request or none)"
+                    unknown.append(f"cannot tell whether {', '.join(aimless[:_NAMED])} {REGRESSED}: {why}")
+                continue
+            condition, changes = self._condition(text)
+            if not changes:
+                unknown.append(f"cannot tell whether {condition.text}: no row that was compared fits")
+            for change in changes:
+                self._meet(condition, change, failed, unknown)
         return failed, unknown
+
+    def _condition(self, text: str) -> tuple[Condition, list[Change]]:
+        """A condition, and the metric or the rows that it is on."""
+        metrics: Mapping[str, Change] = {change.key: change for change in self.metrics}
+        table = rows_of(text)
+        if table is None:
+            condition = Condition.parse(text, metrics)
+            changes = [metrics[condition.metric]]
+        else:
+            pattern, rest = _ROWS.fullmatch(text.strip()).groups()[1:]  # type: ignore[union-attr]
+            condition = attrs.evolve(Condition.parse(f"change{rest}", ["change"]), text=text.strip())
+            changes = [row for row in self.rows if row.family == table and _fits(NamePattern(pattern), row_text(row))]
+        if condition.comparison not in _ORDERED:
+            raise ValueError(f"{condition.text!r}: a change is compared by {', '.join(_ORDERED)}")
+        return condition, changes
+
+    def _meet(self, condition: Condition, change: Change, failed: list[str], unknown: list[str]) -> None:
+        metric = _relative(change)
+        holds = condition.holds(metric)
+        told = f"{change.key} changed by {relative_text(change)}" if metric.value is not None else change.key
+        if holds is None or (holds and metric.low is not None and not change.alarm):
+            unknown.append(f"cannot tell whether {condition.text}: {metric.reason or change.reason or told}")
+        elif holds and self.confirmed_by is not None and not self.confirmed_by.failing(condition.text)[0]:
+            unknown.append(f"cannot tell whether {condition.text}: {told}, but not so in the second recordings")
+        elif holds:
+            failed.append(f"{condition.text}: {told}")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in JSON types. Keys are only ever added."""
@@ -119,6 +156,21 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return html_text(repr(self))
+
+
+def _fits(pattern: NamePattern, name: str) -> bool:
+    """Whether a row's name is meant, with its parameters or without."""
+    return any(pattern.match_text(text) is not None for text in (name, name.partition("(")[0]))
+
+
+def rows_of(condition: str) -> str | None:
+    """The table whose rows a condition is on; None for one on a metric. Raises ValueError for an unknown table."""
+    match = _ROWS.fullmatch(condition.strip())
+    if match is None:
+        return None
+    if match[1] not in FAMILIES:
+        raise ValueError(unknown_name("table", match[1], FAMILIES))
+    return match[1]
 
 
 def _relative(change: Change) -> Metric:

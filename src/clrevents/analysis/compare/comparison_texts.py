@@ -5,17 +5,17 @@ Knows how much is said, and in which order; neither a terminal nor how verdicts 
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from clrevents._util.units import amount_text, duration_text, share_text
 from clrevents._util.words import counted, markdown_text, safe
 from clrevents.analysis.compare.change import RELATIVE_FLOOR, Change, Per
-from clrevents.analysis.compare.families import CALLEES, CALLERS, FAMILIES
+from clrevents.analysis.compare.families import CALLEES, CALLERS, COUNTERS, FAMILIES, OF_WORK
 from clrevents.analysis.compare.measured import Measured
 
-PER: Final[Mapping[Per, str]] = {"second": "/s", "request": "/request", "none": ""}
 HEAD: Final = ("metric", "base", "new", "change", "verdict", "could show")
 CHANCE_ALONE: Final = "whether the programs do, only groups can tell (4 against 4, 6 against 3)"
 _ORDER: Final = ("regressed", "differs", "improved", "changed", "stated", "cannot tell", "same", "not comparable")
@@ -51,7 +51,12 @@ def amount(change: Change, value: float | None, per: Per) -> str:
     if value is None:
         return "-"
     whole = int(value) if float(value).is_integer() else value
-    return amount_text(whole, change.unit) + (PER[per] if change.adds else "")
+    return amount_text(whole, change.unit) + (per_text(per) if change.adds else "")
+
+
+def per_text(per: Per) -> str:
+    """What amounts are divided by, behind them: `/s`."""
+    return {"second": "/s", "none": ""}.get(per, f"/{per.partition('/')[2] or per}")
 
 
 def signed(share: float) -> str:
@@ -115,21 +120,49 @@ def named(side: Sequence[Measured]) -> str:
 
 
 def headline(found: Judged) -> str:
-    """What changed, in a sentence."""
-    metrics = [change for change in found.metrics if change.alarm]
-    rows = Counter(change.family for change in found.rows if change.alarm)
-    if not found.alarms:
-        which = "no difference is beyond chance" if found.confirmed_by is None else "no difference is in both pairs"
-        return f"{which}: {_counts(ordered(found), 'metric')}"
-    parts = [f"{name} ({number:,})" for name, number in rows.items()]
-    if found.groups:
-        verdicts = Counter(change.verdict for change in metrics)
-        return ", ".join(
-            [*(f"{counted(number, 'metric')} {verdict}" for verdict, number in sorted(verdicts.items())), *parts]
-        )
-    parts = [*([counted(len(metrics), "metric")] if metrics else []), *parts]
-    which = "these recordings differ" if found.confirmed_by is None else "both pairs of recordings differ"
-    return f"{which} in {', '.join(parts)}; {CHANCE_ALONE}"
+    """What changed, in a sentence: of each kind the number and the largest, what got worse first."""
+    kinds: defaultdict[tuple[str, str], list[tuple[Change, str]]] = defaultdict(list)
+    for row in told_rows(found):
+        kinds[row.family, _way(row)].append((row, row_text(row)))
+    for metric in found.metrics:
+        if metric.alarm:
+            kinds["metrics", metric.towards or _COUNTED[(metric.change or 0) > 0]].append((metric, metric.key))
+    parts = []
+    for (family, way), changes in sorted(kinds.items(), key=lambda kind: kind[1][0][0].towards != "worse"):
+        largest, name = max(changes, key=lambda one: abs(one[0].change or 0))
+        what = family if len(changes) > 1 else _PLURAL.sub("", family, count=1)
+        parts.append(f"{len(changes):,} {what} {way}: {name} {change_text(largest)}")
+    if parts:
+        more = len(parts) - _MOST_PARTS
+        return "; ".join([*parts[:_MOST_PARTS], *([f"and {counted(more, 'more kind')} of change"] if more > 0 else [])])
+    which = "no difference is beyond chance" if found.confirmed_by is None else "no difference is in both pairs"
+    return f"{which}: {_counts(ordered(found), 'metric')}"
+
+
+def caveat(found: Judged) -> str | None:
+    """What a pair's differences do not say; None of groups, and where there is none."""
+    if found.groups or not found.alarms:
+        return None
+    which = "these two recordings differ" if found.confirmed_by is None else "both pairs of recordings differ"
+    return f"{which} so; {CHANCE_ALONE}"
+
+
+_MOST_PARTS: Final = 4
+_PLURAL: Final = re.compile(r"s\b")
+_AMOUNTS: Final = {"ns": "time", "bytes": "bytes", "count": "events"}
+
+
+_COUNTED: Final = ("lower", "higher")
+
+
+def _way(row: Change) -> str:
+    """Which way a row went, as far as that is known."""
+    grew = (row.change or 0) > 0
+    if row.family == COUNTERS:
+        return _COUNTED[grew]
+    if row.towards and row.family in OF_WORK and row.unit == "ns":
+        return "slower" if grew else "faster"
+    return f"with {'more' if grew else 'less'} {_AMOUNTS.get(row.unit, row.unit)}"
 
 
 _SAID: Final = {"same": "the same", "stated": "untested", "differs": "different"}
@@ -183,7 +216,7 @@ def _exactly(row: Change) -> bool:
 
 
 def by_table(rows: Sequence[Change], limit: int | None = None) -> Iterator[tuple[str, list[Change]]]:
-    """Rows by their table, in each those that changed most first; at most `limit` of each.
+    """Rows by their table, in each those that changed first, and of these what changed most; at most `limit` of each.
 
     Paths of calls are the heaviest, each below the path that it goes on from.
     """
@@ -192,7 +225,7 @@ def by_table(rows: Sequence[Change], limit: int | None = None) -> Iterator[tuple
         if is_paths(family):
             yield family, _as_tree(sorted(mine, key=_weight, reverse=True)[:limit])
         else:
-            yield family, sorted(mine, key=lambda one: -abs(one.change or 0))[:limit]
+            yield family, sorted(mine, key=lambda one: (not one.alarm, -abs(one.change or 0)))[:limit]
 
 
 def is_paths(family: str) -> bool:
@@ -262,9 +295,12 @@ def comparison_lines(found: Judged) -> Iterator[str]:
     """A short text."""
     per = found.per
     amounts = "in all" if per == "none" else f"per {per}"
-    yield f"{safe(named(found.base))} -> {safe(named(found.new))}, {amounts}: {headline(found)}"
+    yield safe(headline(found))
+    yield safe(f"{named(found.base)} -> {named(found.new)}, {amounts}")
+    if (more := caveat(found)) is not None:
+        yield more
     yield from (f"! {warning}" for warning in found.warnings)
-    changes = [*ordered(found), *told_rows(found)]
+    changes = [*told_rows(found), *ordered(found)]
     for change in changes[:_MOST]:
         name, *values = cells(change, per, safe(f"{change.family}.{row_text(change)}"))
         yield f"  {name}: {values[0]} -> {values[1]}, {relative_text(change)}, {values[3]}, could show {values[4]}"
@@ -282,19 +318,21 @@ def markdown_lines(found: Judged) -> Iterator[str]:
     base, new = markdown_text(named(found.base)), markdown_text(named(found.new))
     yield f"**{markdown_text(headline(found))}**"
     yield ""
+    if (more := caveat(found)) is not None:
+        yield from (markdown_text(more), "")
     yield f"{base} → {new}, {'in all' if per == 'none' else 'per ' + per}"
     yield ""
     for warning in found.warnings:
         yield f"- ⚠ {markdown_text(warning)}"
     if found.warnings:
         yield ""
-    alarms = [change for change in ordered(found) if change.alarm]
-    if alarms:
-        yield from _table(alarms, per)
     for table, rows in by_table(told_rows(found)):
         yield from _table(rows[:_MOST], per, table)
         if len(rows) > _MOST:
             yield from (f"and {len(rows) - _MOST} more {table}", "")
+    alarms = [change for change in ordered(found) if change.alarm]
+    if alarms:
+        yield from _table(alarms, per)
     if found.proposals:
         yield from (f"- {markdown_text(str(proposal))}" for proposal in found.proposals)
         yield ""

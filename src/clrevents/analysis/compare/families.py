@@ -56,3 +56,5 @@ FAMILIES: Final[Mapping[str, RowFamily]] = {
     COUNTERS: RowFamily("counters", metrics=True),
 }
 """In the order in which they are judged and shown."""
+OF_WORK: Final = frozenset(name for name, family in FAMILIES.items() if family.report == "threads")
+"""Families of what a program does: only of as much work is less of it better."""

@@ -7,7 +7,7 @@ tell that from a change. Knows no trace and writes no text.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import inf, isfinite
 from typing import Final
 
@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import unknown
 from clrevents.analysis.compare.block_statistics import (
     ENOUGH,
     ENOUGH_INTERVALS,
@@ -34,9 +35,9 @@ from clrevents.analysis.compare.block_statistics import (
     t_of,
     too_sparse,
 )
-from clrevents.analysis.compare.change import RELATIVE_FLOOR, Change, Per, Verdict
+from clrevents.analysis.compare.change import PER, RELATIVE_FLOOR, Change, Per, Verdict
 from clrevents.analysis.compare.comparison import Comparison
-from clrevents.analysis.compare.families import FAMILIES
+from clrevents.analysis.compare.families import FAMILIES, OF_WORK
 from clrevents.analysis.compare.identities import identities
 from clrevents.analysis.compare.measured import Amount, Measured
 
@@ -51,11 +52,14 @@ _LEVELS: Final = {"metrics": 0.02, "methods": 0.02, "rows": 0.05, "groups": 0.03
 _SHARE: Final = 0.005
 
 
-def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None = None) -> Comparison:
-    """Compare recordings; `per` is by default `request` if all recorded any, else `second`.
+def compared(
+    base: Sequence[Measured], new: Sequence[Measured], per: Per | None = None, tables: Collection[str] = ()
+) -> Comparison:
+    """Compare recordings; `per` is by default `request` if all recorded any, else `second`. Rows of `tables` are looked
+    at though no metric of theirs moved.
 
-    Raises ValueError for an unknown `per`, for requests that were not recorded, and unless there is one recording a
-    side, or so many that they can show a difference beyond chance.
+    Raises ValueError for an unknown `per`, for requests or events that were not recorded, and unless there is one
+    recording a side, or so many that they can show a difference beyond chance.
     """
     counts = len(base), len(new)
     if counts != (1, 1) and not suffices(*counts, _LEVELS["groups"]):
@@ -69,23 +73,28 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
     if len(questions) > 1:
         raise ValueError(f"these were measured for different questions: {'; '.join(questions)}")
     asked = [one.requests for one in held]
-    if per not in (None, "request", "second", "none"):
-        raise ValueError(f"per must be 'request', 'second' or 'none', not {per!r}")
     lacking = any(one is None for one in asked)
     if per == "request" and lacking:
         raise ValueError("per request: not every recording has requests")
     chosen: Per = per or ("second" if lacking else "request")
+    if chosen not in PER:
+        chosen = _start_event(chosen, held)
     sides = (tuple(base), tuple(new))
     names = dict.fromkeys(name for one in held for name in _by_name(one.metrics))
     metrics = _joined(sides, [_all_of(names, one, "not measured") for one in held])
-    tables = {name: _joined(sides, rows) for name, rows in _matched(held, len(base)).items()}
-    tables = {name: _own(name, rows, tables) for name, rows in tables.items() if _comparable(name, held)}
-    like_metrics = [row for name, rows in tables.items() if FAMILIES[name].metrics for row in rows]
+    held_rows = {name: _joined(sides, rows) for name, rows in _matched(held, len(base)).items()}
+    held_rows = {name: _own(name, rows, held_rows) for name, rows in held_rows.items() if _comparable(name, held)}
+    if chosen == "second":
+        held_rows = {name: _of_unknown_work(rows) if name in OF_WORK else rows for name, rows in held_rows.items()}
+    like_metrics = [row for name, rows in held_rows.items() if FAMILIES[name].metrics for row in rows]
     whole = len(metrics)
     metrics += like_metrics
     pair = len(held) == 2
     direct = [
-        row for name, rows in tables.items() if FAMILIES[name].always or (FAMILIES[name].exact and pair) for row in rows
+        row
+        for name, rows in held_rows.items()
+        if FAMILIES[name].always or (FAMILIES[name].exact and pair)
+        for row in rows
     ]
     judge: Callable[[Sequence[_Pairing], Per, float], list[Change]]
     if len(base) > 1:
@@ -98,14 +107,32 @@ def compared(base: Sequence[Measured], new: Sequence[Measured], per: Per | None 
         verdicts, rows = judge(metrics, chosen, _LEVELS["metrics"]), judge(direct, chosen, _LEVELS["methods"])
     verdicts, rows = verdicts[:whole], [*rows, *verdicts[whole:]]
     moved = {change.family for change in verdicts if change.alarm}
-    for name, pairings in tables.items():
+    for name, pairings in held_rows.items():
         family = FAMILIES[name]
         done = family.always or family.metrics or (family.exact and pair)
-        if not done and (family.report in moved or held[0].asked):
+        if not done and (family.report in moved or held[0].asked or name in tables):
             # Who asks for rows sees them though nothing moved; then they must be the surer.
             level = _LEVELS["rows" if family.report in moved else "methods"]
             rows += judge(pairings, chosen, level)
     return Comparison(*sides, chosen, _warnings(*sides), tuple(verdicts), tuple(rows))
+
+
+def _start_event(per: str, held: Sequence[Measured]) -> str:
+    """The start event that is meant, which all recordings have."""
+    known = {name for one in held for name in one.starts}
+    named = [name for name in known if per in (name, name.partition("/")[2])]
+    if not named:
+        raise ValueError(unknown("denominator", per, [*PER, *sorted(known)]))
+    if len(named) > 1:
+        raise ValueError(f"{per} is one of {', '.join(sorted(named))}: name one of them")
+    if not all(named[0] in one.starts for one in held):
+        raise ValueError(f"per {per}: not every recording has that event")
+    return named[0]
+
+
+def _of_unknown_work(rows: Sequence[_Pairing]) -> list[_Pairing]:
+    """Rows of which neither less nor more is better: by the second, less time may be the same work done less often."""
+    return [attrs.evolve(one, like=attrs.evolve(one.like, better="neither")) for one in rows]
 
 
 @frozen

@@ -56,22 +56,13 @@ class Amount(Value):
         found = {field.name: getattr(self, field.name) for field in attrs.fields(Amount)}
         for name in ("blocks", "over"):
             if found[name] is not None:
-                places = np.flatnonzero(found[name])
-                found[name] = [places.tolist(), [_short(value) for value in found[name][places].tolist()]]
+                found[name] = _saved(found[name])
         return found
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], count: int) -> Self:
         """Read back, in this many blocks."""
-
-        def read(name: str) -> Floats | None:
-            if data.get(name) is None:
-                return None
-            held = np.zeros(count)
-            held[np.array(data[name][0], dtype=np.int64)] = data[name][1]
-            return held
-
-        blocks, over = read("blocks"), read("over")
+        blocks, over = (None if data.get(name) is None else _read(data[name], count) for name in ("blocks", "over"))
         if over is not None and (blocks is None or not over.sum() > 0 or (over < 0).any()):
             raise ValueError(f"{data['family']}.{data['name']} is a mean of no values")
         found = cls(**{**data, "blocks": blocks, "over": over})
@@ -100,6 +91,8 @@ class Measured(Summary):
     rows: tuple[Amount, ...]
     asked: str = ""
     """The question whose rows these are, such as `top by='method'`; empty if they are of everything."""
+    starts: Mapping[str, Floats] = attrs.field(factory=dict)
+    """How often each start event of the program's own was written, in each block, by `PROVIDER/NAME`."""
 
     @property
     def label(self) -> str:
@@ -118,7 +111,9 @@ class Measured(Summary):
         return None
 
     def per(self, what: str) -> Floats:
-        """What amounts are divided by, in each block: `request`, `second` or `none`."""
+        """What amounts are divided by, in each block: `request`, `second`, `none`, or a start event."""
+        if what in self.starts:
+            return self.starts[what]
         if what == "request":
             requests = self.requests
             assert requests is not None, "checked before"
@@ -137,6 +132,7 @@ class Measured(Summary):
             "metrics": [amount.to_dict() for amount in self.metrics],
             "rows": [amount.to_dict() for amount in self.rows],
             **({"asked": self.asked} if self.asked else {}),
+            **({"starts": {name: _saved(held) for name, held in self.starts.items()}} if self.starts else {}),
         }
 
     @classmethod
@@ -154,12 +150,26 @@ class Measured(Summary):
             circumstances = dict(data["circumstances"])
             if not all(isinstance(value, str | int | float | None) for value in circumstances.values()):
                 raise TypeError("circumstances are texts and numbers")
-            return cls(trace, count, span, circumstances, metrics, rows, str(data.get("asked", "")))
+            starts = {str(name): _read(held, count) for name, held in dict(data.get("starts", {})).items()}
+            if not all((held >= 0).all() and held.sum() <= _LARGEST for held in starts.values()):
+                raise ValueError("damaged: numbers of events that cannot be")
+            return cls(trace, count, span, circumstances, metrics, rows, str(data.get("asked", "")), starts)
         except (LookupError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"damaged: {type(error).__name__}: {error}") from None
 
     def __repr__(self) -> str:
         return f"<Measured {self.label}: {len(self.metrics)} metrics, {len(self.rows):,} rows>"
+
+
+def _saved(blocks: Floats) -> list[Any]:
+    places = np.flatnonzero(blocks)
+    return [places.tolist(), [_short(value) for value in blocks[places].tolist()]]
+
+
+def _read(saved: Any, count: int) -> Floats:
+    held = np.zeros(count)
+    held[np.array(saved[0], dtype=np.int64)] = saved[1]
+    return held
 
 
 def _short(value: float) -> int | float:

@@ -18,6 +18,7 @@ from clrevents.analysis.compare.families import TYPES
 from clrevents.analysis.compare.measured import Amount, Measured
 from clrevents.analysis.compare.snapshot_rows import snapshot_rows
 from clrevents.analysis.compare.stack_rows import method_rows, state_rows
+from clrevents.analysis.compare.start_counts import start_counts
 from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
@@ -69,6 +70,7 @@ def measured(trace: Trace) -> Measured:
         circumstances(trace, answers, samples),
         tuple(metrics),
         tuple(rows),
+        starts=start_counts(trace, blocks),
     )
 
 

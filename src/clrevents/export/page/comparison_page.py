@@ -16,8 +16,8 @@ from clrevents.analysis.compare.change import Change
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.comparison_texts import (
     HEAD,
-    PER,
     by_table,
+    caveat,
     cells,
     headline,
     incomparable,
@@ -25,6 +25,7 @@ from clrevents.analysis.compare.comparison_texts import (
     interval_text,
     named,
     ordered,
+    per_text,
     reasons,
     row_counts,
     sides,
@@ -79,7 +80,7 @@ def comparison_page(found: Comparison, base: Sequence[PageStacks] = (), new: Seq
     flames = []
     if (len(base), len(new)) == (len(found.base), len(found.new)):
         scales = _scale(found, found.new), _scale(found, found.base)
-        flames = differences(base, new, scales, PER[found.per])
+        flames = differences(base, new, scales, per_text(found.per))
     changes = ordered(found)
     tables = [_table(found, "metrics", changes, [one.key for one in changes], texts)] if changes else []
     for family, rows in by_table(found.rows, _ROWS):
@@ -94,7 +95,7 @@ def comparison_page(found: Comparison, base: Sequence[PageStacks] = (), new: Seq
         "headline": shown_text(headline(found)),
         "alarms": len(found.alarms),
         "facts": [(name, shown_text(value)) for name, value in sides(found)],
-        "warnings": [shown_text(text) for text in found.warnings],
+        "warnings": [shown_text(text) for text in (caveat(found), *found.warnings) if text],
         "sentences": [shown_text(text) for text in (*map(str, found.proposals), *reasons(found), *row_counts(found))],
         "lacking": [shown_text(text) for text in lacking],
         "tables": tables,

@@ -19,8 +19,9 @@ from clrevents._util.value_classes import frozen
 
 Ints: TypeAlias = NDArray[np.int64]
 Merge: TypeAlias = Literal["sum", "max", "min", "none"]
-Per: TypeAlias = Literal["request", "second", "none"]
-"""What amounts of different recordings are divided by before they are compared."""
+Per: TypeAlias = Literal["request", "second", "none"] | str
+"""What amounts of different recordings are divided by before they are compared: `request`, `second`, `none`, or a start
+event of the program's own, as `NAME` or `PROVIDER/NAME`."""
 Better: TypeAlias = Literal["less", "more", "neither"]
 Evidence: TypeAlias = Literal["event", "sample", "inferred"]
 Coverage: TypeAlias = Literal["full", "partial", "none"]
