@@ -37,6 +37,8 @@ def unreadable(error: BaseException, path: str | None) -> SourceError:
 
 GZIP: Final = b"\x1f\x8b"
 """How compressed bytes begin."""
+_FIRST: Final = 1 << 10
+_STEP: Final = 1 << 17
 
 
 class Gunzip:
@@ -51,12 +53,19 @@ class Gunzip:
         fed = False
         written = 0
         for data in self._packed:
-            while data := data if fed else data.lstrip(b"\0"):  # padding after a member
-                before = engine.copy()
+            at = 0
+            while at < len(data):
+                # Few bytes at first: what is behind the end of a member is copied, and there may be very many.
+                part = data[at : at + (_STEP if fed else _FIRST)]
+                if not fed and (padding := len(part) - len(part.lstrip(b"\0"))):
+                    at += padding
+                    continue
+                # A copy takes longer than an empty member.
+                before = engine.copy() if fed else None
                 try:
-                    piece = engine.decompress(data, WINDOW)
+                    piece = engine.decompress(part, WINDOW)
                 except zlib.error as error:
-                    for piece in _up_to_the_damage(before, data):
+                    for piece in _up_to_the_damage(before or zlib.decompressobj(wbits=31), part):
                         written += len(piece)
                         yield piece
                     self.fault = _bad_gzip(f"corrupt gzip data ({error})", written)
@@ -65,9 +74,8 @@ class Gunzip:
                 written += len(piece)
                 if piece:
                     yield piece
-                data = engine.unconsumed_tail
+                at += len(part) - len(engine.unused_data if engine.eof else engine.unconsumed_tail)
                 if engine.eof:
-                    data = engine.unused_data
                     engine = zlib.decompressobj(wbits=31)
                     fed = False
         if fed:

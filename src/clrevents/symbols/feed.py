@@ -17,9 +17,11 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import Filters, Selection
 from clrevents.errors import LimitError, Limits
+from clrevents.schema.dynamic import Learned
 from clrevents.schema.layout import FixedStep
 from clrevents.schema.registry import RUNDOWN, RUNTIME, Registry
 from clrevents.symbols.lifetimes import LISTED, LOAD, UNLOAD, Ints, bounded
+from clrevents.table.event_schema import has_fields, known_fields
 
 ENTRY: Final = 3
 """A ready-to-run entry point: code that existed before, with a size that only some versions report."""
@@ -175,13 +177,26 @@ class Feed:
             self._parts = [_join(parts) if parts else empty]
         return self._parts[0]
 
-    def record(self, kind: EventKind, data: bytes) -> Any:
-        """A payload's record; None if it does not fit its layout."""
+    def _decoder(self, kind: EventKind) -> PayloadDecoder:
         known = self._readers.get(id(kind))
         if known is None:
             known = self._readers[id(kind)] = kind, PayloadDecoder(self.pointer_size, Limits())
-        payload, _, _ = known[1].read(kind, data, 0)
-        return None if isinstance(payload, RawPayload) else payload
+        return known[1]
+
+    def record(self, kind: EventKind, data: bytes) -> Any:
+        """A payload's record; None if it does not fit its layout, or lacks what the registry knows of the event."""
+        payload, _, _ = self._decoder(kind).read(kind, data, 0)
+        if isinstance(payload, RawPayload):
+            return None
+        info = kind.info
+        record: Any = type(payload)
+        if info is None or info.only_undescribed or not issubclass(record, Learned):
+            return payload
+        wanted = known_fields((info.provider, info.name), [info.layout], False)
+        return payload if has_fields(record.__layout__, wanted) else None
+
+    def _described_otherwise(self, kind: EventKind) -> bool:
+        return bool(kind.row.fields) and len(self._decoder(kind).layouts(kind)) > 1
 
     def _list(self, what: tuple[str, str]) -> list[CodeRow] | None:
         if what in MODULES:
@@ -192,7 +207,7 @@ class Feed:
 
     def _methods(self, given: DecodedRows, rows: list[int], kind: EventKind, role: int, times: Ints) -> None:
         data = [given.payload_bytes[r] for r in rows]
-        if role == ENTRY or kind.newer or kind.info is None:
+        if role == ENTRY or kind.newer or kind.info is None or self._described_otherwise(kind):
             sound, numbers = self._one_by_one(kind, data)
         else:
             sound, numbers = _all_at_once(kind, data, given.pointer_size)

@@ -6,7 +6,7 @@ Depends on layouts alone, so that the tables of all traces fit together. Sees no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -25,12 +25,15 @@ from clrevents.decode.payload.columns.column import (
     column_type,
     common,
     concat,
+    fits,
     nulls,
     widened,
 )
 from clrevents.decode.payload.columns.column_maker import KindColumns
 from clrevents.decode.payload.columns.column_values import from_values
+from clrevents.decode.selection import EventName
 from clrevents.schema.layout import Layout
+from clrevents.schema.self_described import SELF_DESCRIBED
 from clrevents.schema.wire import (
     CountedType,
     EnumType,
@@ -122,6 +125,42 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
     return tuple(found)
 
 
+def known_fields(event: EventName, registered: Sequence[Layout], optional: bool) -> tuple[TableField, ...]:
+    """The payload fields of an event as they are known, whatever a trace says of it; none if nobody knows it."""
+    if registered:
+        return payload_fields(registered, optional)
+    return tuple(
+        TableField(field.name, ColumnType(field.type), not field.needed, field.name)
+        for field in SELF_DESCRIBED.get(event, ())
+    )
+
+
+def further_fields(known: Sequence[TableField], described: Sequence[Layout]) -> tuple[TableField, ...]:
+    """Those that only the trace describes, under names of their own, after the known ones."""
+    wires = {field.wire for field in known}
+    taken = dict.fromkeys((name.lower() for name in (*TABLE_HEADERS, *(field.name for field in known))), 2)
+    return tuple(
+        attrs.evolve(field, name=unique_name(field.wire or "", taken))
+        for field in payload_fields(described, optional=True)
+        if field.wire not in wires
+    )
+
+
+def holds(fields: Sequence[TableField], part: KindColumns) -> bool:
+    """Whether a kind's columns have every field that is never null, as its type."""
+    return _all_there(fields, {name: column.type for name, column in part.columns.items()})
+
+
+def has_fields(layout: Layout, fields: Sequence[TableField]) -> bool:
+    """Whether a layout has every field that is never null, as its type."""
+    return _all_there(fields, {field.name: column_type(field.type) for field in layout})
+
+
+def _all_there(fields: Sequence[TableField], types: Mapping[str, ColumnType]) -> bool:
+    needed = ((field.wire, field.type) for field in fields if field.wire is not None and not field.nullable)
+    return all(wire in types and fits(type, types[wire]) for wire, type in needed)
+
+
 def unique_name(name: str, taken: dict[str, int]) -> str:
     """An unused column name, ignoring case: `payload.<Name>` if it is taken. Adds the result to `taken`, which holds
     the number to try next for each name (2 at first), so that many equal names do not all count from there.
@@ -184,7 +223,7 @@ def _column(field: TableField, part: KindColumns) -> Column:
     """A kind's part of a column: null if its version lacks the field or has it with another type."""
     assert field.wire is not None
     column = part.columns.get(field.wire)
-    if column is None or common(field.type, column.type) != field.type:
+    if column is None or not fits(field.type, column.type):
         return nulls(field.type, len(part.rows))
     return widened(column, field.type)
 

@@ -6,8 +6,10 @@ Decides which columns are wanted and what the schema is. Reads nothing itself: i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +25,17 @@ from clrevents.decode.selection import EventName
 from clrevents.decode.stacks import join
 from clrevents.schema.layout import Layout
 from clrevents.schema.registry import Registry
-from clrevents.table.event_schema import TableField, assemble, header_fields, payload_fields, shown_fields
+from clrevents.schema.self_described import SELF_DESCRIBED
+from clrevents.table.event_schema import (
+    TableField,
+    assemble,
+    further_fields,
+    header_fields,
+    holds,
+    known_fields,
+    payload_fields,
+    shown_fields,
+)
 from clrevents.table.stacks import stack_table
 from clrevents.table.table import Table
 
@@ -37,6 +49,8 @@ class Wanted:
     columns: tuple[str, ...] | None = None
     enum_names: bool = False
     default: tuple[str, ...] = DEFAULT_HEADERS
+    known: bool = False
+    """Of known events only what fits: their fields by name and type, and no rows without one that is never null."""
 
     @classmethod
     def of(cls, columns: Sequence[str] | None, enum_names: bool = False) -> Wanted:
@@ -76,15 +90,22 @@ class Wanted:
 
 
 def event_fields(
-    registry: Registry, event: EventName, kinds: Iterable[EventKind], decoder: PayloadDecoder | None
+    registry: Registry,
+    event: EventName,
+    kinds: Iterable[EventKind],
+    decoder: PayloadDecoder | None,
+    known: bool = False,
 ) -> tuple[TableField, ...]:
-    """The payload columns of one event: from the registry, or from the trace if only that describes the event."""
+    """The payload columns of one event: from the registry, or from the trace if only that describes the event.
+
+    If `known`, what the event is known to have comes first, with these names and types whatever the trace describes.
+    """
     mine = [kind for kind in kinds if (kind.key.provider, kind.key.name) == event and not kind.undefined]
-    known = set(registry.ids(*event))
+    ids = {*registry.ids(*event), *(kind.key.id for kind in mine if kind.info is not None)}
     layouts: list[Layout] = []
     # Of an event that may describe itself, whose description then counts, any field may be left out.
     optional = False
-    for id in sorted(known | {kind.key.id for kind in mine if kind.info is not None}):
+    for id in sorted(ids):
         for version in registry.versions(event[0], id):
             info = registry.get(event[0], id, version)
             if info is not None:
@@ -98,6 +119,8 @@ def event_fields(
             if layout not in registered:
                 described.append(layout)
                 break
+    if known and (fields := known_fields(event, layouts, optional)):
+        return (*fields, *further_fields(fields, described))
     return payload_fields([*layouts, *described], optional=optional or bool(described))
 
 
@@ -109,10 +132,14 @@ def read_table(columns: ColumnPass, chunks: Sequence[Chunk], registry: Registry,
     if event is None:
         # A pattern without a match.
         return Table((), (), {})
-    fields = wanted.choose(event_fields(registry, event, kinds, columns.decoder), event[1])
-    parts = tuple(part for chunk in chunks if (part := part_of(fields, chunk, chunk.payloads, wanted.enum_names)))
+    fields = wanted.choose(event_fields(registry, event, kinds, columns.decoder, wanted.known), event[1])
+    parts = []
+    for chunk in chunks:
+        payloads = [part for part in chunk.payloads if not wanted.known or holds(fields, part)]
+        part = part_of(fields, chunk, payloads, wanted.enum_names)
+        parts += [] if part is None else [part]
     metadata = facts(event, registry, kinds, stream.lost, stream.problems.total)
-    return Table(shown_fields(fields, wanted.enum_names), parts, metadata)
+    return Table(shown_fields(fields, wanted.enum_names), tuple(parts), metadata)
 
 
 def stream_table(
@@ -141,6 +168,8 @@ class TableChunk:
     headers: Table
     stacks: Table
     places: dict[EventName, NDArray[np.int64]]
+    unfit: Mapping[EventName, int] = attrs.field(factory=dict)
+    """How many rows of known events were left out because they do not fit what is known; with `Wanted.known` only."""
 
 
 def table_chunks(
@@ -148,8 +177,9 @@ def table_chunks(
     fields: Callable[[EventName], tuple[TableField, ...]],
     wanted: Wanted,
     headers: tuple[str, ...] = (),
+    kinds: Callable[[], Sequence[EventKind]] = tuple,
 ) -> Iterator[TableChunk]:
-    """All tables of each chunk; `headers` are the columns of the table of all headers.
+    """All tables of each chunk; `headers` are the columns of the table of all headers, `kinds` those of the stream.
 
     The first chunk is empty, so that the columns are known before any event.
     """
@@ -157,7 +187,9 @@ def table_chunks(
     for chunk in chunks:
         payloads: dict[EventName, list[KindColumns]] = {}
         for columns in chunk.payloads:
-            payloads.setdefault((columns.kind.key.provider, columns.kind.key.name), []).append(columns)
+            event = (columns.kind.key.provider, columns.kind.key.name)
+            if not wanted.known or holds(fields(event), columns):
+                payloads.setdefault(event, []).append(columns)
         tables, places = {}, {}
         for event, found in payloads.items():
             part = part_of(fields(event), chunk, found, wanted.enum_names)
@@ -171,7 +203,21 @@ def table_chunks(
             Table(header_fields(headers), (tuple(chunk.headers[n] for n in headers),)),
             stack_table(chunk.stacks),
             places,
+            _left_out(chunk, kinds(), places) if wanted.known else {},
         )
+
+
+def _left_out(
+    chunk: Chunk, kinds: Sequence[EventKind], places: Mapping[EventName, NDArray[np.int64]]
+) -> dict[EventName, int]:
+    """How many events that are known have no row."""
+    found: Counter[EventName] = Counter()
+    for index, count in zip(*(side.tolist() for side in np.unique(chunk.kinds, return_counts=True)), strict=True):
+        kind = kinds[index]
+        event = (kind.key.provider, kind.key.name)
+        if not kind.undefined and (kind.info is not None or event in SELF_DESCRIBED):
+            found[event] += count
+    return {event: left for event, count in found.items() if (left := count - len(places.get(event, ())))}
 
 
 def header_table(chunks: Iterable[Chunk], columns: tuple[str, ...]) -> Table:

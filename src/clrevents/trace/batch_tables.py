@@ -58,9 +58,9 @@ class BatchTables:
     def fields(
         self, event: EventName, kinds: Sequence[EventKind], pointer_size: int, headers: tuple[str, ...]
     ) -> tuple[TableField, ...]:
-        """The columns of an event's tables, as far as known by now."""
+        """The columns of an event's tables for reports, as far as known by now."""
         decoder = PayloadDecoder(pointer_size, self.limits)
-        return (*header_fields(headers), *event_fields(self.registry, event, kinds, decoder))
+        return (*header_fields(headers), *event_fields(self.registry, event, kinds, decoder, known=True))
 
 
 def column_maker(decoder: PayloadDecoder, fields: frozenset[str] | None = None) -> ColumnMaker:

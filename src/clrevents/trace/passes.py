@@ -123,7 +123,7 @@ class Passes:
         """How many problems a pass has met, listed or not: that with the most."""
         # Those of the pass that met most of them, so that later ones need not make them again.
         self._kinds: Sequence[EventKind] = ()
-        self._fields: dict[EventName, tuple[TableField, ...]] = {}
+        self._fields: dict[tuple[EventName, bool], tuple[TableField, ...]] = {}
         # Reject an unknown error mode now, not in the first pass: the header is read in a pass of its own.
         self.stream()
         self.info = self._read_info()
@@ -390,26 +390,27 @@ class Passes:
         order: Order = "time",
         filters: FilterOptions | None = None,
         only: Callable[[EventName], bool] | None = None,
+        known: bool = False,
     ) -> Iterator[TableChunk]:
         """Everything of the selected events in one pass and in bounded memory.
 
         Per chunk, their tables as in `Trace.tables`, their headers as in `Trace.headers`, and their stacks (which cost
         a look at every stack block; without `stacks` there are none). `only` says which tables are wanted; the chunks
-        are the same without the others.
+        are the same without the others. `known` is that of `Wanted`.
         """
-        wanted = Wanted((*DEFAULT_HEADERS,) if columns is None else tuple(columns), enum_names)
+        wanted = Wanted((*DEFAULT_HEADERS,) if columns is None else tuple(columns), enum_names, known=known)
         header_names(wanted.columns)
-        known: dict[EventName, tuple[TableField, ...]] = {}
+        made: dict[EventName, tuple[TableField, ...]] = {}
 
         def fields(event: EventName) -> tuple[TableField, ...]:
-            if event not in known:
-                known[event] = (*header_fields(wanted.headers), *self.fields(event))
-            return known[event]
+            if event not in made:
+                made[event] = (*header_fields(wanted.headers), *self.fields(event, known))
+            return made[event]
 
         both = tuple(dict.fromkeys((*wanted.headers, *headers)))
         selection = self.selection(selectors, Filters.of(filters or {}))
-        made = self.columns(selection, order, headers=both, payloads=only or True, rows=rows, stacks=stacks)
-        return table_chunks(self.chunks(made), fields, wanted, headers)
+        pass_ = self.columns(selection, order, headers=both, payloads=only or True, rows=rows, stacks=stacks)
+        return table_chunks(self.chunks(pass_), fields, wanted, headers, lambda: pass_.stream.kinds.all)
 
     def schemas(
         self, *selectors: Selector, enum_names: bool = False, columns: Sequence[str] = DEFAULT_HEADERS
@@ -455,13 +456,13 @@ class Passes:
             if self.errors == "strict":
                 raise
 
-    def fields(self, event: EventName) -> tuple[TableField, ...]:
-        """The payload columns of one event, as its tables have them."""
-        found = self._fields.get(event)
+    def fields(self, event: EventName, known: bool = False) -> tuple[TableField, ...]:
+        """The payload columns of one event, as its tables have them; `known` is that of `Wanted`."""
+        found = self._fields.get((event, known))
         if found is None:
             decoder = PayloadDecoder(self.info.pointer_size, self.limits)
             kinds = self.scan(raising=False).kinds_of.get(event, ())
-            found = self._fields[event] = event_fields(self.registry, event, kinds, decoder)
+            found = self._fields[event, known] = event_fields(self.registry, event, kinds, decoder, known)
         return found
 
     def facts_of(self, event: EventName) -> dict[str, str]:

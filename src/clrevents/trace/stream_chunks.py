@@ -43,7 +43,8 @@ class StreamChunks:
         """A batch as a chunk: a table of each event that occurs in it, and the table of all headers."""
         self._see(rows.kinds)
         made = chunk_of(rows, self._headers, self._maker)
-        *_, chunk = table_chunks([made], self._fields_of, Wanted(self._headers), self._headers)
+        wanted = Wanted(self._headers, known=True)
+        *_, chunk = table_chunks([made], self._fields_of, wanted, self._headers, lambda: rows.kinds)
         return chunk
 
     def one_event(self, name: str) -> EventName | None:
@@ -68,6 +69,7 @@ class StreamChunks:
         kinds = self._kinds[event]
         count, fields = self._fields.get(event, (0, ()))
         if count != len(kinds):
-            fields = (*header_fields(self._headers), *event_fields(self._registry, event, kinds, self._decoder))
+            payload = event_fields(self._registry, event, kinds, self._decoder, known=True)
+            fields = (*header_fields(self._headers), *payload)
             self._fields[event] = len(kinds), fields
         return fields

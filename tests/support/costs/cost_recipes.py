@@ -185,7 +185,7 @@ def _identity(info: Any) -> tuple[str, int, int]:
     return info.provider, info.id, info.version
 
 
-_SHAPES: Final[tuple[tuple[str, int, str, str], ...]] = (
+SHAPES: Final[tuple[tuple[str, int, str, str], ...]] = (
     (TPL, 7, "TaskScheduled", "OriginatingTaskSchedulerID OriginatingTaskID TaskID CreatingTaskID TaskCreationOptions"),
     (TPL, 8, "TaskStarted", "OriginatingTaskSchedulerID OriginatingTaskID TaskID"),
     (TPL, 9, "TaskCompleted", "OriginatingTaskSchedulerID OriginatingTaskID TaskID IsExceptional"),
@@ -221,8 +221,8 @@ _SHAPES: Final[tuple[tuple[str, int, str, str], ...]] = (
 def _described() -> tuple[tuple[str, int, str, tuple[FieldDescription, ...], Any], ...]:
     """These, each with its layout."""
     codes = {"$": TypeCode.STRING, "#": TypeCode.DOUBLE}
-    made, classes = [], ClassCache(len(_SHAPES))
-    for provider, id, name, names in _SHAPES:
+    made, classes = [], ClassCache(len(SHAPES))
+    for provider, id, name, names in SHAPES:
         fields = tuple(
             FieldDescription(field.lstrip("$#"), codes.get(field[0], TypeCode.INT64)) for field in names.split()
         )

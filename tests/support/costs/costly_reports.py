@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Sequence
+from typing import Any
 
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
@@ -20,6 +22,11 @@ from clrevents.events import (
     TypeLoadStart_V0,
     TypeLoadStop_V0,
 )
+from clrevents.schema.codes import TypeCode
+from clrevents.schema.dynamic import FieldDescription
+from clrevents.schema.layout import BoundField
+from clrevents.schema.registry import DEFAULT
+from clrevents.schema.wire import AnsiZ, Utf16Z
 from clrevents.testing.builder import TraceBuilder
 
 _RUNTIME = "Microsoft-Windows-DotNETRuntime"
@@ -117,3 +124,46 @@ def deep_stacks(n: int) -> bytes:
     for i in range(16):
         trace.sample(*(0x1004 + k % 8 for k in range(n)), 0x5000 + i)
     return trace.rundown().build()
+
+
+def asked_in_turn(
+    events: Sequence[tuple[str, int, int, str, tuple[FieldDescription, ...]]], n: int, ids: bool, threads: bool
+) -> bytes:
+    """Each of these events (`asked_events`) `n` times, in turn: all numbers of a payload are its turn, or with `ids`
+    off 1; each turn on a thread of its own, or all on one."""
+    trace = TraceBuilder()
+    for turn in range(1, n + 1):
+        number = turn if ids else 1
+        trace.thread(turn if threads else 1)
+        for provider, id, version, name, fields in events:
+            info, stack = DEFAULT.get(provider, id, version), (0x1000 + 64 * number, 0x1040)
+            if info is not None:
+                trace.raw(provider, id, version, _numbered(info.layout.bind(8).fields, number), stack)
+            else:
+                values = {field.name: (field.code, _value(field.code, number)) for field in fields}
+                trace.described(provider, name, values, id=id, stack=stack)
+        trace.sample(0x1000, 0x1040)
+    return trace.build()
+
+
+def _value(code: int, number: int) -> Any:
+    return {TypeCode.STRING: f"n{number}", TypeCode.DOUBLE: float(number), TypeCode.BOOLEAN: False}.get(code, number)
+
+
+def _numbered(fields: Sequence[BoundField], number: int) -> bytes:
+    """A payload whose numbers are all this one; what is counted is empty."""
+    counters = {field.type.counted_by for field in fields}
+    made = b""
+    for field in fields:
+        made += bytes(field.pad)
+        kind = field.type.number
+        if kind is not None and kind.kind == "float":
+            made += struct.pack("<f" if kind.size == 4 else "<d", number)
+        elif kind is not None:
+            value = 0 if field.name in counters or kind.kind == "bool" else number
+            made += (value & (1 << 8 * kind.size) - 1).to_bytes(kind.size, "little")
+        elif isinstance(field.type, Utf16Z | AnsiZ):
+            made += f"n{number}\0".encode("utf-16-le" if isinstance(field.type, Utf16Z) else "ascii")
+        elif field.type.counted_by is None:
+            made += bytes(field.type.min_size(8))
+    return made

@@ -712,9 +712,10 @@ def recut(chunks: Iterable[TableChunk], rng: random.Random) -> Iterator[TableChu
         edges = {0, count, *range(min(60, count + 1))}
         edges |= {rng.randrange(count + 1) for _ in range(5)}
         ordered = sorted(edges)
-        stacks = chunk.stacks
+        stacks, unfit = chunk.stacks, chunk.unfit
         for low, high in zip(ordered, ordered[1:] or ordered, strict=False):
-            yield _part(chunk, low, high, stacks)
+            yield attrs.evolve(_part(chunk, low, high, stacks), unfit=unfit)
+            unfit = {}
             stacks = _taken(stacks, np.zeros(0, dtype=np.int64))
             if rng.random() < 0.3:
                 yield _part(chunk, high, high, stacks)

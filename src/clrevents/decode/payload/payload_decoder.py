@@ -15,6 +15,7 @@ import attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kinds import EventKind
+from clrevents.decode.payload.columns.column import ColumnType, column_type, fits
 from clrevents.decode.payload.records.record_decoder import Decode, record_decoder
 from clrevents.decode.payload.records.record_values import Misfit, TextCache
 from clrevents.errors import Limits, Problem
@@ -22,6 +23,7 @@ from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, 
 from clrevents.schema.event import asdict
 from clrevents.schema.layout import BoundLayout, Layout
 from clrevents.schema.registry import EventInfo
+from clrevents.schema.self_described import MARKS, SELF_DESCRIBED
 from clrevents.schema.short_repr import value_text
 
 
@@ -204,6 +206,7 @@ class PayloadDecoder:
         try:
             known = _KindReadings(reason=NO_FIELDS)
             self._describe(kind, known)
+            known.drift = _unlike(kind, known.readings[0].fields)
             return known
         except Undescribable as error:
             return _KindReadings(reason=f"unusable description: {error}")
@@ -286,6 +289,9 @@ def _drift(kind: EventKind, known: _KindReadings, offset: int) -> Problem | None
         return None
     known.drift_reported = True
     label = event_label(kind)
+    if (kind.key.provider, kind.key.name) in MARKS:
+        text = f"{label}: {known.drift}"
+        return Problem("bad-mark", "payload", text, offset, event=label, impact="what the mark says of the trace")
     return Problem(
         "schema-drift",
         "note",
@@ -294,6 +300,17 @@ def _drift(kind: EventKind, known: _KindReadings, offset: int) -> Problem | None
         event=label,
         impact="this event's fields, if either is wrong",
     )
+
+
+def _unlike(kind: EventKind, described: Layout) -> str:
+    """How a description differs from what is read of an event that only traces describe; "" if it does not."""
+    types = {field.name: column_type(field.type) for field in described}
+    for name, type, needed in SELF_DESCRIBED.get((kind.key.provider, kind.key.name), ()):
+        if name not in types and needed:
+            return f"the trace describes it without the field {name}"
+        if name in types and not fits(ColumnType(type), types[name]):
+            return f"field {name}: {type} is expected, the trace describes {types[name]}"
+    return ""
 
 
 def _hint(known: _KindReadings) -> str:

@@ -9,6 +9,7 @@ import re
 from typing import Any, Final
 
 from clrevents.errors import Problem
+from clrevents.schema.dynamic import Learned
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 from clrevents.trace import Loss, ProcessLife, RawPayload, Trace, passes_of
 
@@ -114,7 +115,8 @@ def runtime_object(trace: Trace) -> dict[str, Any] | None:
         return None
     for event in trace.events(*(f"{provider}/{name}" for provider, name in _RUNTIME_EVENTS.items())):
         p = event.payload
-        if isinstance(p, RawPayload):
+        if isinstance(p, RawPayload | Learned):
+            # Described otherwise.
             continue
         library = f"{p.BclMajorVersion}.{p.BclMinorVersion}.{p.BclBuildNumber}"
         by_path = _FROM_PATH.search(p.RuntimeDllPath)

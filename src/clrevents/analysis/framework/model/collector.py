@@ -150,6 +150,9 @@ class Context:
     it."""
     names: LateNaming
     thread_names: Mapping[int, str]
+    unfit: Mapping[str, int]
+    """How many events that the report asks for could not be used, by `Provider/Event`: they are described otherwise, or
+    damaged."""
     stopped: Callable[[], int]
 
     @property
@@ -319,7 +322,7 @@ class Context:
             declared.name: ranges.metric(self._given(metrics[declared.name], declared, unknown, nothing, occurred))
             for declared in self.metrics
         }
-        missing = (*missing_notes(needs, self.kinds), *self.troubles.notes)
+        missing = (*missing_notes(needs, self.kinds), *self._unfit_notes(), *self.troubles.notes)
         return answer_class(
             question=self.question,
             coverage="none" if cannot is not None else covered,
@@ -340,7 +343,18 @@ class Context:
     @cached_property
     def _holey(self) -> bool:
         """Whether any event may be missing in the window."""
-        return self.touched()
+        return bool(self.unfit) or self.touched()
+
+    def _unfit_notes(self) -> tuple[Note, ...]:
+        if not self.unfit:
+            return ()
+        count, (first, *others) = sum(self.unfit.values()), self.unfit
+        more = f" and {counted(len(others), 'other kind')}" if others else ""
+        text = (
+            f"{counted(count, 'event')} ({first}{more}) cannot be used: the trace describes other fields, or their "
+            "payloads are damaged; they count as not recorded"
+        )
+        return (Note("unfit-events", "warning", text, (), {"events": count}, "see what `clrevents check` says"),)
 
     def summed(self, row_class: type[R], rows: Sequence[Mapping[str, Any]]) -> ReportTable[R]:
         """Rows that sum up the window, as dicts: all lossy if any event may be missing in it."""

@@ -66,8 +66,19 @@ class SeenKind:
 class SeenKinds(tuple[SeenKind, ...]):
     """The kinds of a trace, which keep what they show about a need: every process and report asks the same.
 
-    A need looks up its events: a trace may have very many kinds, and there are dozens of needs.
+    A need looks up its events: a trace may have very many kinds, and there are dozens of needs. `unfit` are events,
+    by provider and name, of which none could be used; they are no kinds here, and nothing proves that they are quiet.
     """
+
+    unfit: frozenset[tuple[str, str]] = frozenset()
+
+    def without(self, unfit: frozenset[tuple[str, str]]) -> SeenKinds:
+        """The kinds that could be used."""
+        if not unfit:
+            return self
+        found = SeenKinds(kind for kind in self if (kind.provider, kind.name) not in unfit)
+        found.unfit = unfit
+        return found
 
     @cached_property
     def told(self) -> dict[Need, Met]:
@@ -107,6 +118,11 @@ class KindsOfProcesses:
         every = SeenKinds(dict.fromkeys(kind for _, kind in found))
         return cls(every, {process: SeenKinds(dict.fromkeys(kinds)) for process, kinds in by_process.items()})
 
+    def without(self, unfit: frozenset[tuple[str, str]]) -> KindsOfProcesses:
+        """Without events of which none could be used."""
+        apart = self.by_process and {process: kinds.without(unfit) for process, kinds in self.by_process.items()}
+        return KindsOfProcesses(self.every.without(unfit), apart)
+
     def told_of(self, process: int | None) -> SeenKinds:
         """Those about one process."""
         return self.every if self.by_process is None else self.by_process.get(process, self.by_process[None])
@@ -122,13 +138,27 @@ def met(need: Need, kinds: Iterable[SeenKind]) -> Met:
     return found
 
 
-def _met(need: Need, kinds: SeenKinds) -> Met:
+def _unfit(need: Need, kinds: SeenKinds) -> list[str]:
+    """The names of its events of which none could be used."""
+    return [name for wanted, name in _events(need) if any(e[1] == name and wanted in ("*", e[0]) for e in kinds.unfit)]
+
+
+def _events(need: Need) -> list[tuple[str, str]]:
+    """The provider and name of each."""
+    found = []
     for event in need.events:
         provider, _, name = event.partition("/")
-        wanted, name = (provider_name(provider), name) if name else (need.provider, event)
+        found.append((provider_name(provider), name) if name else (need.provider, event))
+    return found
+
+
+def _met(need: Need, kinds: SeenKinds) -> Met:
+    for wanted, name in _events(need):
         seen = kinds.providers.get(name)
         if seen is not None and (wanted == "*" or wanted in seen):
             return "seen"
+    if _unfit(need, kinds):
+        return "unknown"
     proof = need.keywords if need.proof is None else need.proof
     # Without a keyword nothing proves that its events were wanted.
     if proof and any(p == need.provider and proves(k, level, proof, need.level) for p, k, level in kinds.recorded):
@@ -150,7 +180,7 @@ def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[N
         Note(
             NOT_RECORDED,
             "warning" if need.essential else "info",
-            f"not recorded: {need.what} (no {need.events[0]} events)",
+            f"not recorded: {need.what} ({_lacking(need, kinds)})",
             touches=(need.what,),
             remedy=BY_MACHINE if need.by_machine else "record the trace again with these providers",
             record=None if need.by_machine else record_needs([need]),
@@ -158,6 +188,11 @@ def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[N
         for need in needs
         if met(need, kinds) == "unknown"
     )
+
+
+def _lacking(need: Need, kinds: Collection[SeenKind]) -> str:
+    unfit = _unfit(need, kinds) if isinstance(kinds, SeenKinds) else []
+    return f"no usable {unfit[0]} events" if unfit else f"no {need.events[0]} events"
 
 
 def record_needs(needs: Iterable[Need]) -> str:

@@ -63,7 +63,7 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
 
     def nothing(selector: str) -> Gathered:
         event = passes.one_event(patient(selector))
-        fields = passes.fields(event) if event is not None else ()
+        fields = passes.fields(event, known=True) if event is not None else ()
         return Gathered.empty(event, Table((*header_fields(headers), *fields)))
 
     events = {}
@@ -83,7 +83,12 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
     try:
         if reading.selectors:
             chunks = passes.table_chunks(
-                *reading.selectors, columns=headers, headers=("time_ns",), stacks=reading.stacks, rows=_ROWS
+                *reading.selectors,
+                columns=headers,
+                headers=("time_ns",),
+                stacks=reading.stacks,
+                rows=_ROWS,
+                known=True,
             )
             for chunk in cut(chunks):
                 stacks.append(chunk.stacks)

@@ -5,6 +5,7 @@ Does not know where the chunks come from: `asking` feeds it from a trace or from
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
@@ -100,6 +101,8 @@ class ReportReading:
         self._processes: set[int | None] = set()
         self._left_out: set[int | None] = set()
         self._distant = 0
+        self._usable: set[tuple[str, str]] = set()
+        self._unfit: Counter[tuple[str, str]] = Counter()
         self._part = _WHOLE
         self._join: JoinedRun | None = None
 
@@ -133,13 +136,18 @@ class ReportReading:
         earlier ones.
         """
         events = {}
-        self._part = self._part.within(_parts(chunk.tables.get(CUT)))
-        self._join = self._join or JoinedRun.of(chunk.tables.get(JOINED))
+        self._part, impossible = _parts(self._part, chunk.tables.get(CUT))
+        joins = chunk.tables.get(JOINED)
+        self._join = self._join or JoinedRun.of(joins)
+        marks = {CUT: impossible, JOINED: len(joins) if joins is not None and self._join is None else 0}
+        self._unfit.update({mark: count for mark, count in marks.items() if count})
         window = window.within(self._part)
         for event, table in chunk.tables.items():
             rows, distant = near_table(table)
             events[event] = Gathered(event, rows, chunk.places[event] + self._place)
             self._distant += distant
+        self._usable |= chunk.tables.keys()
+        self._unfit.update(chunk.unfit)
         self._place += len(chunk.headers)
         processes = _by_process(events, info, self._takes)
         for place, (made, collectors) in enumerate(zip(self._first, self._collectors, strict=True)):
@@ -180,6 +188,7 @@ class ReportReading:
         # The same for every process.
         nothing = cache(self._nothing)
         redacted = marks_redaction(known.kinds.every.providers)
+        seen = known.kinds.without(frozenset(self._unfit.keys() - self._usable))
         troubles = Troubles(known.holes, known.damaged, known.complete, window, self._part, redacted, self._join)
         answers: dict[str, Answer[Any]] = {}
         for place, one in enumerate(self.asked):
@@ -189,12 +198,13 @@ class ReportReading:
             if not collectors:
                 self._told(place, default, window)
             found = []
+            unfit = self._unfit_of(self._first[place].selectors)
             for process in sorted(collectors, key=lambda number: -1 if number is None else number):
                 collector = collectors[process]
                 if rest:
                     collector.take(ReportChunk({}, tuple(rest), window))
-                kinds = known.kinds.every if idle else known.kinds.told_of(process)
-                found.append(collector.finish(self._context(one, process, known, kinds, troubles, nothing)))
+                kinds = seen.every if idle else seen.told_of(process)
+                found.append(collector.finish(self._context(one, process, known, kinds, troubles, nothing, unfit)))
             answers[one.declaration.name] = self._noted(merged(found))
         return answers
 
@@ -243,6 +253,16 @@ class ReportReading:
             collectors[process] = one.declaration.collector(one.parameters) if collectors else self._first[place]
         return collectors[process]
 
+    def _unfit_of(self, selectors: Iterable[str]) -> dict[str, int]:
+        """How many events that these mean, and marks of a part or of a join, could not be used, by `Provider/Event`."""
+        one = {self._one_event(selector) for selector in selectors if not is_glob(selector)} | {CUT, JOINED}
+        globs = [selector for selector in selectors if is_glob(selector)]
+        return {
+            "/".join(event): count
+            for event, count in sorted(self._unfit.items())
+            if event in one or any(fits(selector, event) for selector in globs)
+        }
+
     def _told(self, place: int, process: int | None, window: TimeWindow) -> None:
         """See that a process without events has a collector, which knows of all holes."""
         made = self._of(place, process)
@@ -257,6 +277,7 @@ class ReportReading:
         kinds: SeenKinds,
         troubles: Troubles,
         nothing: Callable[[str], Gathered],
+        unfit: Mapping[str, int],
     ) -> Context:
         info, declared = known.info, one.declaration
         start = None if info.start is None else info.start.isoformat()
@@ -278,18 +299,23 @@ class ReportReading:
             nothing=nothing,
             names=known.names,
             thread_names=known.thread_names,
+            unfit=unfit,
             stopped=known.stopped_ns,
         )
 
 
-def _parts(marks: Table | None) -> TimeWindow:
-    """Of which part of another trace this one is a part, as its marks say; of all, where there is none."""
-    found = _WHOLE
+def _parts(part: TimeWindow, marks: Table | None) -> tuple[TimeWindow, int]:
+    """Of which part of another trace this one is a part, as these marks say, too, and how many of them say nothing that
+    can be."""
+    impossible = 0
     if marks is not None:
         edges = (marks.column(name).tolist() for name in ("StartNs", "EndNs"))
         for start, end in zip(*edges, strict=True):
-            found = found.within(TimeWindow(None if start == ALWAYS else start, None if end == FOREVER else end))
-    return found
+            if start > end:
+                impossible += 1
+                continue
+            part = part.within(TimeWindow(None if start == ALWAYS else start, None if end == FOREVER else end))
+    return part, impossible
 
 
 def _events(count: int) -> str:

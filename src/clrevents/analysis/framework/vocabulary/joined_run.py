@@ -26,12 +26,12 @@ class JoinedRun:
 
     @classmethod
     def of(cls, marks: Table | None) -> JoinedRun | None:
-        """What the first of the marks says; None without one, or if it is not ours."""
+        """What the first of the marks says; None without one, or if it says what cannot be."""
         if marks is None or not len(marks):
             return None
-        values = [marks.column(name).tolist()[0] if name in marks else None for name in MARK_NAMES]
-        known = [value for value in values if isinstance(value, int)]
-        return cls(*known) if len(known) == len(values) else None
+        found = cls(*(marks.column(name).tolist()[0] for name in MARK_NAMES))
+        possible = found.uncertainty_ns >= 0 and 0 <= found.contradicting <= found.compared
+        return found if possible else None
 
     def note(self) -> Note:
         """What everybody must know who reads times of both."""

@@ -67,13 +67,18 @@ class LockTables:
         self.run_low, self.run_high = stretches(runs, context.stopped_ns if len(runs) else 0)
         spans = found.spans
         self.stacks = spans.at_begin("stack_id").astype(np.int64)
-        moments = spans.bounds()[0]
+        # Once, for each lock, thread and method asks about its own rows.
+        self._bounds = starts, ends = spans.bounds()
+        self._open = spans.open
         self._names = BlockingMethods(
-            context, np.concatenate((self.stacks, runs.stack_id)), np.concatenate((moments, runs.first)), raw, my_code
+            context,
+            np.concatenate((self.stacks, runs.stack_id)),
+            np.concatenate((starts, runs.first)),
+            raw,
+            my_code,
         )
         self._numbers = lock_numbers(found)
         self._held = HeldRuns(found, runs)
-        starts, ends = spans.bounds()
         window = context.window
         first = np.where(spans.begun, starts, ALWAYS)
         last = np.where(spans.ended | spans.unended, ends, FOREVER)
@@ -99,8 +104,8 @@ class LockTables:
                 "start_ns": nulled(spans.start_ns, spans.begun),
                 "end_ns": nulled(spans.end_ns, spans.ended),
                 "duration_ns": nulled(found.duration_ns, found.duration_known),
-                "away_ns": self._away_ns(np.arange(len(found)), ALWAYS, FOREVER),
-                "open": spans.open,
+                "away_ns": self._away_whole,
+                "open": self._open,
                 "method": [self._names.method(row) for row in range(len(found))],
                 "owner_method": [None if run < 0 else self._names.method(shift + run) for run in owner_runs],
                 "stack_id": self.stacks.astype(np.int32),
@@ -259,7 +264,7 @@ class LockTables:
                         "threads": one.threads,
                         "most_waiters": one.most_waiters,
                         "waited_ns": int(self._whole[held].sum()),
-                        "away_ns": self._away_of(held, ALWAYS, FOREVER),
+                        "away_ns": _summed(self._away_whole, held),
                         "crowded_ns": one.crowded_ns,
                         "max_ns": int(self._whole[held].max()),
                         "handovers": one.handovers,
@@ -289,26 +294,35 @@ class LockTables:
         return np.asarray(self.inside & ~self.found.native)
 
     def _sums(self, mine: Ints) -> dict[str, Any]:
-        total = int(self.waited[self.inside & (self.found.native == self.found.native[mine[0]])].sum())
+        total = self._totals[bool(self.found.native[mine[0]])]
         waited = int(self.waited[mine].sum())
         return {
             "count": int(self.begun[mine].sum()),
             "waited_ns": waited,
-            "away_ns": self._away_of(mine, self._context.window.low, self._context.window.high),
+            "away_ns": _summed(self._away_inside, mine),
             "share": waited / total if total else None,
             "max_ns": self.longest(mine),
-            "open": int(self.found.spans.open[mine].sum()),
+            "open": int(self._open[mine].sum()),
         }
 
-    def _away_of(self, rows: Ints, low: int, high: int) -> int | None:
-        """How long threads were off their processors in these contentions, between two moments."""
-        parts = self._away_ns(rows, low, high)
-        return None if None in parts else sum(filter(None, parts))
+    @cached_property
+    def _totals(self) -> dict[bool, int]:
+        """How long all waited in the window, for native locks and for others."""
+        native = self.found.native
+        return {kind: int(self.waited[self.inside & (native == kind)].sum()) for kind in (False, True)}
 
-    def _away_ns(self, rows: Ints, low: int, high: int) -> list[int | None]:
-        """The same for each; None where a thread's switches were not recorded."""
-        starts, ends = (np.clip(side[rows], low, high) for side in self.found.spans.bounds())
-        return self._away.within(self.found.thread[rows], starts, ends)
+    @cached_property
+    def _away_inside(self) -> list[int | None]:
+        """How long each thread was off its processor in its contention, in the window; None where its switches were not
+        recorded."""
+        window = self._context.window
+        starts, ends = (np.clip(side, window.low, window.high) for side in self._bounds)
+        return self._away.within(self.found.thread, starts, ends)
+
+    @cached_property
+    def _away_whole(self) -> list[int | None]:
+        """The same, whatever the window."""
+        return self._away.within(self.found.thread, *self._bounds)
 
     def _longest_method(self, rows: Ints) -> str | None:
         sums: dict[str | None, int] = {}
@@ -336,7 +350,7 @@ class LockTables:
     @cached_property
     def _waits(self) -> list[LockWait]:
         found = self.found
-        _, ends = found.spans.bounds()
+        _, ends = self._bounds
         return [
             LockWait(row, thread, owner, start, max(end, start), ended)
             for row, (thread, owner, start, end, ended) in enumerate(
@@ -372,7 +386,7 @@ class LockTables:
     @cached_property
     def _next_samples(self) -> Ints:
         """The run of the owner's first sample after the start of each contention, while it still holds; -1 for none."""
-        starts = self.found.spans.bounds()[0].tolist()
+        starts = self._bounds[0].tolist()
         found = np.full(len(self.found), -1, dtype=np.int64)
         begins = {(one.lock, one.start_ns, one.thread): (one, runs) for one, runs in self._held.all}
         for row, (number, start, owner, wait) in enumerate(
@@ -424,6 +438,12 @@ class LockTables:
             self.runs.thread[rows].tolist(), self.run_low[rows].tolist(), self.run_high[rows].tolist(), strict=True
         )
         return entering(self._context.window, self._waits, list(stretches_of))
+
+
+def _summed(parts: list[int | None], rows: Ints) -> int | None:
+    """The sum of some of these; None where one is unknown."""
+    mine = [parts[row] for row in rows.tolist()]
+    return None if None in mine else sum(filter(None, mine))
 
 
 def _longest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

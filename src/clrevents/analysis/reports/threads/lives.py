@@ -68,16 +68,17 @@ class Lives:
         if not creations or (known and min(known) < trail.creations[0].time):
             creations.insert(0, None)
         bounds = [ALWAYS if n == 0 else (one.time if one else ALWAYS) for n, one in enumerate(creations)]
+        parts = [ThreadTrail() for _ in creations]
+        for seen in trail.seen:
+            parts[bisect_right(bounds, seen.first) - 1].seen.append(seen)
+        for one in trail.blocked:
+            parts[bisect_right(bounds, _known(one)) - 1].blocked.append(one)
+        for time in trail.idle:
+            parts[bisect_right(bounds, time) - 1].idle.append(time)
+        for time in trail.moments:
+            parts[bisect_right(bounds, time) - 1].moments.append(time)
         found = []
-        for place, creation in enumerate(creations):
-            low = bounds[place]
-            high = bounds[place + 1] if place + 1 < len(bounds) else FOREVER
-            mine = ThreadTrail(
-                seen=[one for one in trail.seen if low <= one.first < high],
-                blocked=[one for one in trail.blocked if low <= _known(one) < high],
-                idle=[one for one in trail.idle if low <= one < high],
-                moments=[one for one in trail.moments if low <= one < high],
-            )
+        for creation, mine, high in zip(creations, parts, [*bounds[1:], FOREVER], strict=True):
             life = self._life(thread_id, creation, mine, high)
             if life is not None:
                 found.append(life)
@@ -106,7 +107,8 @@ class Lives:
         return ThreadLife(thread_id, start, end, "inferred" if gone is None else "event", creation, pieces)
 
     def _ended(self, creation: Creation, limit: int) -> int | None:
-        return next((time for time in self.ended.get(creation.managed_id, ()) if creation.time < time <= limit), None)
+        ended = _after(self.ended.get(creation.managed_id, ()), creation.time)
+        return ended if ended is not None and ended <= limit else None
 
     def _bounded(
         self, thread_id: int, trail: ThreadTrail, start: int, limit: int, created: bool
@@ -114,6 +116,7 @@ class Lives:
         """Waits with both ends, how far open ones reach, and where the first may have begun."""
         running = sorted(one.first for one in trail.seen if one.doing.state == "running")
         waits = sorted(_known(one) for one in trail.blocked if one.rank == 0)
+        idle = sorted(trail.idle)
         found: list[tuple[int, Piece]] = []
         reached: list[int] = []
         began = start
@@ -129,8 +132,8 @@ class Lives:
                 began = min(began, max(low, 0))
                 low = max(low, 0)
             if high is None:
-                other = [*(waits if one.rank == 1 else []), *trail.idle]
-                stops = [time for time in (_after(running, low), *(t for t in other if t > low)) if time is not None]
+                others = (running, idle, waits if one.rank == 1 else ())
+                stops = [time for other in others if (time := _after(other, low)) is not None]
                 if not stops and trail.seen and self.unseen(thread_id, low):
                     # It lasted as long as samples show, and nobody saw how it ended.
                     stops = [max(low, min(trail.seen[-1].last + HELD * self.tiler.period // 2, limit))]

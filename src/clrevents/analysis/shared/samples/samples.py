@@ -413,22 +413,22 @@ def read_samples(
         passes_of(trace).scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
     if timed and has_cpu_samples(trace):
         filters = Filters.of({"thread_id": thread_id, "start": start, "end": end})
-        told = {*SAMPLE_HEADERS, *(field.name for field in passes_of(trace).fields(CPU_EVENT))}
-        wanted = Wanted.of(["process_id", *(name for name in CPU_COLUMNS if name in told)])
+        told = {*SAMPLE_HEADERS, *(field.name for field in passes_of(trace).fields(CPU_EVENT, known=True))}
+        wanted = Wanted(("process_id", *(name for name in CPU_COLUMNS if name in told)), known=True)
         table, stacks = passes_of(trace).table(CPU, wanted, filters, "time", stacks=True)
         weighed = weigh_cpu(SampleColumns.of(table, cpu_field(table)), trace.info, window)
         return _named(trace, CPU_EVENT[1], weighed, stacks, artefacts, trails)
     if timed:
         return _profiled(trace, window, Filters.of({"thread_id": thread_id}).thread_ids, artefacts, trails)
     more = [] if leave is None else [leave[0]]
-    wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field]), *more])
+    wanted = Wanted((*SAMPLE_HEADERS, "process_id", *([] if field is None else [field]), *more), known=True)
     filters = Filters.of({"thread_id": thread_id, "start": start, "end": end})
     assert event is not None, "only profiler samples need none"
     table, stacks = passes_of(trace).table(event, wanted, filters, "time", stacks=True)
     name = table.metadata.get("name", "")
     if weight is not None:
         found = (table.metadata.get("provider", ""), name)
-        check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight, texts=True)
+        check_weight(found, (*table.fields, *passes_of(trace).fields(found, known=True)), weight, texts=True)
     rows = SampleColumns.of(table, field, left_out=leave)
     return _named(trace, name, weigh_events(rows, weight, window), stacks, artefacts, trails)
 
@@ -449,8 +449,8 @@ def _off_processor(
     recorded = any((event.provider, event.name) == SWITCH_EVENT for event in trace.event_counts())
     table, stacks = Table((), ()), stacks_of([])
     if recorded:
-        told = {*SAMPLE_HEADERS, *(field.name for field in passes.fields(SWITCH_EVENT))}
-        wanted = Wanted.of(["process_id", *(name for name in SWITCH_COLUMNS if name in told)])
+        told = {*SAMPLE_HEADERS, *(field.name for field in passes.fields(SWITCH_EVENT, known=True))}
+        wanted = Wanted(("process_id", *(name for name in SWITCH_COLUMNS if name in told)), known=True)
         table, stacks = passes.table(SWITCH, wanted, Filters.of({"thread_id": thread_id}), "time", stacks=True)
     away = Switches.of(table, trace.duration_ns).weighed(window)
     return _named(trace, SWITCH_EVENT[1], away, stacks, artefacts, trails)
@@ -465,7 +465,9 @@ def _profiled(
     parts, tables, name = [], [], SAMPLES.partition("/")[2]
     stops: dict[int, Ints] = {}
     headers = (*SAMPLE_HEADERS, "process_id")
-    for chunk in passes_of(trace).table_chunks(SAMPLES, SUSPENDING, *VERSION_EVENTS, columns=headers, headers=()):
+    for chunk in passes_of(trace).table_chunks(
+        SAMPLES, SUSPENDING, *VERSION_EVENTS, columns=headers, headers=(), known=True
+    ):
         tables.append(chunk.stacks)
         for event, table in chunk.tables.items():
             if event[0] == SAMPLE:
@@ -509,7 +511,7 @@ def _allocations(
     names = {name.partition("/")[2]: name for name in wanted}
     if names:
         headers = (*SAMPLE_HEADERS, "process_id")
-        for chunk in passes_of(trace).table_chunks(*wanted, columns=headers, headers=(), filters=filters):
+        for chunk in passes_of(trace).table_chunks(*wanted, columns=headers, headers=(), filters=filters, known=True):
             tables.append(chunk.stacks)
             for (_, name), table in chunk.tables.items():
                 read.take(names[name], near_table(table)[0])

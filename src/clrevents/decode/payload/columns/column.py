@@ -259,6 +259,11 @@ def common(one: ColumnType, other: ColumnType) -> ColumnType | None:
     return None
 
 
+def fits(wanted: ColumnType, given: ColumnType) -> bool:
+    """Whether a column of the wanted type holds all values of the given one."""
+    return common(wanted, given) == wanted
+
+
 def _joined_struct(one: ColumnType, other: ColumnType) -> ColumnType | None:
     """The fields of both, if they are compatible; what one side lacks is null there."""
     fields = dict(zip(one.names, one.children, strict=True))

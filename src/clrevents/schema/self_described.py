@@ -1,0 +1,59 @@
+"""What is read of events that only traces describe: needed fields, and such as old runtimes lack, with their types.
+
+The registry has the layouts of all others. What a trace describes otherwise is not the event that is meant here. Pure
+data; knows no reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from clrevents.schema.cut_mark import CUT
+from clrevents.schema.join_mark import JOINED, MARK_NAMES
+from clrevents.schema.redaction_mark import NAME, PROVIDER
+from clrevents.schema.registry import FRAMEWORK, TPL
+
+REDACTED: Final = (PROVIDER, NAME)
+_TASK: Final = ("TaskID",)
+_ORIGIN: Final = "OriginatingTaskID?"
+
+
+class ReadField(NamedTuple):
+    """A field by name, the type that holds its values, and whether every runtime that has the event writes it."""
+
+    name: str
+    type: str
+    needed: bool
+
+
+def _fields(*texts: str) -> tuple[ReadField, ...]:
+    """From `Name`, `Name:type` and, of what may be missing, `Name?`."""
+    parts = [(*text.rstrip("?").partition(":"), not text.endswith("?")) for text in texts]
+    return tuple(ReadField(name, type or "int64", needed) for name, _, type, needed in parts)
+
+
+SELF_DESCRIBED: Final[Mapping[tuple[str, str], tuple[ReadField, ...]]] = {
+    (TPL, "TaskScheduled"): _fields(*_TASK, _ORIGIN),
+    (TPL, "TaskStarted"): _fields(*_TASK),
+    (TPL, "TaskCompleted"): _fields(*_TASK, "IsExceptional:bool?"),
+    (TPL, "TaskWaitBegin"): _fields(*_TASK, "Behavior?", "ContinueWithTaskID?", _ORIGIN),
+    (TPL, "TaskWaitEnd"): _fields(*_TASK),
+    # .NET Core 3.1 misspells the one.
+    (TPL, "AwaitTaskContinuationScheduled"): _fields("ContinueWithTaskId?", "ContinuwWithTaskId?", _ORIGIN),
+    (TPL, "TaskWaitContinuationStarted"): _fields(*_TASK),
+    (TPL, "TaskWaitContinuationComplete"): _fields(*_TASK),
+    (TPL, "TraceOperationBegin"): _fields(*_TASK, "OperationName:string?"),
+    (FRAMEWORK, "ThreadPoolEnqueueWork"): _fields("workID"),
+    (FRAMEWORK, "ThreadPoolDequeueWork"): _fields("workID"),
+    (FRAMEWORK, "ThreadTransferSend"): _fields("id"),
+    (FRAMEWORK, "ThreadTransferReceive"): _fields("id"),
+    ("Universal.Events", "cpu"): _fields("Value:uint64?"),
+    ("Universal.Events", "cswitch"): _fields("Value:uint64"),
+    CUT: _fields("StartNs", "EndNs"),
+    JOINED: _fields(*MARK_NAMES),
+    REDACTED: _fields("Blank", "Ids"),
+}
+"""By provider and name."""
+MARKS: Final = frozenset((CUT, JOINED, REDACTED))
+"""Those that we write ourselves into what we make of a trace."""
