@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKind
+from clrevents.decode.payload.columns.column import has_fields
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import Filters, Selection
 from clrevents.errors import LimitError, Limits
@@ -21,7 +22,6 @@ from clrevents.schema.dynamic import Learned
 from clrevents.schema.layout import FixedStep
 from clrevents.schema.registry import RUNDOWN, RUNTIME, Registry
 from clrevents.symbols.lifetimes import LISTED, LOAD, UNLOAD, Ints, bounded
-from clrevents.table.event_schema import has_fields, known_fields
 
 ENTRY: Final = 3
 """A ready-to-run entry point: code that existed before, with a size that only some versions report."""
@@ -124,7 +124,7 @@ class Feed:
 
     def __getstate__(self) -> dict[str, Any]:
         # It is made again when a record is asked for.
-        return {**vars(self), "_reader": None}
+        return {**vars(self), "_readers": {}}
 
     def take(self, given: DecodedRows) -> None:
         """Keep what these rows say about code; skips other events. Raises LimitError if there are too many."""
@@ -192,8 +192,7 @@ class Feed:
         record: Any = type(payload)
         if info is None or info.only_undescribed or not issubclass(record, Learned):
             return payload
-        wanted = known_fields((info.provider, info.name), [info.layout], False)
-        return payload if has_fields(record.__layout__, wanted) else None
+        return payload if has_fields(record.__layout__, info.layout) else None
 
     def _described_otherwise(self, kind: EventKind) -> bool:
         return bool(kind.row.fields) and len(self._decoder(kind).layouts(kind)) > 1

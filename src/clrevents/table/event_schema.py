@@ -6,7 +6,8 @@ Depends on layouts alone, so that the tables of all traces fit together. Sees no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -148,17 +149,8 @@ def further_fields(known: Sequence[TableField], described: Sequence[Layout]) -> 
 
 def holds(fields: Sequence[TableField], part: KindColumns) -> bool:
     """Whether a kind's columns have every field that is never null, as its type."""
-    return _all_there(fields, {name: column.type for name, column in part.columns.items()})
-
-
-def has_fields(layout: Layout, fields: Sequence[TableField]) -> bool:
-    """Whether a layout has every field that is never null, as its type."""
-    return _all_there(fields, {field.name: column_type(field.type) for field in layout})
-
-
-def _all_there(fields: Sequence[TableField], types: Mapping[str, ColumnType]) -> bool:
     needed = ((field.wire, field.type) for field in fields if field.wire is not None and not field.nullable)
-    return all(wire in types and fits(type, types[wire]) for wire, type in needed)
+    return all(wire in part.columns and fits(type, part.columns[wire].type) for wire, type in needed)
 
 
 def unique_name(name: str, taken: dict[str, int]) -> str:
@@ -207,25 +199,31 @@ def assemble(
     whole = order is None and len(rows) == chunk.length
     rows = rows if order is None else rows[order]
     columns = []
+    wires = Counter(field.wire for field in fields)
     for field in fields:
         if field.wire is None:
             header = chunk.headers[field.name]
             columns.append(header if whole else header.take(rows))
             continue
-        parts = [_column(field, part) for part in payloads]
+        parts = [_column(field, part, wires[field.wire] == 1) for part in payloads]
         column = concat(field.type, parts)
         column = column if order is None else column.take(order)
         columns.append(named(column, field.enum) if enum_names and field.enum is not None else column)
     return columns
 
 
-def _column(field: TableField, part: KindColumns) -> Column:
-    """A kind's part of a column: null if its version lacks the field or has it with another type."""
+def _column(field: TableField, part: KindColumns, alone: bool) -> Column:
+    """A kind's part of a column: null if its version lacks the field or has it with another type, of which another
+    column may be unless this one is `alone` with its field."""
     assert field.wire is not None
     column = part.columns.get(field.wire)
-    if column is None or not fits(field.type, column.type):
+    if column is None or not (fits if alone else _is_wider)(field.type, column.type):
         return nulls(field.type, len(part.rows))
     return widened(column, field.type)
+
+
+def _is_wider(wanted: ColumnType, given: ColumnType) -> bool:
+    return common(wanted, given) == wanted
 
 
 def named(column: Column, enum: Enumeration) -> Column:

@@ -24,6 +24,7 @@ import attrs
 
 import product
 from clrevents import TraceError
+from lying import lying_trace
 from mutations import layout, meant, mutate
 from plain_trace import GENERATIONS, PlainTrace
 
@@ -97,6 +98,8 @@ class Campaign:
 
     def _made(self) -> bytes:
         rng = self.rng
+        if rng.random() < 0.1:
+            return lying_trace(rng)
         if self.others and rng.random() < 0.1:
             return bytes(mutate(bytearray(rng.choice(self.others)), list(self.others), rng, LARGEST))
         trace = rng.choice(self.traces)

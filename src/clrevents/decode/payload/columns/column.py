@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
 from clrevents.decode.kernels.program import gather, offsets_of, ragged
+from clrevents.schema.layout import Layout
 from clrevents.schema.wire import (
     AnsiZ,
     ArrayType,
@@ -260,8 +261,16 @@ def common(one: ColumnType, other: ColumnType) -> ColumnType | None:
 
 
 def fits(wanted: ColumnType, given: ColumnType) -> bool:
-    """Whether a column of the wanted type holds all values of the given one."""
+    """Whether a column of the wanted type holds the values of the given one; a sign may differ without harm."""
+    if wanted.kind in INTEGERS and given.kind in INTEGERS:
+        return np.dtype(given.kind).itemsize <= np.dtype(wanted.kind).itemsize
     return common(wanted, given) == wanted
+
+
+def has_fields(described: Layout, known: Layout) -> bool:
+    """Whether a layout has all fields of a known one, by name, with types whose values those hold."""
+    types = {field.name: column_type(field.type) for field in described}
+    return all(field.name in types and fits(column_type(field.type), types[field.name]) for field in known)
 
 
 def _joined_struct(one: ColumnType, other: ColumnType) -> ColumnType | None:

@@ -1,0 +1,41 @@
+"""Events that a report asks for, one after the other with ids and threads of their own: four times as much of them is
+about four times the work, counted in calls and in numbers that pass between functions."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+import clrevents
+from asked_events import known_events
+from clrevents.analysis.framework.run.catalogue import report_names
+from costly import elements
+from costly_reports import asked_in_turn
+from tiers import few
+
+FEW: Final = 40
+MANY: Final = 160
+WAYS: Final = ((True, True), (True, False), (False, True), (False, False))
+
+
+def newest(report: str) -> list[Any]:
+    """The events of a report, each in its newest version."""
+    return [*{(event[0], event[3]): event for event in known_events()[report]}.values()]
+
+
+def work(report: str, count: int, ids: bool, threads: bool) -> int:
+    with clrevents.open(asked_in_turn(newest(report), count, ids, threads), errors="salvage") as trace:
+        trace.event_counts()
+        list(trace.methods)
+        return elements(lambda: trace.report(report))
+
+
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+@pytest.mark.parametrize("report", few(report_names(), lambda report: report == "locks"))
+def test_work_grows_with_what_is_asked_for(report: str) -> None:
+    # What any trace costs, and what is imported for the first.
+    nothing = [work(report, 1, True, True) for _ in range(2)][1]
+    for ids, threads in WAYS:
+        less, more = (work(report, count, ids, threads) - nothing for count in (FEW, MANY))
+        assert more < 6 * max(less, 0) + 20_000, f"{report} {ids} {threads}: {less} → {more}"
