@@ -55,6 +55,8 @@ _ASKED: Final = {
 }
 _COMPARED: Final = ("top", "callers", "alloc", "heap")
 """Reports whose rows can be compared."""
+_OPTIONS: Final = {"gc/hints": "hints=true"}
+"""What a report must be asked for to have a table."""
 _WALL: Final = "Sampled time is wall-clock time of threads, not processor time: a thread that waits is sampled, too."
 _SUMS: Final = "Times of several threads add up, so they may exceed the duration; what is null is unknown, not 0."
 _FACTS: Final = (
@@ -155,7 +157,9 @@ class Desk:
             if one.state == "clear" and not rule:
                 continue
             evidence = [
-                _handle(row.place, row.row, digests, start, end) if row.row is not None else row.place
+                _handle(row.place, row.row, digests, start, end, _OPTIONS.get(row.place.rpartition("/")[0], ""))
+                if row.row is not None
+                else row.place
                 for row in found.evidence
                 if row.rule == one.rule
             ]
@@ -174,7 +178,7 @@ class Desk:
                     **({"advice": one.advice, "wrong_if": one.trap} if one.state == "found" else {}),
                     **({"threshold": one.threshold, "source": one.source} if rule else {}),
                     **({"record": one.record} if one.record and rule else {}),
-                    "evidence": evidence[:4],
+                    "evidence": list(dict.fromkeys(evidence))[:4],
                 }
             )
         return _reply(
@@ -205,19 +209,20 @@ class Desk:
         columns: str = "",
         start: str = "",
         end: str = "",
+        options: str = "",
         limit: int = _ROWS,
         cursor: str = "",
         progress: Progress = _nothing,
     ) -> Reply:
-        """One report: its metrics, facts and a page of one of its tables."""
+        """One report: its metrics, facts and a page of one of its tables. `options` are the report's own parameters, as
+        `NAME=VALUE`, comma-separated."""
         declared = find_report(name)
-        if any(parameter.argument for parameter in parameters_of(declared.parameters)):
+        own = parameters_of(declared.parameters)
+        if any(parameter.argument for parameter in own):
             raise ValueError(f"{name} is about one method: ask frames(path, focus) instead")
         with self.shelf.book(path, progress) as book:
-            found = book.answer(
-                f"report {name} {start} {end}".rstrip(), lambda trace: trace.report(name, **_window(start, end))
-            )
-            of = f"report {book.identity} {name} {table} {sort} {columns} {start} {end}"
+            found = _report(book, name, start, end, options)
+            of = f"report {book.identity} {name} {table} {sort} {columns} {start} {end} {options}"
             identity = book.identity
         known = {declared_table.name: declared_table for declared_table in found.tables()}
         chosen = table or declared.headline
@@ -231,7 +236,7 @@ class Desk:
         timed = shape_of(rows.row_class).span is not None or shape_of(rows.row_class).at is not None
         listed = [
             {
-                **({"handle": _handle(f"{name}/{chosen}", place, identity, start, end)} if timed else {}),
+                **({"handle": _handle(f"{name}/{chosen}", place, identity, start, end, options)} if timed else {}),
                 **{column: row[column] for column in names},
             }
             for place, row in zip(shown.tolist(), rows.take(shown).rows(), strict=True)
@@ -249,7 +254,11 @@ class Desk:
                 },
                 rows=listed,
                 notes=[note_text(note) for note in found.notes],
-                next=["report(path, name, table): another table", "events(path, handle): the events of a row"],
+                next=[
+                    "report(path, name, table): another table",
+                    *(f"report(path, name, options='{one.name}=…'): {one.description}" for one in own),
+                    *(["events(path, handle): the events of a row"] if timed else []),
+                ],
             ),
             of,
             cursor,
@@ -370,7 +379,7 @@ class Desk:
 
         found = compare(measured(base), measured(new), per=per or None)
         changes = [*ordered(found), *(found.rows if report else [row for row in found.rows if row.alarm])]
-        changes.sort(key=lambda change: not change.alarm)
+        changes.sort(key=lambda change: (not change.alarm, not change.change))
         rows = [
             {
                 "what": change.key,
@@ -388,7 +397,8 @@ class Desk:
         sides = f"{counted(len(found.base), 'recording')} before and {len(found.new):,} after"
         return _reply(
             Reply(
-                f"What differs between {sides}? {len(found.alarms):,} of {counted(len(rows), 'row')} differ.",
+                f"What differs between {sides}? {len(found.alarms):,} of {counted(len(rows), 'row')} beyond chance, "
+                f"{sum(bool(row['change']) for row in rows):,} by their numbers.",
                 "full",
                 "Two recordings differ by chance, too: only groups of recordings say whether the programs do.",
                 len(rows),
@@ -512,28 +522,41 @@ def _columns(row_class: type[Any], columns: str) -> list[str]:
     return names
 
 
-def _handle(place: str, row: int, identity: str, start: str, end: str) -> str:
-    """The handle of a row: which one of which table, of which file and window."""
+def _report(book: Book, name: str, start: str, end: str, options: str) -> Answer[Any]:
+    """A report of a part of a trace, by the report's own parameters as text."""
+    known = {parameter.name: parameter for parameter in parameters_of(find_report(name).parameters)}
+    asked: dict[str, Any] = {}
+    for option in filter(None, options.split(",")):
+        key, _, value = (part.strip() for part in option.partition("="))
+        if key not in known:
+            raise ValueError(unknown(f"option of {name}", key, known))
+        kind = known[key].type
+        try:
+            asked[key] = value.lower() not in ("false", "0", "no") if kind is bool else kind(value)
+        except ValueError:
+            raise ValueError(f"{key} is a number, not {value!r}") from None
+    question = f"report {name} {start} {end} {options}".rstrip()
+    found: Answer[Any] = book.answer(question, lambda trace: trace.report(name, **_window(start, end), **asked))
+    return found
+
+
+def _handle(place: str, row: int, identity: str, start: str, end: str, options: str = "") -> str:
+    """The handle of a row: which one of which table, of which file, window and options."""
     report, table, *_ = place.split("/")
-    return f"{report}/{table}/{row}@{digest(f'{identity} {start} {end}')}" + (
-        f"[{start},{end}]" if start or end else ""
-    )
+    part = f"[{start},{end},{options}]" if start or end or options else ""
+    return f"{report}/{table}/{row}@{digest(f'{identity} {start} {end} {options}')}{part}"
 
 
 def _of_handle(book: Book, handle: str) -> Mapping[str, Any]:
     """The time and the thread of a handle's row, as filters of events."""
     name, _, made = handle.partition("@")
-    made_for, _, window = made.partition("[")
-    start, _, end = window.rstrip("]").partition(",")
+    made_for, _, part = made.partition("[")
+    start, end, options = [*part.removesuffix("]").split(",", 2), "", ""][:3]
     parts = name.split("/")
-    if len(parts) != 3 or not parts[2].isdigit() or made_for != digest(f"{book.identity} {start} {end}"):
+    if len(parts) != 3 or not parts[2].isdigit() or made_for != digest(f"{book.identity} {start} {end} {options}"):
         raise ValueError("the handle is of another trace, or the file has changed: ask again for a new one")
     report, table, row = parts[0], parts[1], int(parts[2])
-    asked = {"hints": True} if (report, table) == ("gc", "hints") else {}
-    found = book.answer(
-        f"report {report} {start} {end} {asked or ''}".rstrip(),
-        lambda trace: trace.report(report, **_window(start, end), **asked),
-    )
+    found = _report(book, report, start, end, options)
     rows: ReportTable[Any] = found.table(table)
     shape = shape_of(rows.row_class)
     if row >= len(rows):

@@ -116,6 +116,7 @@ def _with_tools(server: Any, desk: Desk, reading: Any, answered: Callable[..., A
                 ("path", "A trace, as overview lists it."),
                 ("start", "1.5s, 200ms, 50%; empty for the beginning."),
                 ("end", "Likewise, exclusive."),
+                ("options", "The report's own, as its answer lists them: NAME=VALUE,…"),
                 ("cursor", "That of the page before, for the next."),
             )
         },
@@ -138,11 +139,12 @@ def _with_tools(server: Any, desk: Desk, reading: Any, answered: Callable[..., A
         columns: str = "",
         start: str = "",
         end: str = "",
+        options: str = "",
         limit: int = 20,
         cursor: str = "",
     ) -> Any:
         """One report (gc, locks, pool, waits, …): metrics, facts, and a page of a table's rows with handles."""
-        asked = {"table": table, "sort": sort, "columns": columns, "start": start, "end": end}
+        asked = {"table": table, "sort": sort, "columns": columns, "start": start, "end": end, "options": options}
         return answered(desk.report, ctx, path=path, name=name, limit=limit, cursor=cursor, **asked)
 
     def frames(ctx: Any, path: str, by: str = "time", focus: str = "", limit: int = 20, cursor: str = "") -> Any:
