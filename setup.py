@@ -34,6 +34,7 @@ def extensions():
     for extension in made:
         # cythonize() drops this from extensions that are given to it, so it is set on those it returns.
         extension.optional = True
+        extension.include_dirs.append("src/clrevents/decode/kernels")
     return made
 
 

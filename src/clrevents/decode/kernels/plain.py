@@ -1,4 +1,4 @@
-"""What kernels need from their engine, where Python runs them: the functions of C in `slots.pxd` and `walk.pxd`.
+"""What kernels need from their engine, where Python runs them: the functions of `slots.h` and `walk.pxd`.
 
 Used by nothing else; the compiled engine never loads it.
 """

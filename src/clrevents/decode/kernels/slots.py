@@ -2,7 +2,7 @@
 
 Reads nothing outside the payloads that it is given, and makes no record of one that does not fit. Knows places and
 widths; what a field means, and what is wrong with a payload, is others' business. The names that are defined nowhere
-are functions of C (slots.pxd), and where Python runs this file what `plain.py` gives it.
+are functions of C (slots.h), and where Python runs this file what `plain.py` gives it.
 """
 
 # ruff: noqa: F821

@@ -1,37 +1,9 @@
-# The types that make the compiled engine fast, and what C does with many bytes; the algorithms are in walk.py alone.
+# The types that make the compiled engine fast, and the functions of texts.h; the algorithms are in walk.py alone.
 cimport cython
 
 ctypedef unsigned long long u64
 
-cdef extern from *:
-    """
-    #include <string.h>
-
-    static size_t clrevents_plain_units(const unsigned char *from, size_t count, unsigned char *to) {
-        unsigned int high = 0, low = 0;
-        size_t k;
-        for (k = 0; k < count; k++) {
-            low |= from[2 * k];
-            high |= from[2 * k + 1];
-        }
-        if (high || low > 127)
-            return 0;
-        for (k = 0; k < count; k++)
-            to[k] = from[2 * k];
-        return count;
-    }
-    static size_t clrevents_text_end(const unsigned char *data, size_t pos, size_t end) {
-        unsigned long long four;
-        for (; end - pos > 7; pos += 8) {
-            memcpy(&four, data + pos, 8);
-            if ((four - 0x0001000100010001ULL) & ~four & 0x8000800080008000ULL)
-                break;
-        }
-        while (end - pos > 1 && (data[pos] || data[pos + 1]))
-            pos += 2;
-        return pos;
-    }
-    """
+cdef extern from "texts.h":
     void *memcpy(void *to, const void *source, size_t size)
     size_t clrevents_plain_units(const unsigned char *source, size_t count, unsigned char *to)
     size_t clrevents_text_end(const unsigned char *data, size_t pos, size_t end)
