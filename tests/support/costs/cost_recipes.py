@@ -17,13 +17,14 @@ import costly
 import costly_containers
 import costly_reports
 import costly_work
+from asked_events import SHAPES, known_events
 from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.schema.codes import ARRAYS, Forget, LabelKind, TypeCode
 from clrevents.schema.dynamic import ClassCache, Variant
-from clrevents.schema.registry import DEFAULT, SAMPLE, TPL
+from clrevents.schema.registry import DEFAULT, SAMPLE
 from clrevents.schema.wire import (
     AnsiZ,
     CountedType,
@@ -43,9 +44,13 @@ _BASE: Final = 0x7F0000000000
 
 
 def families(rng: random.Random) -> bytes:
-    """One of the streams that once cost too much, in a random size."""
+    """One of the streams that once cost too much, or of events that are asked for together, in a random size."""
     n = rng.choice((3, 10, 30, 100, 300, 1000))
     m = rng.choice((1, 3, 10, 30, 100))
+    if rng.random() < 0.3:
+        asked = known_events()[rng.choice(sorted(known_events()))]
+        some = rng.sample(asked, min(len(asked), rng.choice((1, 3, 8))))
+        return costly_reports.asked_in_turn(some, n, rng.random() < 0.7, rng.random() < 0.5)
     if rng.random() < 0.4:
         return rng.choice(_WORK)(min(n, 300), rng.choice(_BUILT))
     make = rng.choice(_FAMILIES)
@@ -183,38 +188,6 @@ def _field(rng: random.Random, number: int, depth: int = 0) -> FieldDescription:
 @functools.cache
 def _identity(info: Any) -> tuple[str, int, int]:
     return info.provider, info.id, info.version
-
-
-SHAPES: Final[tuple[tuple[str, int, str, str], ...]] = (
-    (TPL, 7, "TaskScheduled", "OriginatingTaskSchedulerID OriginatingTaskID TaskID CreatingTaskID TaskCreationOptions"),
-    (TPL, 8, "TaskStarted", "OriginatingTaskSchedulerID OriginatingTaskID TaskID"),
-    (TPL, 9, "TaskCompleted", "OriginatingTaskSchedulerID OriginatingTaskID TaskID IsExceptional"),
-    (TPL, 10, "TaskWaitBegin", "OriginatingTaskSchedulerID OriginatingTaskID TaskID Behavior ContinueWithTaskID"),
-    (TPL, 11, "TaskWaitEnd", "OriginatingTaskSchedulerID OriginatingTaskID TaskID"),
-    (TPL, 12, "AwaitTaskContinuationScheduled", "OriginatingTaskSchedulerID OriginatingTaskID ContinueWithTaskId"),
-    (TPL, 13, "TaskWaitContinuationComplete", "TaskID"),
-    (TPL, 19, "TaskWaitContinuationStarted", "TaskID"),
-    (costly_work.FRAMEWORK, 30, "ThreadPoolEnqueueWork", "workID"),
-    (costly_work.FRAMEWORK, 31, "ThreadPoolDequeueWork", "workID"),
-    (costly_work.HTTP, 1, "RequestStart", "$scheme $host port $pathAndQuery"),
-    (costly_work.HTTP, 2, "RequestStop", "statusCode"),
-    (costly_work.HTTP, 6, "RequestLeftQueue", "#timeOnQueueMilliseconds"),
-    (costly_work.HTTP, 7, "RequestHeadersStart", "connectionId"),
-    (costly_work.HTTP, 8, "RequestHeadersStop", ""),
-    (costly_work.HTTP, 11, "ResponseHeadersStart", ""),
-    (costly_work.HTTP, 12, "ResponseHeadersStop", "statusCode"),
-    ("Microsoft.AspNetCore.Hosting", 3, "RequestStart", "$method $path"),
-    ("Microsoft.AspNetCore.Hosting", 4, "RequestStop", ""),
-    (costly_work.KESTREL, 3, "RequestStart", "$connectionId $method $path"),
-    (costly_work.KESTREL, 4, "RequestStop", ""),
-    ("A", 4, "EventCounters", "$Name #Mean Count #Min #Max #IntervalSec $Metadata"),
-    (costly_work.METERS, 2, "CollectionStart", "$sessionId intervalStartTime intervalEndTime"),
-    (costly_work.METERS, 4, "CounterRateValuePublished", "$sessionId $meterName $instrumentName $tags $rate $value"),
-    (costly_work.METERS, 6, "HistogramValuePublished", "$sessionId $meterName $instrumentName $tags $quantiles count"),
-    ("A", 1, "JobStart", "$what"),
-    ("A", 2, "JobStop", ""),
-)
-"""Events that describe themselves, by provider, id, name and fields: `$` texts, `#` floating, others whole numbers."""
 
 
 @functools.cache

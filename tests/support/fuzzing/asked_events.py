@@ -8,16 +8,47 @@ from __future__ import annotations
 import functools
 from typing import Final
 
+import costly_work
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from clrevents.analysis.framework.run.selectors import is_glob
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import FieldDescription
-from clrevents.schema.registry import DEFAULT, provider_name
+from clrevents.schema.registry import DEFAULT, TPL, provider_name
 from clrevents.schema.self_described import SELF_DESCRIBED
 from clrevents.schema.wire import CountedType, FixedArrayType, LocatedType, PrefixedType, StructType, WireType
 from clrevents.symbols.feed import IL_MAPS, METHODS, MODULES, NATIVE, PROCESSES, STARTED
 from clrevents.trace.process_lives import PROCESS_EVENTS
-from cost_recipes import SHAPES
+
+SHAPES: Final[tuple[tuple[str, int, str, str], ...]] = (
+    (TPL, 7, "TaskScheduled", "OriginatingTaskSchedulerID OriginatingTaskID TaskID CreatingTaskID TaskCreationOptions"),
+    (TPL, 8, "TaskStarted", "OriginatingTaskSchedulerID OriginatingTaskID TaskID"),
+    (TPL, 9, "TaskCompleted", "OriginatingTaskSchedulerID OriginatingTaskID TaskID IsExceptional"),
+    (TPL, 10, "TaskWaitBegin", "OriginatingTaskSchedulerID OriginatingTaskID TaskID Behavior ContinueWithTaskID"),
+    (TPL, 11, "TaskWaitEnd", "OriginatingTaskSchedulerID OriginatingTaskID TaskID"),
+    (TPL, 12, "AwaitTaskContinuationScheduled", "OriginatingTaskSchedulerID OriginatingTaskID ContinueWithTaskId"),
+    (TPL, 13, "TaskWaitContinuationComplete", "TaskID"),
+    (TPL, 19, "TaskWaitContinuationStarted", "TaskID"),
+    (costly_work.FRAMEWORK, 30, "ThreadPoolEnqueueWork", "workID"),
+    (costly_work.FRAMEWORK, 31, "ThreadPoolDequeueWork", "workID"),
+    (costly_work.HTTP, 1, "RequestStart", "$scheme $host port $pathAndQuery"),
+    (costly_work.HTTP, 2, "RequestStop", "statusCode"),
+    (costly_work.HTTP, 6, "RequestLeftQueue", "#timeOnQueueMilliseconds"),
+    (costly_work.HTTP, 7, "RequestHeadersStart", "connectionId"),
+    (costly_work.HTTP, 8, "RequestHeadersStop", ""),
+    (costly_work.HTTP, 11, "ResponseHeadersStart", ""),
+    (costly_work.HTTP, 12, "ResponseHeadersStop", "statusCode"),
+    ("Microsoft.AspNetCore.Hosting", 3, "RequestStart", "$method $path"),
+    ("Microsoft.AspNetCore.Hosting", 4, "RequestStop", ""),
+    (costly_work.KESTREL, 3, "RequestStart", "$connectionId $method $path"),
+    (costly_work.KESTREL, 4, "RequestStop", ""),
+    ("A", 4, "EventCounters", "$Name #Mean Count #Min #Max #IntervalSec $Metadata"),
+    (costly_work.METERS, 2, "CollectionStart", "$sessionId intervalStartTime intervalEndTime"),
+    (costly_work.METERS, 4, "CounterRateValuePublished", "$sessionId $meterName $instrumentName $tags $rate $value"),
+    (costly_work.METERS, 6, "HistogramValuePublished", "$sessionId $meterName $instrumentName $tags $quantiles count"),
+    ("A", 1, "JobStart", "$what"),
+    ("A", 2, "JobStop", ""),
+)
+"""Events that describe themselves, by provider, id, name and fields: `$` texts, `#` floating, others whole numbers."""
 
 Described = tuple[str, int, int, str, tuple[FieldDescription, ...]]
 """A provider, an id, a version, a name, and the fields that are known."""
