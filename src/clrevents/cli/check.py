@@ -14,7 +14,7 @@ import clrevents
 from clrevents._util.fitting import wrapped
 from clrevents._util.units import moment_text
 from clrevents.cli.output import Output, event_label, safe
-from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument
+from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument, trace_option
 from clrevents.errors import Problem
 from clrevents.export.files.facts import loss_object, problem_object
 
@@ -22,6 +22,7 @@ from clrevents.export.files.facts import loss_object, problem_object
 @click.command(name="check")
 @file_argument
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
+@trace_option
 @fail_on_option("damage,loss,problem")
 def command(file: str, as_json: bool, fail_on: FailOn) -> int:
     """Decode everything and report whether the trace is intact.

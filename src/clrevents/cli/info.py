@@ -221,6 +221,7 @@ def _trust_text(found: dict[str, Any]) -> str:
         parts.append(f"{counted(faults, 'payload does', 'payloads do')} not fit")
     if any(p["kind"] in UNENDED for p in problems):
         parts.append("the end is missing: the program or the recorder ended early")
+    parts += [p["message"] for p in problems if p["kind"] == "another-trace"]
     if not found["losses_visible"]:
         return "; ".join([*(parts or ["complete: nothing damaged"]), UNSEEN_LOSSES])
     return "; ".join(parts) or "complete: nothing lost, nothing damaged"

@@ -42,6 +42,7 @@ _OF_MANY: Final = (
 )
 _PATTERN: Final = re.compile(r"[*?]|\[.+\]")
 _SHOWN: Final = 8
+_TRACE: Final = "clrevents.trace"
 _KINDS: Final = ("damage", "loss", "problem", "end", "none")
 
 
@@ -124,15 +125,33 @@ def spreadsheet_option(command: F) -> F:
     )(command)
 
 
+def trace_option(command: F) -> F:
+    """Which of several traces in one file: `given_trace`."""
+    return click.option(
+        "--trace",
+        type=click.IntRange(min=1),
+        metavar="N",
+        expose_value=False,
+        callback=lambda context, _, number: context.meta.update({_TRACE: number}),
+        help="The file's trace of this number, where several follow each other.",
+    )(command)
+
+
+def given_trace() -> int:
+    """The number of the trace that the command is about."""
+    context = click.get_current_context(silent=True)
+    return (context and context.meta.get(_TRACE)) or 1
+
+
 def errors_option(command: F) -> F:
-    """How damage affects the reading."""
+    """How damage affects the reading; and which trace it is that is read."""
     return click.option(
         "--errors",
         type=click.Choice(ERROR_MODES),
         default="salvage",
         show_default=True,
         help="salvage: continue after damage. report: stop there. strict: also stop at a payload that does not fit.",
-    )(command)
+    )(trace_option(command))
 
 
 def fail_on_option(default: str, also: str | None = None) -> Callable[[F], F]:
@@ -162,8 +181,10 @@ class Reading:
         busy_output: bool = False,
         beside: str | None = None,
         symbols: Sequence[str] = (),
+        number: int | None = None,
     ) -> None:
         self._file = file
+        self._number = number or given_trace()
         self._beside = beside
         self._symbols = symbols
         self._errors = errors
@@ -218,7 +239,8 @@ class Reading:
         self._copies.close()
 
     def _open(self, source: Any) -> clrevents.Trace:
-        return clrevents.open(source, errors=self._errors, progress=self._meter.hook, symbols=self._symbols)
+        hook, number = self._meter.hook, self._number
+        return clrevents.open(source, errors=self._errors, progress=hook, symbols=self._symbols, trace=number)
 
     @property
     def trace(self) -> clrevents.Trace:
@@ -231,7 +253,7 @@ class Reading:
 
         # The copy is removed with the trace, which reads it.
         file: Any = self._copies.enter_context(TemporaryFile())  # noqa: SIM115 - closed by the stack
-        with trace, Reading(beside, self._errors) as other:
+        with trace, Reading(beside, self._errors, number=1) as other:
             try:
                 join(trace, other.trace, file)
             except ValueError as error:
@@ -244,6 +266,7 @@ class Reading:
             file.raw.name = trace.info.path
         file.seek(0)
         self.joined = file
+        self._number = 1
         return self._open(file)
 
     @property
@@ -328,6 +351,9 @@ class Reading:
             say(damage_sentence(name, problems))
         if lost:
             say(f"{self.name}: {lost_events(lost)}")
+        for problem in found:
+            if problem.kind == "another-trace":
+                say(f"{self.name}: {problem.message}")
         met = {
             "damage": bool(damaged),
             "loss": lost > 0,

@@ -18,7 +18,7 @@ import clrevents
 from clrevents._util.meter import Meter
 from clrevents._util.words import counted
 from clrevents.cli.output import say
-from clrevents.cli.reading import FailOn
+from clrevents.cli.reading import FailOn, given_trace
 from clrevents.errors import UNENDED, ErrorMode, TraceError
 from clrevents.fleet import Traces
 
@@ -30,6 +30,8 @@ class ReadingMany:
     """Many open traces, and what to report about them at the end."""
 
     def __init__(self, places: Sequence[str], errors: ErrorMode, jobs: int | None, symbols: Sequence[str] = ()) -> None:
+        if given_trace() != 1:
+            raise click.UsageError("--trace takes one file")
         self._meter = Meter(sys.stderr)
         try:
             self.asked: Traces = clrevents.open_many(

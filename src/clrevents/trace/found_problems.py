@@ -74,7 +74,9 @@ class FoundProblems:
         self.warn_of(problem)
 
     def warn_of(self, problem: Problem) -> None:
-        """Warn of a problem if it is damage."""
+        """Warn of a problem if it is damage, or if it says that there is more than was read."""
+        if problem.kind == "another-trace":
+            self._warn(problem.message)
         if problem.severity == "damage":
             self._warn(f"the trace is damaged: {problem.message}")
 

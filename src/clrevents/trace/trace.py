@@ -34,6 +34,7 @@ from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.check_result import CheckResult, PayloadCounts, count_payloads
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
+from clrevents.trace.nth_trace import nth_trace
 from clrevents.trace.passes import Order, Passes, Progress
 from clrevents.trace.process_lives import PROCESS_EVENTS, ProcessLife, process_lives
 from clrevents.trace.scan import ThreadInfo
@@ -86,20 +87,23 @@ class Trace:
         registry: Registry | None = None,
         progress: Progress | bool | None = None,
         symbols: Folders = (),
+        trace: int = 1,
     ) -> None:
+        self._number = trace
         limits, registry, self._opened = limits or Limits(), registry or DEFAULT, source
         self._folders = _folders_of(symbols)
         self._tables = BatchTables(registry, limits)
         self._stacks: Stacks | None = None
         self._databases: list[Any] = []
         again = (
-            functools.partial(_methods_of, source, errors, limits, registry, self._folders)
+            functools.partial(_methods_of, source, errors, limits, registry, self._folders, trace)
             if _reopens(source)
             else None
         )
         self._names = LateNames(_asking(weakref.ref(self)), again)
         opened = open_source(source, limits)
         try:
+            opened = nth_trace(opened, trace, limits)
             self._passes = Passes(opened, errors, limits, registry, progress)
         except BaseException as error:
             if isinstance(error, TraceError):
@@ -127,7 +131,8 @@ class Trace:
     def __reduce__(self) -> tuple[Callable[..., Trace], tuple[Any, ...]]:
         if not _is_path(self._opened):
             raise TypeError("only a trace opened by path can be pickled")
-        return _reopen, (self._opened, self._passes.errors, self._passes.limits, self._passes.registry, self._folders)
+        passes = self._passes
+        return _reopen, (self._opened, passes.errors, passes.limits, passes.registry, self._folders, self._number)
 
     @property
     def info(self) -> TraceInfo:
@@ -453,6 +458,7 @@ def open(
     registry: Registry | None = None,
     progress: Progress | bool | None = None,
     symbols: Folders = (),
+    trace: int = 1,
 ) -> Trace:
     """Open a trace and read its header.
 
@@ -468,13 +474,16 @@ def open(
     and registered ones). `progress(done_bytes, total_bytes)` is called at most ten times a second in each pass; with
     `progress=True` a pass that takes longer than a second draws a bar, in a notebook or on a terminal's stderr.
     `symbols` is a folder, or several, with ELF files or their debug files, for names of native code that a Linux
-    recording does not have (see docs/linux.md).
+    recording does not have (see docs/linux.md). `trace` is the number of the trace to read, where a file holds several
+    one after the other; those before it are read to find it.
 
-    Raises SourceError if the source cannot be read, UnreadableError if it is not a .NET trace, ValueError for unknown
-    `errors` or for `symbols` that are no folder, and ImportError for a URL or `symbols` without the package that reads
-    them.
+    Raises SourceError if the source cannot be read or has no such trace, UnreadableError if it is not a .NET trace,
+    ValueError for unknown `errors`, a `trace` below 1 or `symbols` that are no folder, and ImportError for a URL or
+    `symbols` without the package that reads them.
     """
-    return Trace(source, errors=errors, limits=limits, registry=registry, progress=progress, symbols=symbols)
+    return Trace(
+        source, errors=errors, limits=limits, registry=registry, progress=progress, symbols=symbols, trace=trace
+    )
 
 
 def passes_of(trace: Trace) -> Passes:
@@ -522,16 +531,21 @@ def _reopens(source: Openable) -> bool:
 
 
 def _reopen(
-    source: Any, errors: ErrorMode, limits: Limits, registry: Registry, folders: SymbolFolders | None = None
+    source: Any,
+    errors: ErrorMode,
+    limits: Limits,
+    registry: Registry,
+    folders: SymbolFolders | None = None,
+    number: int = 1,
 ) -> Trace:
     symbols = () if folders is None else folders.folders
-    return Trace(source, errors=errors, limits=limits, registry=registry, symbols=symbols)
+    return Trace(source, errors=errors, limits=limits, registry=registry, symbols=symbols, trace=number)
 
 
 def _methods_of(
-    source: Any, errors: ErrorMode, limits: Limits, registry: Registry, folders: SymbolFolders | None
+    source: Any, errors: ErrorMode, limits: Limits, registry: Registry, folders: SymbolFolders | None, number: int
 ) -> Methods:
-    with _reopen(source, errors, limits, registry, folders) as trace:
+    with _reopen(source, errors, limits, registry, folders, number) as trace:
         return trace.methods
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import Block, End, Events, Fault, Header
 from clrevents.decode.container.container import SMALL, cut, one
+from clrevents.decode.container.next_trace import NEXT_TRACE, behind_end
 from clrevents.decode.container.window import NeedMore, Window
 from clrevents.decode.kernels.program import chained_objects
 from clrevents.errors import Limits, UnreadableError, damage
@@ -106,7 +107,8 @@ class ObjectContainer(ABC):
             return False
         if not window.final:
             window.require(_END_LOOK)
-        return self._signature.search(window.data, window.pos, min(window.end, window.pos + _END_LOOK)) is not None
+        found = self._signature.search(window.data, window.pos, min(window.end, window.pos + _END_LOOK))
+        return found is not None and behind_end(window, window.pos + 1) is None
 
     def _type_header(self, window: Window) -> str | tuple[str, int]:
         """Name and version of the object that starts here, with the position moved after it; or the fault."""
@@ -233,6 +235,10 @@ class ObjectContainer(ABC):
         """
         end = min(window.end, start + _REACH + _LONGEST)
         match = self._signature.search(window.data, min(start, end), end)
+        other = NEXT_TRACE.search(window.data, min(start, end), end if match is None else match.start())
+        if other is not None:
+            # What follows are objects of another trace.
+            return other.start()
         if match is not None and (window.final or match.end() + 8 <= window.end):
             return match.start()
         if match is None and self._beyond_reach(window, start):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from clrevents.decode.container.blocks import Block, End, Fault, Header
 from clrevents.decode.container.container import SMALL, Container, cut, incomplete
+from clrevents.decode.container.next_trace import behind_end, next_trace
 from clrevents.decode.container.window import NeedMore, Window
 from clrevents.decode.kernels.header_scan import PADDING
 from clrevents.errors import Limits, Problem, Problems, UnreadableError
@@ -116,6 +117,8 @@ class BlockReader:
         self._container: Container | None = None
         self._has_header = False
         self._trailing = 0
+        self.next_trace: int | None = None
+        """Where another trace begins in the same stream, of which nothing is read."""
         self._small = False
 
     def read(self, window: Window) -> Iterator[Block]:
@@ -148,6 +151,8 @@ class BlockReader:
         if self._container is None:
             self._container = detect(window, self._limits, self._salvage)
         while window.pos < window.end:
+            if self._another(window):
+                return
             if self.complete:
                 self._trailing += window.available
                 window.pos = window.end
@@ -172,8 +177,23 @@ class BlockReader:
             # Blocks that follow a large one are not worth a look at how small they are.
             self._small = window.pos - start <= SMALL
 
+    def _another(self, window: Window) -> bool:
+        """Whether this and all that follows is another trace."""
+        if self.next_trace is None and self._has_header and not self._trailing:
+            find = behind_end if self.complete else next_trace
+            found = find(window, window.pos)
+            if found is not None:
+                self.next_trace = window.base + found
+        if self.next_trace is None:
+            return False
+        window.pos = window.end
+        return True
+
     def _end(self, offset: int) -> Iterator[Block]:
         """The problems of a stream that ends here, between two blocks."""
+        if self.next_trace is not None:
+            text = "another trace follows in the same file, of which nothing is read (--trace 2 reads the second)"
+            yield Fault(Problem("another-trace", "note", text, self.next_trace, offset - self.next_trace))
         if self._trailing:
             # Only here is their number known, however the stream was sliced.
             text = f"{self._trailing} bytes follow the end of the trace and are ignored"
@@ -182,7 +202,7 @@ class BlockReader:
             return
         if not self._has_header:
             raise self._headless(offset)
-        yield Fault(incomplete(offset))
+        yield Fault(incomplete(offset if self.next_trace is None else self.next_trace))
 
     def _headless(self, offset: int) -> UnreadableError:
         """For a stream that ended before its header: because of damage, if there was any."""

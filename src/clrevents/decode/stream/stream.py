@@ -130,6 +130,11 @@ class Stream:
         return self._handler.losses.losses
 
     @property
+    def next_trace(self) -> int | None:
+        """The offset at which another trace begins, of which nothing is read."""
+        return self._reader.next_trace
+
+    @property
     def losses_visible(self) -> bool:
         """Whether lost events would show. NetPerf does not number events, the Linux recorder only those it writes."""
         if self.info is None or self.info.version < _NUMBERED or self._handler.losses.unnumbered:

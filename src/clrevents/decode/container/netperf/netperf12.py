@@ -17,6 +17,7 @@ from clrevents.decode.container.blocks import Block, End, Events, Fault, Header,
 from clrevents.decode.container.container import check_clock, cut, system_time
 from clrevents.decode.container.metadata import BadFields, read_fields_v1
 from clrevents.decode.container.netperf.netperf_records import RECORD, STACK_LIMIT, Records, walk_records
+from clrevents.decode.container.next_trace import NEXT_TRACE, behind_end
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
 from clrevents.errors import Limits, UnreadableError, damage
 from clrevents.schema.codes import ObjectTag
@@ -113,12 +114,15 @@ class NetPerf12:
         possible = RECORD.size <= size <= self._limits.block_bytes and 0 <= payload <= size - RECORD.size
         if not window.final and possible and size + 4 > left:
             raise NeedMore(size + 4)
-        if window.final and self._footer(window):
-            window.pos = window.end
+        other = behind_end(window, pos)
+        last = window.end if other is None else other
+        if (window.final or other is not None) and self._footer(window, last - pos):
+            window.pos = last
             yield End(at)
             return
-        found, stop = self._resume(window) if self._salvage else (False, window.end)
-        if not found and window.final and (left < _SMALLEST or (possible and size + 4 > left)):
+        left = last - pos
+        found, stop = self._resume(window) if self._salvage and other is None else (False, last)
+        if not found and (window.final or other is not None) and (left < _SMALLEST or (possible and size + 4 > left)):
             problem = cut("an event", at, max(size + 4, _SMALLEST), left)
         elif not self._salvage:
             problem = damage("bad-event", "an event's sizes are inconsistent", at, None, "everything from here on")
@@ -128,9 +132,9 @@ class NetPerf12:
         window.pos = stop
         yield Fault(problem, fatal=not self._salvage)
 
-    def _footer(self, window: Window) -> bool:
+    def _footer(self, window: Window, left: int) -> bool:
         """Whether all that is left is the closing tag, alone or followed by the table of references."""
-        data, pos, left = window.data, window.pos, window.available
+        data, pos = window.data, window.pos
         if data[pos] != ObjectTag.END:
             return False
         count = int.from_bytes(data[pos + 1 : pos + 5], "little", signed=True)
@@ -144,7 +148,8 @@ class NetPerf12:
             stop = min(at + stride, end)
             for pos in _candidates(window.data, at, stop, window.end):
                 if self._chains(window, pos):
-                    return True, pos
+                    other = NEXT_TRACE.search(window.data, window.pos, pos)
+                    return True, pos if other is None else other.start()
             at, stride = stop, min(2 * stride, _STRIDE)
         # Those that may follow the last of them, too, or it would not be found in pieces.
         needed = (1 + _CHAIN) * (self._limits.block_bytes + 4)

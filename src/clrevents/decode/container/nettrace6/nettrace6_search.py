@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from clrevents.decode.container.next_trace import NEXT_TRACE, behind_end
 from clrevents.decode.container.window import NeedMore, Window
 from clrevents.schema.codes import BlockKind
 
@@ -61,12 +62,16 @@ class Search:
         """In salvage mode an end block is trusted only if no other blocks can be found after it starts."""
         if not window.final:
             window.require(_REACH)
-        return self._first(window, min(window.end, window.pos + _REACH)) is not None
+        found = self._first(window, min(window.end, window.pos + _REACH))
+        return found is not None and behind_end(window, window.pos + 4) is None
 
     def find(self, window: Window) -> tuple[bool, int]:
         """Whether consecutive blocks follow within reach after this position, and where, or how far was searched."""
         stop = min(window.end, window.pos + _REACH)
         found = self._first(window, stop)
+        other = NEXT_TRACE.search(window.data, window.pos + 1, stop if found is None else found)
+        if other is not None:
+            return True, other.start()
         if found is not None:
             return True, found
         if not window.final and stop == window.end:
