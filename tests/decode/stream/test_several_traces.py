@@ -54,7 +54,7 @@ def test_each_as_if_it_were_alone(generations: list[str], errors: ErrorMode) -> 
 @settings(max_examples=30)
 @given(first=st.sampled_from(["NetPerf 3", "NetTrace 4"]), second=ONE, data=st.data())
 def test_after_one_that_was_cut_off(first: str, second: str, data: st.DataObject) -> None:
-    """Nothing of the second is taken for the first one's, wherever that ends, where blocks can be told by their marks."""
+    """Nothing of the second is taken for the first one's, wherever that ends: their blocks have marks."""
     whole = TRACES[first]
     short = whole[: data.draw(st.integers(len(whole) // 2, len(whole) - 1))]
     events, _, complete, problems, _ = said(short + TRACES[second], "salvage")

@@ -196,7 +196,8 @@ class ObjectContainer(ABC):
     def _unsound(self, window: Window, name: str, at: int, start: int, size: int) -> Iterator[Block]:
         """A block that does not end at its declared size, or extends past the end of the stream."""
         end = start + size
-        found = self._find(window, start) if self._salvage else None
+        # Another trace may begin where its size should be.
+        found = self._find(window, window.pos) if self._salvage else None
         if found is not None:
             stop = found - 1 if window.data[found - 1] == _END else found
             self._realign(window, found)
