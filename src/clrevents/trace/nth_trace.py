@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import Limits, SourceError
 from clrevents.sources import Source
