@@ -78,6 +78,6 @@ def test_the_workflow(tmp_path: Path, share: float, code: int) -> None:
     assert done["Compare"].returncode == code, done["Compare"].stderr
     summary = (tmp_path / "summary.md").read_text()
     assert summary.startswith(
-        "**2 metrics changed, methods by state (2)**" if code else "**no difference is beyond chance"
+        "**1 method by state with less time: Shop.Orders.Price() " if code else "**no difference is beyond chance"
     ), summary
     assert ("threads.running_total>10%: threads.running_total changed by" in done["Compare"].stderr) == bool(code)

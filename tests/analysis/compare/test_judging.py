@@ -239,16 +239,32 @@ def test_runs_that_vary_hide_what_pairs_would_call_different() -> None:
 
 
 @pytest.mark.full
-def test_groups_that_are_alike_rarely_raise_an_alarm() -> None:
+@pytest.mark.parametrize(("base", "new"), [(5, 5), (6, 3)])
+def test_groups_that_are_alike_rarely_raise_an_alarm(base: int, new: int) -> None:
     draw = np.random.default_rng(16)
 
-    def runs() -> list[Measured]:
+    def runs(count: int) -> list[Measured]:
         return [
             recorded({f"threads.{name}_total": 1e9 * (1 + 0.1 * draw.standard_normal()) for name in "abcdefgh"})
-            for _ in range(5)
+            for _ in range(count)
         ]
 
-    assert sum(bool(compared(runs(), runs()).alarms) for _ in range(300)) <= 15
+    assert sum(bool(compared(runs(base), runs(new)).alarms) for _ in range(300)) <= 15
+
+
+@pytest.mark.full
+def test_pairs_that_are_alike_rarely_raise_an_alarm() -> None:
+    """Times, numbers of events and intervals together, of 200 pairs: 2 % of them, and twice the deviation of that."""
+    draw = np.random.default_rng(19)
+
+    def made() -> Measured:
+        one = recorded(
+            {f"threads.{name}_total": noisy(draw, 1e7, 0.3) for name in "abc"}
+            | {f"gc.{n}_count": draw.poisson(n / BLOCKS, BLOCKS).astype(float) for n in (20, 200)}
+        )
+        return attrs.evolve(one, metrics=(*one.metrics, *collected(draw, 1, int(draw.integers(22, 47))).metrics))
+
+    assert sum(bool(compared([made()], [made()]).alarms) for _ in range(200)) <= 8
 
 
 @pytest.mark.full
@@ -517,3 +533,18 @@ def test_a_hostile_name_is_escaped_wherever_it_is_shown() -> None:
     found = compared([one], [other])
     assert "methods.A\\x1b[31m.F(): " in repr(found)
     assert "\x1b" not in repr(found) + found.markdown() + found._repr_html_()
+
+
+def test_a_row_is_confirmed_by_the_same_row() -> None:
+    draw = np.random.default_rng(20)
+
+    def made(f: float, g: float) -> list[Measured]:
+        return [recorded({}, {"methods.App!A.F()": noisy(draw, f * 1e7), "methods.App!A.G()": noisy(draw, g * 1e7)})]
+
+    one, same, other = (compared(made(1, 1), made(f, g)) for f, g in ((1.3, 1), (1.3, 1), (1, 1.3)))
+    failed, unknown = one.confirm(same).failing("methods:App!A.*>10%")
+    assert [text.partition(" changed")[0] for text in failed] == ["methods:App!A.*>10%: methods.App!A.F()"]
+    assert unknown == []
+    failed, unknown = one.confirm(other).failing("methods:App!A.*>10%")
+    assert failed == []
+    assert len(unknown) == 1

@@ -116,6 +116,10 @@ def test_a_file_that_is_something_else(text: str, tmp_path: Path) -> None:
         *({"rows": [("value", value)]} for value in (float("nan"), float("inf"), 10**400, "x", [1])),
         *({"rows": [("blocks", blocks)]} for blocks in ([[999], [1]], [[0.5], ["x"]], [[0], [float("nan")]], [], 7)),
         {"rows": [("name", 7)]},
+        *(
+            {"starts": held}
+            for held in (7, {"a": 7}, {"a": [[999], [1]]}, {"a": [[0], [-1]]}, {"a": [[0], [float("nan")]]})
+        ),
     ],
     ids=str,
 )

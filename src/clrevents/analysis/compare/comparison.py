@@ -122,12 +122,13 @@ class Comparison:
         return condition, changes
 
     def _meet(self, condition: Condition, change: Change, failed: list[str], unknown: list[str]) -> None:
-        metric = _relative(change)
-        holds = condition.holds(metric)
+        metric, holds = _relative(change), _holds(condition, change)
         told = f"{change.key} changed by {relative_text(change)}" if metric.value is not None else change.key
-        if holds is None or (holds and metric.low is not None and not change.alarm):
+        second = self.confirmed_by
+        again = () if second is None else (one for one in (*second.metrics, *second.rows) if one.key == change.key)
+        if holds is None:
             unknown.append(f"cannot tell whether {condition.text}: {metric.reason or change.reason or told}")
-        elif holds and self.confirmed_by is not None and not self.confirmed_by.failing(condition.text)[0]:
+        elif holds and second is not None and not any(_holds(condition, one) for one in again):
             unknown.append(f"cannot tell whether {condition.text}: {told}, but not so in the second recordings")
         elif holds:
             failed.append(f"{condition.text}: {told}")
@@ -156,6 +157,13 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return html_text(repr(self))
+
+
+def _holds(condition: Condition, change: Change) -> bool | None:
+    """Whether a condition holds; None where that cannot be told from chance."""
+    metric = _relative(change)
+    holds = condition.holds(metric)
+    return None if holds and metric.low is not None and not change.alarm else holds
 
 
 def _fits(pattern: NamePattern, name: str) -> bool:
