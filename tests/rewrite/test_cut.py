@@ -225,7 +225,7 @@ def test_losses_of_threads_that_have_no_id(out: Path) -> None:
         writer.end()
     with clrevents.open(path) as trace:
         expected = losses(trace)
-        assert [(loss.thread_id, loss.count) for loss in expected] == [(-1, 3), (77, 2)]
+        assert [(loss.thread_id, loss.count) for loss in expected] == [(77, 2), (-1, 3)]
         everything = list(trace.events())
         cut(trace, out)
     assert not differing(reread(out), everything)

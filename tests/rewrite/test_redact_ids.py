@@ -83,7 +83,7 @@ def test_losses_at_times_that_leave_64_bits(out: Path) -> None:
     writer.end()
     redacted(out, sink.getvalue())
     with clrevents.open(out) as trace:
-        assert trace.lost == 7
+        assert trace.lost == 8
         assert [event.thread_id for event in trace.events("P/E")] == [2, 2]
 
 

@@ -116,13 +116,10 @@ class _Walk:
         self.numbers[capture] = number
 
     def count(self, capture: int, reached: int) -> None:
-        known = self.numbers.get(capture, 0 if self.six else None)
-        if known or (known is not None and self.six):
-            # Before NetTrace 6 a last number of 0 says nothing.
-            gap = (reached - known) & M32
-            assert gap < 1 << 31, "numbers never step back"
-            if gap:
-                self.found.lost[capture] += gap
+        gap = (reached - self.numbers.get(capture, 0)) & M32
+        assert gap < 1 << 31, "numbers never step back"
+        if gap:
+            self.found.lost[capture] += gap
         self.numbers[capture] = reached
 
     def point(self, at: int, end: int) -> None:

@@ -118,8 +118,6 @@ class Copier:
         self._marks = [*marks]
         self._info = info
         self._labelled = info.version >= 6
-        # In NetTrace 4 a last number of 0 means "unknown", so its threads start at 1.
-        self._first = 0 if self._labelled else 1
         self._origins = [Origin()]
         self._sink = sink
         # NetTrace 4 has no other bound than the sign of a size.
@@ -203,7 +201,7 @@ class Copier:
 
     def _number(self, capture: int) -> int:
         """The number of the next event that this thread writes."""
-        number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
+        number = self._numbers[capture] = self._numbers.get(capture, 0) + 1 & _M32
         return number
 
     def _event(self, part: Part, row: int, tick: int) -> None:
@@ -362,11 +360,7 @@ class Copier:
 
     def _pass(self, point: _Point) -> None:
         thread = self._loser(point.thread) if self._labelled else point.thread
-        if self._numbers.get(thread) == 0 and not self._labelled:
-            # The numbers wrapped around: 0 means "unknown", and any number may follow it without being a loss.
-            self._numbers[thread] = self._first
-            self._sequence_point(point.tick, {thread: self._first})
-        self._numbers[thread] = self._numbers.get(thread, self._first) + point.count & _M32
+        self._numbers[thread] = self._numbers.get(thread, 0) + point.count & _M32
         self._lost += point.count
         self._sequence_point(point.tick, {thread: self._numbers[thread]})
 

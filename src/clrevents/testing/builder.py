@@ -231,10 +231,7 @@ class TraceBuilder(Summary):
         return self._add(_Kind(SAMPLE, 0, 0), kind.to_bytes(4, "little"), stack)
 
     def lose(self, count: int) -> TraceBuilder:
-        """Lose `count` events of the current thread, which NetPerf cannot express.
-
-        NetTrace 4 shows the loss only for a thread that has an event or is in a sequence point before it.
-        """
+        """Lose `count` events of the current thread, which NetPerf cannot express."""
         self._still_open()
         self._writer_thread(self._thread)
         self._numbers[self._thread] = self._numbers.get(self._thread, 0) + count

@@ -13,6 +13,7 @@ from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.decoder import (
     Decoder,
     duration_so_far,
+    known_so_far,
     learn_early,
     occurred_in,
     stopped_so_far,
@@ -58,6 +59,7 @@ __all__ = [
     "Trace",
     "TraceInfo",
     "duration_so_far",
+    "known_so_far",
     "label_list",
     "learn_early",
     "occurred_in",

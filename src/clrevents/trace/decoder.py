@@ -157,6 +157,14 @@ def stopped_so_far(decoder: Decoder) -> int:
     return duration_so_far(decoder) if tick is None else decoder._stream.clock.ns(tick)
 
 
+def known_so_far(decoder: Decoder) -> int | None:
+    """Until when the events of all threads are there, in nanoseconds; None unless the stream ended without its end."""
+    stream = decoder._stream
+    if not stream.unended:
+        return None
+    return min(stream.clock.nearest_ns(stream.known_until), duration_so_far(decoder))
+
+
 def occurred_in(decoder: Decoder) -> list[tuple[int | None, EventKind]]:
     """The kinds of event that came out in order so far, selected or not, each with its process where the thread table
     names it."""

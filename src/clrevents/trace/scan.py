@@ -45,6 +45,8 @@ class HeaderScan:
     counts: Mapping[EventKey, int]
     threads: tuple[ThreadInfo, ...]
     duration_ns: int
+    known_ns: int
+    """Until when the events of all threads are there, if the end is missing: each thread's last ones may be."""
     losses: tuple[Loss, ...]
     destroyed: tuple[Loss, ...]
     lost: int
@@ -125,6 +127,7 @@ def scan_headers(
         counts=dict(counts.most_common()),
         threads=threads,
         duration_ns=max(clock.ns(stream.latest), 0) if counts else 0,
+        known_ns=clock.nearest_ns(min(stream.known_until, stream.latest)),
         losses=tuple(stream.losses),
         destroyed=tuple(stream.destroyed),
         lost=stream.lost,

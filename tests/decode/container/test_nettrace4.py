@@ -488,10 +488,10 @@ def test_gaps_are_losses_with_thread_and_window() -> None:
     made.events(Blob(1, 160, thread=1, sequence=6), Blob(1, 170, thread=3, sequence=6))
     made.sequence_point(200, {1: 6, 3: 6})
     data = made.end()
-    expected = (Loss(1, 3, 10, 20), Loss(2, 2, 31, 50), Loss(3, 1, 50, 70))
+    expected = (Loss(1, 3, 10, 20), Loss(2, 6, 0, 11), Loss(2, 2, 31, 50), Loss(3, 4, 0, 50), Loss(3, 1, 50, 70))
     trace = clrevents.open(data)
     assert trace.losses == expected
-    assert trace.lost == 6
+    assert trace.lost == 16
     assert kinds(trace) == []
     assert trace.check().losses == expected
     decoder = clrevents.Decoder()
@@ -501,16 +501,25 @@ def test_gaps_are_losses_with_thread_and_window() -> None:
     # Fed in pieces, each batch brings what came to light in its region.
     made_of = clrevents.Decoder()
     middle = data.index(b"SPBlock") + 80
-    assert [batch.losses for batch in made_of.feed(data[:middle])] == [expected[:2]]
-    assert [batch.losses for batch in made_of.feed(data[middle:])] == [expected[2:]]
+    assert [batch.losses for batch in made_of.feed(data[:middle])] == [expected[:4]]
+    assert [batch.losses for batch in made_of.feed(data[middle:])] == [expected[4:]]
 
 
-def test_the_first_number_of_a_thread_is_no_loss() -> None:
-    made = writer()
-    made.events(Blob(1, 1, thread=1, sequence=500), Blob(1, 2, thread=1, sequence=501))
-    made.sequence_point(3, {1: 501, 9: 44})
+def test_a_thread_that_does_not_begin_at_1_has_lost_events() -> None:
+    """Since the last sequence point, which knows no such thread, or since the session's start."""
+    made = writer(sync_qpc=1)
+    made.events(Blob(1, 5, thread=1, sequence=500), Blob(1, 6, thread=1, sequence=501))
+    made.sequence_point(8, {1: 501, 9: 44})
+    made.events(Blob(1, 9, thread=2, sequence=3))
     trace = clrevents.open(made.end())
-    assert trace.losses == ()
+    assert trace.losses == (Loss(1, 499, 0, 4), Loss(9, 44, 0, 7), Loss(2, 2, 7, 8))
+
+
+def test_a_first_number_below_1_is_no_loss() -> None:
+    """As of writers that do not count."""
+    made = writer()
+    made.events(Blob(1, 1, thread=1, sequence=0), Blob(1, 2, thread=2, sequence=0xFFFFFFF0))
+    assert clrevents.open(made.end()).losses == ()
 
 
 def test_gaps_over_the_wrap() -> None:
@@ -524,7 +533,7 @@ def test_numbers_that_step_back_are_a_note() -> None:
     made.events(Blob(1, 1, sequence=10), Blob(1, 2, sequence=3), Blob(1, 3, sequence=4))
     trace = clrevents.open(made.end(), errors="strict")
     assert times(trace) == [1, 2, 3]
-    assert trace.losses == ()
+    assert [loss.count for loss in trace.losses] == [9]
     (problem,) = trace.problems
     assert (problem.kind, problem.severity) == ("sequence-backwards", "note")
 

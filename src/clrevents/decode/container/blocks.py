@@ -186,6 +186,7 @@ class Events:
                 runs,
                 marks,
                 columns.place and (columns.place[0], columns.place[1] + row),
+                columns.sorted_tick if stop == ends[-1][0] else None,
             )
             span = (first, last) if first or last else None
             yield Events([piece], self.window, self.base, False, span, self.counted, self.labelled), offset

@@ -54,6 +54,7 @@ def walk(buf: bytes, start: int, end: int, base: int, shape: Shape) -> tuple[lis
     marks: list[tuple[int, int, int]] = []
     carried: bytes | int = _GUIDS if shape.guids >= 0 else 0
     pos = start
+    latest: int | None = None
     status: Status = "done"
     header = shape.header
     while pos < end:
@@ -72,7 +73,9 @@ def walk(buf: bytes, start: int, end: int, base: int, shape: Shape) -> tuple[lis
             marks.append(mark)
         runs.append((len(rows), capture, seq, cpu))
         rows.append((id & _ID_MASK, thread, stack, time, base + body, payload))
+        if not id & UNSORTED:
+            latest = time - (1 << 64) if time >> 63 else time
         # Writers may pad within the declared size; an invalid size is not trusted.
         padding = pos + 4 + size - (body + payload)
         pos = body + payload + (padding if 0 <= padding <= 3 and pos + 4 + size <= end else 0)
-    return ([make_columns(rows, runs, marks)] if rows else []), status, pos
+    return ([make_columns(rows, runs, marks, latest)] if rows else []), status, pos

@@ -52,7 +52,8 @@ class HeaderColumns:
     `ticks` are raw clock ticks; `offsets` are absolute in the stream. `runs` has a row (row, capture thread,
     sequence, processor) where a capture thread's run starts; `marks` a row (row, flags, offset or label id).
     In columns of several blocks a mark whose value is -1 (with labels: 0) says that nothing carries over from here on.
-    `place` says in which larger columns they are, and from which row, if any.
+    `place` says in which larger columns they are, and from which row, if any. `sorted_tick` is that of the last event
+    so far that is flagged as sorted, if any: no event that follows in the file, of any thread, is earlier.
     """
 
     metadata_ids: NDArray[np.int64]
@@ -64,6 +65,7 @@ class HeaderColumns:
     runs: NDArray[np.uint64]
     marks: NDArray[np.int64]
     place: tuple[list[NDArray[Any]], int] | None = None
+    sorted_tick: int | None = None
 
     def __len__(self) -> int:
         return len(self.ticks)
@@ -186,6 +188,7 @@ class HeaderScanner:
                         taken(self._runs, runs).reshape(-1, 4),
                         taken(self._marks, marks).view(np.int64).reshape(-1, 3) if marks else _NO_MARKS,
                         (arena.each, at) if COMPILED else None,
+                        _sorted_tick(state),
                     )
                 )
                 self._at += rows if COMPILED else 0
@@ -218,8 +221,8 @@ class HeaderScanner:
         self._at += rows if COMPILED else 0
         changes = taken(self._marks, marks).view(np.int64).reshape(-1, 3) if marks else _NO_MARKS
         place = (arena.each, at) if COMPILED else None
-        runs_of_all = taken(self._runs, runs).reshape(-1, 4)
-        return HeaderColumns(ids, threads, stacks, times, offsets, sizes, runs_of_all, changes, place), table, done
+        all_runs, latest = taken(self._runs, runs).reshape(-1, 4), _sorted_tick(state)
+        return HeaderColumns(ids, threads, stacks, times, offsets, sizes, all_runs, changes, place, latest), table, done
 
     def _room(self, least: int = _FEW) -> tuple[_Columns, int]:
         """Where the next rows go: columns, and the first place in them, with room for at least so many."""
@@ -232,6 +235,14 @@ class HeaderScanner:
             del arenas[:-_ARENAS]
             self._at = 0
         return arenas[-1], self._at
+
+
+def _sorted_tick(state: Any) -> int | None:
+    """The last time of an event that is flagged as sorted, as a signed number; None if there was none."""
+    if not state[SCAN.HAS_SORTED]:
+        return None
+    tick = int(state[SCAN.SORTED])
+    return tick - (1 << 64) if tick >> 63 else tick
 
 
 def arranged(kinds: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[tuple[int, slice]]]:
@@ -258,6 +269,7 @@ def make_columns(
     rows: list[tuple[int, int, int, int, int, int]],
     runs: list[tuple[int, int, int, int]],
     marks: list[tuple[int, int, int]],
+    sorted_tick: int | None = None,
 ) -> HeaderColumns:
     """Columns from rows (metadata id, thread, stack id, time, absolute offset, size) read by other means."""
     table = [np.array(column, dtype=np.uint64) for column in zip(*(_wrap(r) for r in rows), strict=True)]
@@ -270,6 +282,7 @@ def make_columns(
         table[5].view(np.int64),
         np.array(runs, dtype=np.uint64).reshape(-1, 4),
         np.array(marks, dtype=np.int64).reshape(-1, 3),
+        sorted_tick=sorted_tick,
     )
 
 

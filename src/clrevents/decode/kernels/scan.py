@@ -342,8 +342,9 @@ def together(
         # A block that is begun in vain is read twice.
         if rows and rows + most > max_rows:
             break
+        # What is sorted, is so in all blocks.
         at = 4
-        while at < 14:
+        while at < 12:
             state[at] = 0
             at += 1
         state[0] = start + length

@@ -28,7 +28,7 @@ from clrevents.decode.container.blocks import (
 from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.kinds import EventKind, Kinds
 from clrevents.decode.stream.error_policy import ErrorPolicy
-from clrevents.decode.stream.event_intake import EventIntake
+from clrevents.decode.stream.event_intake import NEVER, EventIntake
 from clrevents.decode.stream.losses import LossLog
 from clrevents.decode.stream.region import RowQueue
 from clrevents.decode.stream.resolver import LabelTable, Resolver, ThreadTable
@@ -54,6 +54,7 @@ class BlockHandler:
         self.clock: Clock | None = None
         self.kinds = Kinds(registry, limits, seen)
         self.losses = LossLog(limits, threads)
+        self._sequence_point = NEVER
         self._threads = threads
         self._labels = LabelTable()
         self._rows = rows
@@ -61,6 +62,11 @@ class BlockHandler:
         self._plausibility = PlausibilityCheck(self.kinds, limits, self.losses.numbers.steps_back)
         resolver = Resolver(self.kinds, threads, self._labels, errors.salvage)
         self._events = EventIntake(self.kinds, resolver, self.losses, rows, errors, self._plausibility, tally)
+
+    @property
+    def known_until(self) -> int:
+        """The last tick until which the events of all threads were read: no later one in the file is earlier."""
+        return max(self._sequence_point, self._events.sorted_tick)
 
     @property
     def latest(self) -> int:
@@ -123,6 +129,7 @@ class BlockHandler:
             self._rows.in_time_order = False
 
     def _take_sequence_point(self, point: SequencePoint, offset: int) -> None:
+        self._sequence_point = max(self._sequence_point, point.time)
         self._errors.report_found(self.losses.sequence_point(point, offset))
         self._errors.report_all(self._rows.end_region())
         self._labels.clear()

@@ -5,6 +5,8 @@ Knows the order of the checks for plausibility, ids and sequence numbers, each o
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from clrevents.decode.container.blocks import Events, Together
@@ -18,7 +20,8 @@ from clrevents.decode.stream.resolver import ResolvedRows, Resolver
 from clrevents.decode.stream.salvage import PlausibilityCheck, span_differs
 from clrevents.errors import damage
 
-_NEVER = -(1 << 63)
+NEVER: Final = -(1 << 63)
+"""Before every tick."""
 
 
 class EventIntake:
@@ -41,7 +44,9 @@ class EventIntake:
         self._errors = errors
         self._plausibility = plausibility
         self._tally = tally
-        self._latest = _NEVER
+        self._latest = NEVER
+        self.sorted_tick = NEVER
+        """The last time of an event that is flagged as sorted: all events of all threads until then were read."""
         self._indexes: Ints = np.arange(0)
 
     @property
@@ -58,7 +63,11 @@ class EventIntake:
             columns = piece
             if check:
                 columns = self._plausibility.plausible(piece, block, self._rows.stack_lookup, wrong_span)
+            if len(columns) < len(piece):
+                # What its sound rows seem to lack may be in its damaged bytes, or they are no rows.
+                self._losses.damaged()
             if len(columns):
+                self._note_sorted(columns)
                 self._take_piece(columns, block, index == 0, offset)
             if len(columns) < len(piece):
                 if not block.broken:
@@ -78,6 +87,7 @@ class EventIntake:
         )
         if doubtful:
             return False
+        self._note_sorted(columns)
         if self._tally is not None and not block.labelled:
             if not self._count(columns, columns.metadata_ids, self._kinds.table):
                 return False
@@ -125,6 +135,10 @@ class EventIntake:
         if counted:
             self._rows.count(columns)
         return counted
+
+    def _note_sorted(self, columns: HeaderColumns) -> None:
+        if columns.sorted_tick is not None:
+            self.sorted_tick = max(self.sorted_tick, columns.sorted_tick)
 
     def _note_missing(self, columns: HeaderColumns, block: Events, offset: int) -> None:
         """Take note of what these rows say of missing ones."""

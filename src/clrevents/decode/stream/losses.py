@@ -74,7 +74,8 @@ class LossLog:
         """The trace's header was read."""
         self._clock = clock
         # NetTrace 6 has thread indexes where the others have thread ids.
-        self._indexed = self.numbers.starts_at_zero = version >= 6
+        self._indexed = self.numbers.indexed = version >= 6
+        self.numbers.since = clock.sync_qpc
 
     def damaged(self) -> None:
         """Events may be missing from here on for a reason other than loss."""
@@ -97,6 +98,7 @@ class LossLog:
             known = places >= 0
             for thread, sequence in zip(places[known].tolist(), sequences[known].tolist(), strict=True):
                 yield from self._meaning(self.numbers.reached(thread, sequence, point.time), (offset,))
+        self.numbers.since = point.time
         if point.forget_threads:
             self.numbers.forget_all()
 

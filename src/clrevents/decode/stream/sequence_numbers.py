@@ -43,13 +43,15 @@ class Gap:
 
 
 class SequenceNumbers:
-    """The last sequence number of each capture thread. `starts_at_zero`: a thread's first event has number 1.
+    """The last sequence number of each capture thread; a thread's first event has number 1.
 
-    `born` says how many threads were defined before this one (NetTrace 6).
+    `born` says how many threads were defined before this one. Without `indexed` there are no definitions (NetTrace 4).
     """
 
     def __init__(self, limits: Limits, born: Callable[[int], int]) -> None:
-        self.starts_at_zero = False
+        self.indexed = False
+        self.since = 0
+        """The tick of the last sequence point, or of the session's start: from then on a thread may be new."""
         # Last number, its tick, and the number of damages seen before it, by thread.
         self._last: dict[int, tuple[int, int, int]] = {}
         self._damages = 0
@@ -68,7 +70,8 @@ class SequenceNumbers:
         """Whether there was damage since this thread's last number."""
         last = self._last.get(thread)
         if last is None:
-            return self._damages > 0 and (thread == _UNKNOWN_KEY or self._born(thread) < self._known)
+            new = self.indexed and thread != _UNKNOWN_KEY and self._born(thread) >= self._known
+            return self._damages > 0 and not new
         return last[2] != self._damages
 
     def follow(self, columns: HeaderColumns, wanted: int) -> Sequence[Gap]:
@@ -82,14 +85,13 @@ class SequenceNumbers:
         gaps: list[Gap] = []
         for row, thread, sequence, end in _runs(columns):
             known = last.get(thread)
-            if known is None and not self.starts_at_zero:
-                if len(last) >= self._limits.threads:
-                    continue
-            else:
-                number, tick, _ = known or (0, int(times[row]), 0)
-                count = (sequence - 1 - number) & _M32
-                if count and (number or self.starts_at_zero):
-                    gaps.append(Gap(thread, count, tick, int(times[row]), self._after_damage(thread), row))
+            if known is None and len(last) >= self._limits.threads:
+                continue
+            number, tick, _ = known or (0, self._begin(int(times[row])), 0)
+            count = (sequence - 1 - number) & _M32
+            # A first number that is not one of the first 2³¹ counts nothing.
+            if count and not (known is None and count >= _HALF):
+                gaps.append(Gap(thread, count, tick, int(times[row]), self._after_damage(thread), row))
             last[thread] = (sequence + end - row - 1) & _M32, int(times[end - 1]), self._damages
         return gaps
 
@@ -110,20 +112,17 @@ class SequenceNumbers:
             run, final = order[first], order[last - 1]
             thread = int(threads[run])
             known = self._last.get(thread)
-            if known is None and not self.starts_at_zero:
+            if known is None and len(self._last) >= self._limits.threads:
+                every = order[first:last]
+                number[every] = before[every]
+                continue
+            number[run], since[run], _ = known or (0, self._begin(int(began[run])), 0)
+            if known is None and int(before[run]) >= _HALF:
                 number[run] = before[run]
-                if len(self._last) >= self._limits.threads:
-                    every = order[first:last]
-                    number[every] = before[every]
-                    continue
-            else:
-                number[run], since[run], _ = known or (0, began[run], 0)
-                after_damage[run] = self._after_damage(thread)
+            after_damage[run] = self._after_damage(thread)
             self._last[thread] = int(reached[final]), int(ended[final]), self._damages
         counts = (before - number) & _M32
         gap = counts != 0
-        if not self.starts_at_zero:
-            gap &= number != 0
         back = np.flatnonzero(gap & (counts >= _HALF))
         gap[back[wanted + 1 :]] = False
         others = max(len(back) - wanted, 1)
@@ -138,18 +137,19 @@ class SequenceNumbers:
     def reached(self, thread: int, sequence: int, tick: int) -> Sequence[Gap]:
         """The writer says that this thread had reached this number by then; returns the gap at its end, if any."""
         known = self._last.get(thread)
-        if known is None and not self.starts_at_zero:
-            if len(self._last) < self._limits.threads:
-                self._last[thread] = sequence, tick, self._damages
+        if known is None and len(self._last) >= self._limits.threads:
             return ()
-        number, since, _ = known or (0, tick, 0)
+        number, since, _ = known or (0, self._begin(tick), 0)
         count = (sequence - number) & _M32
         if count >= _HALF:
             return ()
-        missing = count and (number or self.starts_at_zero)
-        gaps = (Gap(thread, count, since, tick, self._after_damage(thread)),) if missing else ()
+        gaps = (Gap(thread, count, since, tick, self._after_damage(thread)),) if count else ()
         self._last[thread] = sequence, tick, self._damages
         return gaps
+
+    def _begin(self, tick: int) -> int:
+        """From when on a thread whose first number is of this tick may have lost events."""
+        return min(self.since, tick)
 
     def steps_back(self, columns: HeaderColumns) -> Iterator[tuple[int, bool]]:
         """The rows at which a thread's number is not beyond its last, and whether that is one of these rows.

@@ -115,6 +115,11 @@ class Stream:
         return self._reader.complete and not self._handler.losses.unended
 
     @property
+    def unended(self) -> bool:
+        """Whether it is over, and the end of the trace was not read."""
+        return (self._closed or self._errors.stopped) and not self.complete
+
+    @property
     def error(self) -> TraceError | None:
         """The exception that ended the reading; raised once the rows before it were delivered."""
         return self._errors.error
@@ -155,6 +160,11 @@ class Stream:
     def missing(self) -> int:
         """How many events are missing where the file is damaged."""
         return self._handler.losses.missing
+
+    @property
+    def known_until(self) -> int:
+        """The last tick until which the events of all threads were read; of what follows only some may be there."""
+        return self._handler.known_until
 
     @property
     def latest(self) -> int:

@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
@@ -96,11 +97,17 @@ class Troubles:
     redacted: bool = False
     join: JoinedRun | None = None
     """How the clocks of two recordings were aligned, where it is both of a run."""
+    known_ns: int = FOREVER
+    """Until when the events of all threads are there, if the end is missing."""
 
     @cached_property
     def marks(self) -> Marks:
         """The holes, to be asked about spans."""
         return Marks(self.holes)
+
+    def beyond(self, ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """What ends where events may be missing because the end is."""
+        return np.asarray(ends >= self.known_ns) if self.known_ns < FOREVER else np.zeros(len(ends), dtype=np.bool_)
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
@@ -120,8 +127,11 @@ class Troubles:
         if not self.part.whole:
             text = "the trace is a part of another; what happened before or after it is unknown"
             found.append(Note("cut", "info", text))
-        if not self.complete and not self.damaged:
-            text = "the end of the trace is missing: anything without an end may in fact have ended"
+        if not self.complete and self.window.high > self.known_ns:
+            text = (
+                f"the end of the trace is missing: from {duration_text(self.known_ns)} on events may be missing, and "
+                "anything without an end may in fact have ended"
+            )
             found.append(Note("no-end", "warning", text))
         if self.join is not None:
             found.append(self.join.note())
@@ -169,6 +179,12 @@ class Context:
         """
         stopped = self.stopped() if self._join is None else self._join.stopped_ns
         return min(near_ns(stopped), self.troubles.part.high)
+
+    @property
+    def known_ns(self) -> int:
+        """Until when what is open certainly lasted: until tracing stopped or, if the end is missing, until all threads'
+        events are there."""
+        return min(self.stopped_ns, self.troubles.known_ns)
 
     @property
     def recorded(self) -> TimeWindow:
@@ -273,7 +289,7 @@ class Context:
         if threads and self.marks:
             unknown = np.flatnonzero(np.all([column == np.uint64(_NOBODY) for column in threads], axis=0))
             found[unknown] = self.marks.touched(starts[unknown], ends[unknown])
-        return found
+        return found | self.troubles.beyond(ends)
 
     def overlap(self, rows: ReportTable[Any]) -> NDArray[np.int64]:
         """How much of each row's span lies in the window, in ns; 0 for one without a start or an end."""
@@ -338,7 +354,8 @@ class Context:
         low = self.window.low if since_ns is None else min(since_ns, self.window.low)
         high = FOREVER if self.window.high == FOREVER else self.window.high - 1
         threads = () if thread_id is None else (np.array([thread_id], dtype=np.uint64),)
-        return bool(self.marks.touched(np.array([low]), np.array([high]), threads)[0])
+        ends = np.array([high])
+        return bool((self.marks.touched(np.array([low]), ends, threads) | self.troubles.beyond(ends))[0])
 
     @cached_property
     def _holey(self) -> bool:
@@ -408,7 +425,7 @@ class Context:
         if found.value == 0 and found.low is None and lacks and declared.name not in occurred:
             found = attrs.evolve(found, value=None, high=None, reason="not recorded")
         if self._holey:
-            found = _in_holes(found, declared)
+            found = _in_holes(found, declared, self.window.high > self.troubles.known_ns)
         return found if self.troubles.part.whole else self._of_part(found, declared.name)
 
     def _lacks(self, what: str, unknown: Collection[str]) -> bool:
@@ -474,11 +491,11 @@ def _bound(metric: Metric, least: bool) -> Metric:
     return attrs.evolve(metric, low=None, high=metric.value if metric.high is None else metric.high)
 
 
-def _in_holes(metric: Metric, declared: MetricDeclaration) -> Metric:
-    """What is known of a metric where events are missing."""
-    if declared.in_holes == "unknown":
+def _in_holes(metric: Metric, declared: MetricDeclaration, unended: bool) -> Metric:
+    """What is known of a metric where events are missing: of a share of a time whose end is missing, nothing."""
+    if declared.in_holes == "unknown" or (unended and declared.merge == "none" and declared.in_holes == "at least"):
         return _unknown(metric, MISSING)
-    return metric if declared.in_holes == "as found" else _bound(metric, least=declared.in_holes == "at least")
+    return _bound(metric, least=declared.in_holes == "at least")
 
 
 def _unknown(metric: Metric, reason: str) -> Metric:

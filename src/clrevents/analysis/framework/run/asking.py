@@ -18,8 +18,9 @@ from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
 from clrevents.analysis.framework.run.occurred import busiest_processes, kinds_of_processes, seen_kind
 from clrevents.analysis.framework.run.report_reading import PROCESSES, Asked, HoleQueue, ReadingEnd, ReportReading
 from clrevents.analysis.framework.run.selectors import patient
-from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.framework.vocabulary.marks import holes_of, trace_holes
+from clrevents.analysis.gathering.distant_times import near_ns
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.errors import TraceError
 from clrevents.symbols.methods import Methods, no_methods
@@ -35,6 +36,7 @@ from clrevents.trace import (
     Trace,
     TraceInfo,
     duration_so_far,
+    known_so_far,
     occurred_in,
     passes_of,
     rows_of,
@@ -146,6 +148,7 @@ def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
         trace_holes(trace),
         _damaged(scan),
         scan.complete,
+        FOREVER if scan.complete else near_ns(scan.known_ns),
         names,
         {t.thread_id: t.name for t in scan.threads if t.name},
         passes_of(trace).stopped_ns,
@@ -223,9 +226,18 @@ class ReportFeed(Summary):
         rows = stream.threads.all
         threads = {row.thread_id: row.name for row in rows if row.name and row.thread_id is not None}
         duration_ns = duration_so_far(decoder)
-        stopped = partial(stopped_so_far, decoder)
+        stopped, known = partial(stopped_so_far, decoder), known_so_far(decoder)
         reached = ReadingEnd(
-            info, duration_ns, kinds, holes, _damaged(stream), stream.complete, names, threads, stopped
+            info,
+            duration_ns,
+            kinds,
+            holes,
+            _damaged(stream),
+            stream.complete,
+            FOREVER if known is None else near_ns(known),
+            names,
+            threads,
+            stopped,
         )
         self._info = info
         return self._reading.finish(reached, window, self._holes.rest())

@@ -66,6 +66,8 @@ class ReadingEnd:
     holes: tuple[Hole, ...]
     damaged: int
     complete: bool
+    known_ns: int
+    """Until when the events of all threads are there; FOREVER if no end is missing."""
     names: LateNaming
     thread_names: Mapping[int, str]
     stopped_ns: Callable[[], int]
@@ -189,7 +191,9 @@ class ReportReading:
         nothing = cache(self._nothing)
         redacted = marks_redaction(known.kinds.every.providers)
         seen = known.kinds.without(frozenset(self._unfit.keys() - self._usable))
-        troubles = Troubles(known.holes, known.damaged, known.complete, window, self._part, redacted, self._join)
+        troubles = Troubles(
+            known.holes, known.damaged, known.complete, window, self._part, redacted, self._join, known.known_ns
+        )
         answers: dict[str, Answer[Any]] = {}
         for place, one in enumerate(self.asked):
             collectors = self._collectors[place]

@@ -31,7 +31,7 @@ InPart: TypeAlias = Literal["at least", "at most", "unknown", "from the start"]
 """A metric in a part of a trace, as made by `cut`, if it differs from that window of the whole: a bound, null, or null
 in a part without the beginning."""
 
-InHoles: TypeAlias = Literal["at least", "at most", "as found", "unknown"]
+InHoles: TypeAlias = Literal["at least", "at most", "unknown"]
 """What a metric is where events are missing."""
 
 ALWAYS: Final = int(np.iinfo(np.int64).min)
@@ -85,10 +85,10 @@ class MetricDeclaration:
     `needs` are the report's needs, by `what`, without which a 0 would only mean that nothing was recorded: it is null
     then. `CODE` means that all managed code must have names.
 
-    `lossy` says what it is if events are missing from the window: `at least` or `at most` so much, `as found` if it is
-    about the trace itself, such as what has no end in it, or `unknown` if missing events may make it larger as well as
-    smaller. Unless declared, one with the merge `none`, such as a percentile, is that of what was recorded, a minimum
-    is an upper bound, and anything else a lower bound.
+    `lossy` says what it is if events are missing from the window: `at least` or `at most` so much, or `unknown` if
+    missing events may make it larger as well as smaller, as what has no end in the trace. Unless declared, one with the
+    merge `none`, such as a percentile or a rate, is unknown, a minimum is an upper bound, and anything else a lower
+    bound.
 
     `dated` says of which rows it is the sum, so that it is known in each part of the time.
     """
@@ -110,7 +110,7 @@ class MetricDeclaration:
         """What it is if events are missing, by declaration or as usual."""
         if self.lossy is not None:
             return self.lossy
-        return "as found" if self.merge == "none" else "at most" if self.merge == "min" else "at least"
+        return "unknown" if self.merge == "none" else "at most" if self.merge == "min" else "at least"
 
 
 @frozen(repr=False)

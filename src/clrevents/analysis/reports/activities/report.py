@@ -38,10 +38,10 @@ _NEEDS: Final = (Need(_IDS, ("start-stop",), 0x80, 4, TPL, essential=True),)
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Activities that started."),
     MetricDeclaration("stopped", "count", "Those with a stop event."),
-    MetricDeclaration("never_stopped", "count", "Those without a stop event.", "less", lossy="as found"),
-    MetricDeclaration("orphans", "count", "Stop events without a start.", "less", lossy="as found"),
+    MetricDeclaration("never_stopped", "count", "Those without a stop event.", "less", lossy="unknown"),
+    MetricDeclaration("orphans", "count", "Stop events without a start.", "less", lossy="unknown"),
     MetricDeclaration(
-        "ambiguous", "count", "Activities whose end or parent may belong to another activity.", "less", lossy="as found"
+        "ambiguous", "count", "Activities whose end or parent may belong to another activity.", "less", lossy="unknown"
     ),
 )
 

@@ -57,10 +57,10 @@ _METRICS: Final = (
         "in_flight",
         "count",
         "Exceptions that no handler had caught when the trace ended, or that left their thread.",
-        lossy="as found",
+        lossy="unknown",
     ),
-    MetricDeclaration("without_throw", "count", "Exceptions whose throw is not in the trace.", lossy="as found"),
-    MetricDeclaration("unmatched", "count", "Ends of handlers whose start is not in the trace.", lossy="as found"),
+    MetricDeclaration("without_throw", "count", "Exceptions whose throw is not in the trace.", lossy="unknown"),
+    MetricDeclaration("unmatched", "count", "Ends of handlers whose start is not in the trace.", lossy="unknown"),
     MetricDeclaration(
         "dispatch_total",
         "ns",

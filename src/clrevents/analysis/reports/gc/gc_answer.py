@@ -100,7 +100,7 @@ class WindowedCollections:
         if not len(self.suspensions) or ends[-1] or not starts.known[-1] or self.suspensions["lossy"][-1]:
             return 0, 0
         since = starts.values[-1:]
-        until = np.maximum(since, self.context.stopped_ns)
+        until = np.maximum(since, self.context.known_ns)
         return int((until - since)[0]), int(self.context.window.overlap(since, until)[0])
 
     def stopping(self) -> int:

@@ -98,7 +98,9 @@ _METRICS: Final = (
         "less",
         dated=Dated("suspensions", amount="pause_ns"),
     ),
-    MetricDeclaration("paused", "ratio", "That time as a share of the window.", "less", "none", windows=False),
+    MetricDeclaration(
+        "paused", "ratio", "That time as a share of the window.", "less", "none", windows=False, lossy="at least"
+    ),
     MetricDeclaration("pause_max", "ns", "The longest pause of one collection.", "less", "max"),
     *(
         MetricDeclaration(

@@ -98,8 +98,8 @@ _METRICS: Final = (
     MetricDeclaration("il_total", "bytes", "The size of the IL that was compiled."),
     MetricDeclaration("native_total", "bytes", "The size of the code compiled from it.", quantity="jit.native_bytes"),
     MetricDeclaration("rejits", "count", "Compilations that were not the first of their method."),
-    MetricDeclaration("unfinished", "count", "Compilations whose end is not in the trace.", lossy="as found"),
-    MetricDeclaration("untimed", "count", "Compilations whose start is not in the trace.", lossy="as found"),
+    MetricDeclaration("unfinished", "count", "Compilations whose end is not in the trace.", lossy="unknown"),
+    MetricDeclaration("untimed", "count", "Compilations whose start is not in the trace.", lossy="unknown"),
     MetricDeclaration(
         "never_tiered_up", "count", "Methods that stayed at the quick tier.", windows=False, lossy="unknown"
     ),

@@ -120,7 +120,7 @@ class LockTables:
         circles = deadlocks(found, self._numbers)
         starts = [max(int(found.spans.start_ns[row]) for row, _ in circle) for circle in circles]
         lasting = [circle for circle, since in zip(circles, starts, strict=True) if since < window.high]
-        if circles and window.low >= self._context.stopped_ns:
+        if circles and window.low >= self._context.known_ns:
             lasting = []
         for number, circle in enumerate(lasting, 1):
             for row, owner in circle:

@@ -81,7 +81,7 @@ _METRICS: Final = (
     ),
     MetricDeclaration("locks", "count", "Locks of the program that threads waited for.", windows=False),
     MetricDeclaration("convoys", "count", "Convoys that lie in the window or reach into it.", "less", windows=False),
-    MetricDeclaration("unfinished", "count", "Contentions whose end is not in the trace.", "less", lossy="as found"),
+    MetricDeclaration("unfinished", "count", "Contentions whose end is not in the trace.", "less", lossy="unknown"),
     MetricDeclaration("native_count", "count", "Contentions for the runtime's own locks.", "less"),
     MetricDeclaration("native_waited_total", "ns", "How long all threads together waited for those.", "less"),
     MetricDeclaration(
@@ -99,7 +99,7 @@ _METRICS: Final = (
         "less",
         evidence="sample",
         needs=_SHOWN,
-        lossy="as found",
+        lossy="unknown",
     ),
 )
 

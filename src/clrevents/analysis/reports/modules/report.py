@@ -331,7 +331,7 @@ REPORT: Final = ReportDeclaration(
             "Methods of modules that the trace does not mention.",
             windows=False,
             needs=(_COMPILED, _LOOKED_UP),
-            lossy="as found",
+            lossy="unknown",
         ),
     ),
     collector=ModuleCollector,

@@ -92,9 +92,9 @@ _METRICS: Final = (
     ),
     MetricDeclaration("latency_max", "ns", "The longest time in the queue.", "less", merge="max", windows=False),
     MetricDeclaration(
-        "items_before", "count", "Items taken in the trace but queued before it or unseen.", lossy="as found"
+        "items_before", "count", "Items taken in the trace but queued before it or unseen.", lossy="unknown"
     ),
-    MetricDeclaration("items_never", "count", "Items queued but not taken in the trace.", "less", lossy="as found"),
+    MetricDeclaration("items_never", "count", "Items queued but not taken in the trace.", "less", lossy="unknown"),
 )
 _CHARTS: Final = (
     ChartDeclaration(

@@ -62,9 +62,9 @@ _METRICS: Final = (
     MetricDeclaration("blocking_count", "count", "Waits for tasks that blocked a thread.", "less"),
     MetricDeclaration("blocking_total", "ns", "How long all threads together were blocked by them.", "less"),
     MetricDeclaration(
-        "unstarted", "count", "What was created but did not start or resume in the trace.", lossy="as found"
+        "unstarted", "count", "What was created but did not start or resume in the trace.", lossy="unknown"
     ),
-    MetricDeclaration("unknown_creators", "count", "What was created by an unknown creator.", lossy="as found"),
+    MetricDeclaration("unknown_creators", "count", "What was created by an unknown creator.", lossy="unknown"),
 )
 _NAMES: Final = tuple(metric.name for metric in _METRICS)
 _CHART: Final = ChartDeclaration(

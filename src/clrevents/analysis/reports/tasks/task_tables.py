@@ -199,7 +199,7 @@ class TaskTables:
         running = self._going_on(task & self.was_started, self.was_ended, self._started)
         suspended = self._going_on(awaited, self.was_started, self._created)
         # Finding that reads all headers once more.
-        stopped = np.int64(context.stopped_ns if running.any() or suspended.any() else 0)
+        stopped = np.int64(context.known_ns if running.any() or suspended.any() else 0)
         self._ran: Mask = self.was_ended | running
         self._run = np.where(self._ran, window.overlap(self._started, np.where(running, stopped, self._ended)), 0)
         self._resumed: Mask = (awaited & self.was_started) | suspended
@@ -222,7 +222,7 @@ class TaskTables:
         if not (begun & ended).any() or not (begun & ~ended).any():
             return np.zeros(len(begun), dtype=np.bool_)
         missing = self._context.marks.touched(since, np.full(len(since), FOREVER))
-        found: Mask = begun & ~ended & ~missing & (since < self._context.stopped_ns)
+        found: Mask = begun & ~ended & ~missing & (since < self._context.known_ns)
         return found
 
     def runs(self) -> ReportTable[TaskRun]:

@@ -133,7 +133,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         trails = self._trails(events, runs, waits, names, told)
         if switches_recorded(context):
             reasons = RuntimeReasons(
-                waits_of(waits, names.waits, context.stopped_ns if waits else 0),
+                waits_of(waits, names.waits, context.known_ns if waits else 0),
                 self._kernel.stops.found(context),
                 frozenset(runs.thread.tolist()),
                 context.uncertainty_ns,
@@ -146,7 +146,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
             Stops([*stopped, *runs.sampling.late()]),
             BETWEEN if told else UNKNOWN,
         )
-        lives = Lives(tiler, context.stopped_ns if trails else 0, terminations(events), _unseen(runs))
+        lives = Lives(tiler, context.known_ns if trails else 0, terminations(events), _unseen(runs))
         found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
         found.sort(key=lambda life: (life.start, life.thread_id))
         # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
@@ -422,7 +422,7 @@ REPORT: Final = ReportDeclaration(
                 f"How long all threads together {does}.",
                 evidence="sample",
                 # Where an event is missing, a thread seems to do something else.
-                lossy="as found" if state == "unknown" else "unknown",
+                lossy="unknown",
                 dated=None
                 if state == "unknown"
                 else Dated("intervals", amount="duration_ns", where=("state", state), until="end_ns"),

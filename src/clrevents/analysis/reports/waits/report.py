@@ -72,7 +72,7 @@ _METRICS: Final = (
     ),
     MetricDeclaration("nested_count", "count", "Waits that began inside others and are not counted."),
     MetricDeclaration(
-        "unfinished", "count", "Waits of the program whose end is not in the trace.", "less", lossy="as found"
+        "unfinished", "count", "Waits of the program whose end is not in the trace.", "less", lossy="unknown"
     ),
 )
 

@@ -137,9 +137,9 @@ class WaitSpans:
         if bool(self.ended.all()):
             return self
         if not len(self.ends) and not bool(self.last.all()):
-            return attrs.evolve(self, last=np.zeros(len(self), dtype=np.bool_), stopped_ns=context.stopped_ns)
+            return attrs.evolve(self, last=np.zeros(len(self), dtype=np.bool_), stopped_ns=context.known_ns)
         missing = context.marks.touched(self.start_ns, np.full(len(self), FOREVER), (self.thread,))
-        last, stopped = self.last & ~missing, context.stopped_ns
+        last, stopped = self.last & ~missing, context.known_ns
         reach = np.full(len(self), stopped)
         rows = np.flatnonzero(last & ~self.ended)
         if threads is not None and len(rows):

@@ -87,7 +87,7 @@ SAMPLE_METRICS: Final = (
         "ns",
         "How long threads were not sampled, between samples before and after.",
         "less",
-        lossy="as found",
+        lossy="unknown",
     ),
     MetricDeclaration(
         "cut_total",

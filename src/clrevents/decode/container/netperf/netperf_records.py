@@ -81,7 +81,7 @@ class Records:
         if self.starts:
             yield InlineStacks(1, self.starts, self.sizes, self.window.data)
         if self.rows:
-            columns = make_columns(self.rows, [(0, 0, 0, _UNKNOWN_CPU)], self.marks)
+            columns = make_columns(self.rows, [(0, 0, 0, _UNKNOWN_CPU)], self.marks, self.rows[-1][3])
             yield Events([columns], self.window.data, self.window.base, broken, counted=False)
         yield Boundary()
 

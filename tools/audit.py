@@ -1,0 +1,238 @@
+"""Looks for numbers stated exact that are not, and for bounds on the wrong side.
+
+    python tools/audit.py TRACE… [--truncations N] [--removals N] [--seed N] [--jsonl FILE]
+
+Each trace is asked whole; then it is harmed as recordings are (it ends early, a block is missing, something was not
+recorded) and asked again. What the whole says exactly is the truth. A number of the harmed trace that is stated exact
+must lie within 1 % of it, an "at least" not above it, an "at most" not below it. Null is always allowed. Metrics and
+numeric facts are counted apart: only metrics can say that they are bounds.
+
+Finds blocks by their envelopes and takes no part in how reports are made. What is about the recording itself, such as
+how long it lasts, is listed in `OF_THE_FILE` with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import clrevents
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.rewrite import cut
+
+TOLERANCE: Final = 0.01
+RUNTIME: Final = "Microsoft-Windows-DotNETRuntime"
+_TAGS: Final = b"\x05\x05\x01"
+_SIGNATURE: Final = 20
+"""Bytes from an object's first tag to its name: three tags, two versions, the length of the name, and a fourth tag."""
+
+OF_THE_FILE: Final = {
+    ("activities", "never_stopped"): "starts whose stop the file does not have",
+    ("activities", "orphans"): "stops whose start the file does not have",
+    ("activities", "ambiguous"): "stops that fit several starts of the file",
+    ("exceptions", "in_flight"): "throws whose end the file does not have",
+    ("exceptions", "unmatched"): "events of handlers whose throw the file does not have",
+    ("exceptions", "without_throw"): "exceptions whose throw the file does not have",
+    ("jit", "unfinished"): "compilations whose end the file does not have",
+    ("jit", "untimed"): "compilations whose begin the file does not have",
+    ("locks", "unfinished"): "contentions whose end the file does not have",
+    ("modules", "elsewhere"): "compilations of modules that the file does not name",
+    ("pool", "items_before"): "work whose queueing the file does not have",
+    ("pool", "items_never"): "work whose start the file does not have",
+    ("tasks", "unstarted"): "tasks whose start the file does not have",
+    ("tasks", "unknown_creators"): "tasks whose creator the file does not tell",
+    ("waits", "unfinished"): "waits whose end the file does not have",
+    ("threads", "unknown_total"): "time of which the file tells nothing",
+    ("callers", "unsampled_total"): "time without samples in the file",
+    ("top", "unsampled_total"): "time without samples in the file",
+}
+"""Metrics that say what the file leaves open. They are right of the file, and say nothing of what happened."""
+
+
+class Harmed(NamedTuple):
+    """A trace that was harmed, how (`kind`), and where."""
+
+    kind: str
+    where: str
+    data: bytes
+
+
+class Violation(NamedTuple):
+    """A number that the harmed trace states wrongly; `wrong` is `exact`, `low`, `high` or `fact`."""
+
+    wrong: str
+    report: str
+    name: str
+    stated: Any
+    truth: Any
+    coverage: str
+
+    def __str__(self) -> str:
+        return f"{self.wrong:5} {self.report}.{self.name} {self.stated} for {self.truth}, coverage {self.coverage}"
+
+
+def blocks(data: bytes) -> list[tuple[str, int, int]]:
+    """The objects of a NetTrace 4 file that have a size, by name, with where they begin and end."""
+    found = []
+    at = data.find(_TAGS, 32)
+    while at >= 0 and data[at : at + 3] == _TAGS:
+        length = int.from_bytes(data[at + 11 : at + 15], "little")
+        name = data[at + 15 : at + 15 + length].decode("ascii", "replace")
+        body = at + 16 + length
+        if name == "Trace":
+            at = body + 48 + 1
+            continue
+        size = int.from_bytes(data[body : body + 4], "little")
+        start = body + 4
+        start += -start % 4
+        found.append((name, at, start + size + 1))
+        at = start + size + 1
+    return found
+
+
+def truncated(data: bytes, count: int, rng: random.Random) -> Iterator[Harmed]:
+    """The first part of a trace: cut anywhere, and only its proper end missing."""
+    for _ in range(count):
+        at = rng.randrange(len(data) // 20, len(data))
+        yield Harmed("truncated", f"at {at}", data[:at])
+    found = blocks(data)
+    if found:
+        yield Harmed("no end", f"at {found[-1][2]}", data[: found[-1][2]])
+
+
+def without_blocks(data: bytes, rng: random.Random) -> Iterator[Harmed]:
+    """A trace without one of its blocks."""
+    found = blocks(data)
+    for kind, name, pick in (
+        ("stack block", "StackBlock", "any"),
+        ("first block", "EventBlock", "first"),
+        ("middle block", "EventBlock", "any"),
+    ):
+        mine = [(start, end) for block, start, end in found if block == name]
+        if len(mine) > 1:
+            start, end = mine[0] if pick == "first" else rng.choice(mine[1:-1] or mine[1:])
+            yield Harmed(kind, f"at {start}", data[:start] + data[end:])
+
+
+def not_recorded(data: bytes, count: int, rng: random.Random) -> Iterator[Harmed]:
+    """A trace without what a provider, or a keyword of the runtime, brings."""
+    with opened(data) as trace:
+        counts = trace.event_counts()
+        described = {kind.key: kind for kind in trace.event_kinds()} if hasattr(trace, "event_kinds") else {}
+        del described
+        groups: dict[str, set[Any]] = {}
+        for key in counts:
+            groups.setdefault(key.provider if key.provider != RUNTIME else f"{RUNTIME}/{key.name}", set()).add(key)
+        drawn = sorted(groups)
+        rng.shuffle(drawn)
+        for name in drawn[:count]:
+            kept = [key for key in counts if key not in groups[name]]
+            if kept:
+                with tempfile.TemporaryDirectory() as folder:
+                    path = Path(folder) / "less.nettrace"
+                    cut(trace, path, *kept, rundown=False)
+                    yield Harmed("not recorded", name, path.read_bytes())
+
+
+def harmed(data: bytes, truncations: int, removals: int, seed: int) -> Iterator[Harmed]:
+    """The trace harmed in every way."""
+    rng = random.Random(seed)
+    yield from truncated(data, truncations, rng)
+    yield from without_blocks(data, rng)
+    yield from not_recorded(data, removals, rng)
+
+
+def opened(data: bytes) -> clrevents.Trace:
+    """The trace, whatever is wrong with it."""
+    return clrevents.open(data, errors="salvage")
+
+
+def answers(data: bytes) -> dict[str, Answer[Any]]:
+    """What all reports say, asked in one reading."""
+    with warnings.catch_warnings(), opened(data) as trace:
+        warnings.simplefilter("ignore")
+        return dict(trace.reports())
+
+
+def violations(whole: dict[str, Answer[Any]], less: dict[str, Answer[Any]]) -> Iterator[Violation]:
+    """What the harmed trace states wrongly, by what the whole says exactly."""
+    for report, answer in less.items():
+        for name, metric in answer.metrics.items():
+            true = whole[report].metrics[name]
+            exact = true.low is None and true.high is None
+            if (report, name) in OF_THE_FILE or metric.value is None or true.value is None or not exact:
+                continue
+            stated = (metric.value, metric.low, metric.high)
+            if metric.low is None and metric.high is None:
+                if off(metric.value, true.value):
+                    yield Violation("exact", report, name, metric.value, true.value, answer.coverage)
+            elif metric.low is not None and metric.low > true.value * (1 + TOLERANCE):
+                yield Violation("low", report, name, stated, true.value, answer.coverage)
+            elif metric.high is not None and metric.high < true.value * (1 - TOLERANCE):
+                yield Violation("high", report, name, stated, true.value, answer.coverage)
+        facts, told = whole[report].to_dict(("-",))["facts"], answer.to_dict(("-",))["facts"]
+        for name, value in told.items():
+            truth = facts[name]
+            if number(value) and number(truth) and off(value, truth):
+                yield Violation("fact", report, name, value, truth, answer.coverage)
+
+
+def number(value: Any) -> bool:
+    """Whether it is a number, and not a truth value."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def off(value: float, truth: float) -> bool:
+    """Whether a number is wrong by more than what is allowed."""
+    return abs(value - truth) > TOLERANCE * abs(truth)
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("traces", nargs="+", type=Path)
+    parser.add_argument("--truncations", type=int, default=6, help="how many places to cut each trace at")
+    parser.add_argument("--removals", type=int, default=4, help="how many kinds of events to leave out, one at a time")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--most", type=int, default=1 << 25, help="leave out traces with more bytes than this")
+    parser.add_argument("--jsonl", type=Path, help="write every violation to this file")
+    asked = parser.parse_args(arguments)
+    by_kind: dict[str, Counter[str]] = {}
+    by_name: Counter[tuple[str, str, str, str]] = Counter()
+    with open(asked.jsonl or "/dev/null", "w", encoding="utf-8") as file:
+        for path in asked.traces:
+            data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            if len(data) > asked.most:
+                continue
+            whole = answers(data)
+            for one in harmed(data, asked.truncations, asked.removals, asked.seed):
+                counts = by_kind.setdefault(one.kind, Counter())
+                counts["traces"] += 1
+                try:
+                    less = answers(one.data)
+                except clrevents.TraceError:
+                    counts["refused"] += 1
+                    continue
+                for wrong in violations(whole, less):
+                    counts[wrong.wrong] += 1
+                    counts["full"] += wrong.coverage == "full" and wrong.wrong != "fact"
+                    by_name[one.kind, wrong.wrong, wrong.report, wrong.name] += 1
+                    row = {"trace": path.name, "kind": one.kind, "where": one.where, **wrong._asdict()}
+                    file.write(json.dumps(row) + "\n")
+            file.flush()
+            print(path.name, {kind: dict(counts) for kind, counts in by_kind.items()}, flush=True)
+    for key, count in sorted(by_name.items(), key=lambda pair: (pair[0][0], pair[0][1], -pair[1])):
+        print(f"{count:6} {' '.join(key)}")
+    return int(any(counts[wrong] for counts in by_kind.values() for wrong in ("exact", "low", "high")))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
