@@ -46,7 +46,7 @@ def lacks(trace: Trace, destroyed: Iterable[Loss]) -> Iterator[Mark]:
     """
     scan = passes_of(trace).scan(raising=False)
     if not scan.complete:
-        yield _mark(Lack(Lacking.END))
+        yield _mark(Lack(Lacking.END, start_ns=scan.known_ns))
     if not scan.losses_visible:
         yield _mark(Lack(Lacking.NUMBERS))
     places = scan.problems.severities["damage"] - scan.problems.counts["missing-events"]

@@ -28,7 +28,7 @@ class Lacking(IntEnum):
     """What was lacking."""
 
     END = 1
-    """The end mark."""
+    """The end mark: until `StartNs` the events of all threads were there."""
     DAMAGE = 2
     """Places of the file that were damaged: `Count` of them."""
     EVENTS = 3

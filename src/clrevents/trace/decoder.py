@@ -159,10 +159,8 @@ def stopped_so_far(decoder: Decoder) -> int:
 
 def known_so_far(decoder: Decoder) -> int | None:
     """Until when the events of all threads are there, in nanoseconds; None unless the stream ended without its end."""
-    stream = decoder._stream
-    if not stream.unended:
-        return None
-    return min(stream.clock.nearest_ns(stream.known_until), duration_so_far(decoder))
+    latest = decoder._pass.latest
+    return decoder._stream.known_ns(0 if latest is None else latest) if decoder._stream.unended else None
 
 
 def occurred_in(decoder: Decoder) -> list[tuple[int | None, EventKind]]:

@@ -127,7 +127,7 @@ def scan_headers(
         counts=dict(counts.most_common()),
         threads=threads,
         duration_ns=max(clock.ns(stream.latest), 0) if counts else 0,
-        known_ns=clock.nearest_ns(min(stream.known_until, stream.latest)),
+        known_ns=stream.known_ns(stream.latest),
         losses=tuple(stream.losses),
         destroyed=tuple(stream.destroyed),
         lost=stream.lost,

@@ -58,8 +58,8 @@ class LossLog:
         self.lost = 0
         self.destroyed: list[Loss] = []
         self.missing = 0
-        self.unended = False
-        """Whether this is a copy of a trace without an end."""
+        self.unended_ns: int | None = None
+        """Until when the events of all threads are there in a copy of a trace without an end; None of any other."""
         self.unnumbered = False
         """Whether this is a copy of a trace that does not show losses."""
         self.numbers = SequenceNumbers(limits, threads.born)
@@ -115,7 +115,7 @@ class LossLog:
             text = "the mark of what the original of this copy lacked cannot be read"
             return Problem("original-damaged", "damage", text, impact="what the mark says"), 1
         if lack.what == Lacking.END:
-            self.unended = True
+            self.unended_ns = lack.start_ns
             text = "the trace that this was copied from has no end mark"
             return Problem("missing-end", "note", text, impact="what the original did not hold any more"), 1
         if lack.what == Lacking.NUMBERS:

@@ -112,7 +112,7 @@ class Stream:
     @property
     def complete(self) -> bool:
         """Whether the end of the trace was read, and for a copy, of its original too."""
-        return self._reader.complete and not self._handler.losses.unended
+        return self._reader.complete and self._handler.losses.unended_ns is None
 
     @property
     def unended(self) -> bool:
@@ -161,10 +161,10 @@ class Stream:
         """How many events are missing where the file is damaged."""
         return self._handler.losses.missing
 
-    @property
-    def known_until(self) -> int:
-        """The last tick until which the events of all threads were read; of what follows only some may be there."""
-        return self._handler.known_until
+    def known_ns(self, latest: int) -> int:
+        """Until when the events of all threads were read, if the last has this tick; of later ones some may be."""
+        known, copied = self.clock.nearest_ns(min(self._handler.known_until, latest)), self._handler.losses.unended_ns
+        return known if copied is None else min(known, copied)
 
     @property
     def latest(self) -> int:
