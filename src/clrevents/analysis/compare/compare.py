@@ -94,13 +94,14 @@ def is_saved(path: str) -> bool:
 
 
 def save_measured(found: Measured | Sequence[Measured], path: str | os.PathLike[str]) -> None:
-    """Write a measurement, or several, as JSON, a line each; the file appears complete or not at all.
+    """Write a measurement, or several, as JSON, a line each; the file appears complete or not at all,
+    as private as the traces.
 
     Such files can be put together with `cat`. Raises OSError if writing fails.
     """
     held = [found] if isinstance(found, Measured) else found
     lines = [json.dumps(one.to_dict(), separators=(",", ":"), allow_nan=False) for one in held]
-    with whole_file(os.fspath(path)) as target:
+    with whole_file(os.fspath(path), *(one.trace.path for one in held)) as target:
         target.write("\n".join([*lines, ""]).encode())
 
 
