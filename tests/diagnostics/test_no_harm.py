@@ -2,8 +2,8 @@
 by itself, always exits: whatever is recorded of it, from when to when, and however the recording ends.
 
 On .NET 8 and 11; the programs run side by side. Of what asks for metrics, each case runs ten times; of the rest, the
-full tier has a fixed sample of as many. One harm remains, which docs/live.md has: a runtime that lists its code while
-the program unloads an assembly may crash. So where code is listed, the program keeps its unloadable assemblies.
+full tier has a fixed sample of as many. docs/live.md has the harms that remain, which are the runtime's. The program
+avoids two: where code is listed it keeps its unloadable assemblies, and it pools an array before it is recorded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tiers import drawn
 pytestmark = [pytest.mark.full, pytest.mark.shared]
 BOTH = pytest.mark.parametrize("runtime", [NET8, NET11], ids=lambda runtime: runtime.name)
 
-SECONDS: Final = 2.0
+SECONDS: Final = 3.0
 """How long the program goes on."""
 PATIENCE: Final = 60.0
 """After which it hangs: it needs its seconds, more on a busy machine, or for good."""
@@ -116,6 +116,8 @@ def test_a_recorded_program_always_exits(runtime: Runtime, tmp_path: Path) -> No
         if _of_metrics(profile) or drawn(25, "no harm", runtime.name, name, end, str(turn))
     ]
 
+    missed: list[tuple[str, str, str]] = []
+
     def one(case: tuple[str, str, str]) -> str | None:
         name, end, turn = case
         chance = random.Random(" ".join(case))
@@ -124,9 +126,11 @@ def test_a_recorded_program_always_exits(runtime: Runtime, tmp_path: Path) -> No
             # Often when metrics are collected for the first time, a second after they were asked for.
             time.sleep(chance.uniform(0, 0.8))
             seconds = chance.choice((0.3, 1.0, 1.0, chance.uniform(0.9, 1.2), SECONDS, 60.0))
-            # On a busy machine it may have ended before it is asked.
-            with suppress(DiagnosticsError):
+            try:
                 recorded(process, profiles[name], end, seconds, path)
+            except (DiagnosticsError, clrevents.TraceError):
+                # It had ended before it was asked, or before anything came, on a busy machine.
+                missed.append(case)
             path.unlink(missing_ok=True)
             ended = end_of(started)
         return None if ended == "ended" else f"{name}, {end}, turn {turn}, after {seconds:.2f} s: {ended}"
@@ -135,6 +139,7 @@ def test_a_recorded_program_always_exits(runtime: Runtime, tmp_path: Path) -> No
         harmed = [case for case in pool.map(one, cases) if case is not None]
     assert len(cases) > 80
     assert not harmed, (len(harmed), len(cases), harmed)
+    assert len(missed) < len(cases) / 2
 
 
 def _of_metrics(profile: Profile) -> bool:
@@ -147,7 +152,7 @@ def test_what_the_law_holds_against() -> None:
     settings = SessionSettings(counter_providers(), 16, rundown=False)
 
     def one(turn: int) -> str:
-        with living(NET11) as (started, process):
+        with suppress(DiagnosticsError), living(NET11) as (started, process):
             time.sleep(0.3)
             connection, session = run(start_session(process.endpoint, settings), "a recording")
             time.sleep(1 + turn / 500)
@@ -156,6 +161,7 @@ def test_what_the_law_holds_against() -> None:
             connection.close()
             stopper.close()
             return ended
+        return "it was too late"
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         assert "hangs" in pool.map(one, range(-12, 12))

@@ -4,6 +4,7 @@
 // event source for tasks, without which the first collection of metrics needs a lock
 // (src/clrevents/diagnostics/metrics_guard.py).
 using System;
+using System.Buffers;
 using System.Collections.Generic;
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
@@ -71,6 +72,8 @@ public static class Lively
     public static int Main(string[] a)
     {
         double seconds = double.Parse(a[0], System.Globalization.CultureInfo.InvariantCulture);
+        // .NET 8 may hang if arrays are pooled for the first time while a recording begins (docs/live.md).
+        ArrayPool<char>.Shared.Return(ArrayPool<char>.Shared.Rent(16));
         var clock = Stopwatch.StartNew();
         for (int round = 0; clock.Elapsed.TotalSeconds < seconds; round++)
         {
