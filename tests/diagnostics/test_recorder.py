@@ -92,12 +92,14 @@ def test_a_runtime_that_never_ends_is_given_up_within_the_limit(tmp_path: Path) 
 
 def test_a_runtime_that_writes_on_after_the_stop_is_given_up_within_the_limit(tmp_path: Path) -> None:
     """The limit counts from the stop: bytes that keep coming do not move it."""
-    with ScriptedRuntime(tmp_path / "a", live=[SAMPLE], rest=for_seconds(5, SAMPLE[:5000]), pause=0.001) as runtime:
+    with ScriptedRuntime(
+        tmp_path / "a", live=[SAMPLE[:5000]], rest=for_seconds(5, SAMPLE[5000:9000]), pause=0.001
+    ) as runtime:
         began = time.monotonic()
         recorder, (file,) = record(runtime, tmp_path, RecordingPlan(duration=0.1, stop_seconds=0.5))
         assert time.monotonic() - began < 3
     assert (file.end, file.complete, recorder.why) == ("abandoned", False, "the time was up")
-    assert file.path.read_bytes().startswith(SAMPLE + SAMPLE[:5000])
+    assert file.path.read_bytes().startswith(SAMPLE[:9000])
 
 
 @pytest.mark.parametrize("cut", [0, 1, 7, 100, 5000, len(SAMPLE) - 1])
