@@ -84,7 +84,7 @@ class _TerminalBar:
         import click
 
         self._done = 0
-        self._bar = click.progressbar(
+        self._bar: Any = click.progressbar(
             length=1, label=what, file=stream, show_eta=True, item_show_func=lambda _: self._amount()
         )
         self._stream = stream
