@@ -10,8 +10,11 @@ import pytest
 import clrevents
 from asked_events import known_events
 from clrevents.analysis.framework.run.catalogue import report_names
+from clrevents.events import ContentionStart_V2, ContentionStop_V1, ThreadCreated_V0
+from clrevents.testing.builder import TraceBuilder
 from costly import elements
 from costly_reports import asked_in_turn
+from counting import lines
 from tiers import few
 
 FEW: Final = 40
@@ -39,3 +42,18 @@ def test_work_grows_with_what_is_asked_for(report: str) -> None:
     for ids, threads in WAYS:
         less, more = (work(report, count, ids, threads) - nothing for count in (FEW, MANY))
         assert more < 6 * max(less, 0) + 20_000, f"{report} {ids} {threads}: {less} → {more}"
+
+
+def test_an_id_that_many_threads_had_one_after_the_other() -> None:
+    """What is known of an id is looked through once, not for each thread that had it."""
+    counts = []
+    for count in (50, 100, 400):
+        trace = TraceBuilder().thread(7)
+        for number in range(count):
+            trace.event(ThreadCreated_V0(number, 1, 0, number, 7, 0))
+            trace.event(ContentionStart_V2(0, 0, 1, 2, 3)).event(ContentionStop_V1(0, 0, 5.0))
+        with clrevents.open(trace.build()) as found:
+            found.event_counts()
+            counts.append(lines(lambda found=found: found.report("threads")))  # type: ignore[misc]
+    # The first pays for what is loaded once.
+    assert counts[2] < 4.4 * counts[1]

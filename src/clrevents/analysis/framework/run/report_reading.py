@@ -138,11 +138,10 @@ class ReportReading:
         earlier ones.
         """
         events = {}
-        self._part, impossible = _parts(self._part, chunk.tables.get(CUT))
-        joins = chunk.tables.get(JOINED)
-        self._join = self._join or JoinedRun.of(joins)
-        marks = {CUT: impossible, JOINED: len(joins) if joins is not None and self._join is None else 0}
-        self._unfit.update({mark: count for mark, count in marks.items() if count})
+        self._part, parts = _parts(self._part, chunk.tables.get(CUT))
+        joined, joins = JoinedRun.of(chunk.tables.get(JOINED))
+        self._join = self._join or joined
+        self._unfit.update({mark: count for mark, count in ((CUT, parts), (JOINED, joins)) if count})
         window = window.within(self._part)
         for event, table in chunk.tables.items():
             rows, distant = near_table(table)

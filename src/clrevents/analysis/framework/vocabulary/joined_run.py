@@ -25,13 +25,12 @@ class JoinedRun:
     end_ns: int
 
     @classmethod
-    def of(cls, marks: Table | None) -> JoinedRun | None:
-        """What the first of the marks says; None without one, or if it says what cannot be."""
-        if marks is None or not len(marks):
-            return None
-        found = cls(*(marks.column(name).tolist()[0] for name in MARK_NAMES))
-        possible = found.uncertainty_ns >= 0 and 0 <= found.contradicting <= found.compared
-        return found if possible else None
+    def of(cls, marks: Table | None) -> tuple[JoinedRun | None, int]:
+        """What the first of these marks says, None without one; and how many of them, left out, say what cannot be."""
+        columns = () if marks is None else (marks.column(name).tolist() for name in MARK_NAMES)
+        every = [cls(*values) for values in zip(*columns, strict=True)]
+        found = [one for one in every if one.uncertainty_ns >= 0 and 0 <= one.contradicting <= one.compared]
+        return (found[0] if found else None), len(every) - len(found)
 
     def note(self) -> Note:
         """What everybody must know who reads times of both."""
