@@ -3,7 +3,7 @@ by itself, always exits: whatever is recorded of it, from when to when, and howe
 
 On .NET 8 and 11; the programs run side by side. Of what asks for metrics, each case runs ten times; of the rest, the
 full tier has a fixed sample of as many. docs/live.md has the harms that remain, which are the runtime's. The program
-avoids two: where code is listed it keeps its unloadable assemblies, and it pools an array before it is recorded.
+avoids two: where code is listed it keeps its unloadable assemblies, and it is recorded when it is past its start.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ def living(runtime: Runtime, *more: str, seconds: float = SECONDS) -> Iterator[t
     command = [str(installed(runtime).dotnet), str(lively()), str(seconds), *more]
     started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **NEWER})
     try:
+        assert started.stdout is not None
+        assert started.stdout.readline() == "ready\n"
         yield started, _socket_of(started)
     finally:
         started.kill()

@@ -72,8 +72,12 @@ public static class Lively
     public static int Main(string[] a)
     {
         double seconds = double.Parse(a[0], System.Globalization.CultureInfo.InvariantCulture);
-        // .NET 8 may hang if arrays are pooled for the first time while a recording begins (docs/live.md).
+        // .NET 8 may hang if its own event sources are made by these just while a recording begins (docs/live.md).
         ArrayPool<char>.Shared.Return(ArrayPool<char>.Shared.Rent(16));
+        kept.Add(new Timer(_ => { }, null, 1, 50));
+        ThreadPool.QueueUserWorkItem(_ => { });
+        Thread.Sleep(20);
+        Console.WriteLine("ready");
         var clock = Stopwatch.StartNew();
         for (int round = 0; clock.Elapsed.TotalSeconds < seconds; round++)
         {
