@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,7 @@ from shared_files import SHARED, Shared, needs_shared, traces
 import clrevents
 from clrevents.analysis import read_samples
 from clrevents.errors import TraceError
+from dotnet_runtimes import clrevents_run
 
 pytestmark = needs_shared
 
@@ -54,6 +56,8 @@ def test_stacks_that_the_runtime_cut_are_counted() -> None:
             assert (note.numbers, report.metrics["cut_total"].value) == ({"stacks": 60, "weight": CUT}, CUT), name
         (finding,) = trace.doctor("trace.stacks").found
         assert trace.report("threads").threads[0].role == "main"
+    shown = clrevents_run("info", FINDS / "stacks-of-100-frames.nettrace", "--json")
+    assert json.loads(shown.stdout)["stacks"] == {"count": 2, "cut": 1}
     assert (samples.cut_total, samples.in_states("running").cut_total) == (CUT, CUT)
     assert samples.shaped(fold="P.Down").cut_total == CUT
     assert samples.cut_text is not None

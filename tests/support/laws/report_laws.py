@@ -598,14 +598,16 @@ def _sums_of_a_part(
 
 
 def what_is_removed_is_never_zero(declarations: Sequence[Declaration], data: bytes) -> None:
-    """Without a provider, or a keyword of the runtime, a number may become null but never an exact 0, and no column of
-    a table 0 in all of its rows; asks all these reports in one."""
+    """Without a provider, a keyword of the runtime, or the ends of everything, a number may become null but never an
+    exact 0, and no column of a table 0 in all of its rows; asks all these reports in one."""
     asked = [Asked(declaration, declaration.parameters()) for declaration in declarations]
     with opened(data) as trace:
         whole = ask(trace, asked, {}, iter)
     amounts = {name: dict(_amounts(answer)) for name, answer in whole.items()}
     zeros = []
-    for removed, kinds in removable(data).items():
+    with opened(data) as trace:
+        ends = frozenset(key for key in trace.event_counts() if key.name.endswith(_ENDS))
+    for removed, kinds in [*removable(data).items(), ("ends", ends)]:
         with opened(without(data, kinds)) as trace:
             less = ask(trace, asked, {}, iter)
         for report, answer in less.items():
@@ -628,9 +630,14 @@ def _amounts(answer: Answer[Any]) -> Iterator[tuple[tuple[str, str], list[Any]]]
                 yield (table.name, column.name), answer.table(table.name).column(column.name).tolist()
 
 
+_ENDS: Final = ("Stop", "Completed", "WaitEnd", "EndEnd", "GCEnd")
 OF_WHAT_IS_THERE: Final = {
     ("activities", "ambiguous"),
     ("activities", "never_stopped"),
+    ("activities", "stopped"),
+    ("activities", "orphans"),
+    ("requests", "stopped"),
+    *(("sample-activities", name) for name in ("spent", "spent_ns", "stopped")),
     ("threads", "unknown_total"),
     ("threads", "unknown_ns"),
     # Dynamic methods say that their IL has no bytes.

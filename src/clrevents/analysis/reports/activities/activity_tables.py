@@ -85,7 +85,9 @@ class ActivityName(Row):
     name: CodeName = column("The name of their events without `Start` and `Stop`.", importance=0)
     count: Count = column("How many started.", importance=1)
     stopped: Count = column("How many of them have a stop event.", importance=3)
-    total_ns: DurationNs = column("The total duration of those with a stop event. They may overlap.", importance=1)
+    total_ns: DurationNs | None = column(
+        "The total duration of those with a stop event, which may overlap; null if none has one.", importance=1
+    )
     p50_ns: DurationNs | None = column("The median duration, by nearest rank; null if none has a stop.", importance=1)
     p90_ns: DurationNs | None = column("The 90th percentile; null if none has a stop.")
     p99_ns: DurationNs | None = column("The 99th percentile; null if none has a stop.", importance=3)
@@ -199,12 +201,12 @@ class ActivityTables:
                     "name": source.name,
                     "count": len(mine),
                     "stopped": len(took),
-                    "total_ns": int(took.sum()),
+                    "total_ns": int(took.sum()) if len(took) else None,
                     **{f"p{percent}_ns": nearest_rank(took, percent) for percent in (50, 90, 99)},
                     "max_ns": nearest_rank(took, 100),
                 }
             )
-        rows.sort(key=lambda one: (-one["total_ns"], one["provider"], one["name"]))
+        rows.sort(key=lambda one: (-(one["total_ns"] or 0), one["provider"], one["name"]))
         return self._context.summed(ActivityName, rows)
 
     def leaks(self) -> ReportTable[ActivityLeak]:

@@ -42,12 +42,15 @@ def lookups(rows: Mapping[str, Gathered], window: TimeWindow) -> dict[str, int |
     }
 
 
-def turns(rows: Mapping[str, Gathered], window: TimeWindow) -> dict[str, int]:
-    """The background thread's turns and pauses. Turns, pauses and methods count where their events lie."""
+def turns(rows: Mapping[str, Gathered], window: TimeWindow) -> dict[str, int | None]:
+    """The background thread's turns and pauses. Turns, pauses and methods count where their events lie; None for what
+    only ends tell if there are none."""
     starts, stops, pauses = rows[TURN], rows[TURN_END], rows[PAUSE]
     return {
         "turns": int(_held(starts, window).sum()),
-        "turn_methods": int(stops.numbers("JittedMethodCount")[_held(stops, window)].sum()),
+        "turn_methods": int(stops.numbers("JittedMethodCount")[_held(stops, window)].sum())
+        if len(stops) or not len(starts)
+        else None,
         "turn_total": _took(starts, stops, ("thread_id",), window),
         "pauses": int(_held(pauses, window).sum()),
         "paused_total": _took(pauses, rows[RESUME], (), window),
@@ -64,6 +67,8 @@ def _held(rows: Gathered, window: TimeWindow) -> Mask:
     return window.holds(rows.numbers("time_ns"))
 
 
-def _took(begins: Gathered, ends: Gathered, keys: tuple[str, ...], window: TimeWindow) -> int:
+def _took(begins: Gathered, ends: Gathered, keys: tuple[str, ...], window: TimeWindow) -> int | None:
     first, second = matched([begins], [ends], keys)
+    if len(begins) and not len(ends):
+        return None
     return int(window.overlap(begins.numbers("time_ns")[first], ends.numbers("time_ns")[second]).sum())

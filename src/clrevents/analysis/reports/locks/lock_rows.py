@@ -44,14 +44,17 @@ class ContendedLock(Row):
     )
     native: Flag = column("A lock of the runtime itself, not of the program.", importance=3)
     count: Count = column("How many contentions began.")
-    waited_ns: DurationNs = column("How long all threads together waited.", importance=0)
+    waited_ns: DurationNs | None = column(
+        "How long all threads together waited; null if no length is known.", importance=0
+    )
     away_ns: DurationNs | None = column(
         "How long they were off their processors meanwhile; null unless the kernel recorded it.", importance=3
     )
     share: Ratio | None = column("Its share of all waiting of its kind, native or not; null if that is 0.")
     max_ns: DurationNs | None = column("The longest wait.")
-    open: Count = column(
-        "How many waits were still going on when tracing stopped; if any, times are lower bounds.", importance=3
+    open: Count | None = column(
+        "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown.",
+        importance=3,
     )
     threads: Count = column("How many threads waited.")
     most_waiters: Count | None = column("The most threads that waited at once; null if the lock is unknown.")
@@ -93,10 +96,12 @@ class WaitingMethod(Row):
 
     method: CodeName | None = column("The method; null for stacks without names.")
     count: Count = column("How many contentions began.")
-    waited_ns: DurationNs = column("How long it waited, on all threads.")
+    waited_ns: DurationNs | None = column("How long it waited, on all threads; null if no length is known.")
     share: Ratio | None = column("Its share of all waiting; null if that is 0.")
     max_ns: DurationNs | None = column("The longest wait.")
-    open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
+    open: Count | None = column(
+        "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown."
+    )
     threads: Count = column("How many threads waited.")
     locks: Count = column("How many locks it waited for; all unknown ones count as one.")
     stack_id: StackId = column("One of its call stacks.", hidden=True)
@@ -109,13 +114,15 @@ class WaitingThread(Row):
     thread_id: ThreadId = column("The thread.")
     thread_name: Word | None = column("Its name; null if unknown.", hidden=True)
     count: Count = column("How many contentions began.")
-    waited_ns: DurationNs = column("How long it waited.")
+    waited_ns: DurationNs | None = column("How long it waited; null if no length is known.")
     away_ns: DurationNs | None = column(
         "How long it was off the processor meanwhile; null unless the kernel recorded it.", importance=3
     )
     share: Ratio | None = column("Its share of all waiting; null if that is 0.")
     max_ns: DurationNs | None = column("The longest wait.")
-    open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
+    open: Count | None = column(
+        "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown."
+    )
 
 
 @row
@@ -125,10 +132,13 @@ class LockOwner(Row):
     lock_id: Handle | None = column("The lock; null if not recorded.")
     owner_thread_id: ThreadId | None = column("The thread that held it when others began to wait; null if unknown.")
     count: Count = column("How many contentions began.")
-    waited_ns: DurationNs = column(
-        "How long the threads waited that found it held by this owner. Others may have held the lock later."
+    waited_ns: DurationNs | None = column(
+        "How long the threads waited that found it held by this owner, though others may have held it later; null if "
+        "no length is known."
     )
-    open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
+    open: Count | None = column(
+        "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown."
+    )
     owner_method: CodeName | None = column("What it was seen doing most often when they began; null without a sample.")
 
 

@@ -155,7 +155,7 @@ class LockTables:
                     "clr_instance_id": int(self.found.instance[row]),
                 }
             )
-        rows.sort(key=lambda row: (row["native"], -row["waited_ns"], -row["count"]))
+        rows.sort(key=lambda row: (row["native"], -(row["waited_ns"] or 0), -row["count"]))
         return self._context.summed(ContendedLock, rows)
 
     def methods(self) -> ReportTable[WaitingMethod]:
@@ -295,14 +295,16 @@ class LockTables:
 
     def _sums(self, mine: Ints) -> dict[str, Any]:
         total = self._totals[bool(self.found.native[mine[0]])]
-        waited = int(self.waited[mine].sum())
+        # What neither ended nor is known to go on has no length, and may go on.
+        known = bool(self.found.duration_known[mine].any())
+        waited = int(self.waited[mine].sum()) if known else None
         return {
             "count": int(self.begun[mine].sum()),
             "waited_ns": waited,
             "away_ns": _summed(self._away_inside, mine),
-            "share": waited / total if total else None,
+            "share": waited / total if total and waited is not None else None,
             "max_ns": self.longest(mine),
-            "open": int(self._open[mine].sum()),
+            "open": int(self._open[mine].sum()) if known else None,
         }
 
     @cached_property
@@ -447,5 +449,5 @@ def _summed(parts: list[int | None], rows: Ints) -> int | None:
 
 
 def _longest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    rows.sort(key=lambda row: (-row["waited_ns"], -row["count"]))
+    rows.sort(key=lambda row: (-(row["waited_ns"] or 0), -row["count"]))
     return rows

@@ -203,7 +203,8 @@ class LocksCollector(Collector[LocksReport]):
             "waited_median": median,
             "waited_p95": p95,
             "locks": len(set(found.lock[managed & (found.lock != 0)].tolist())),
-            "convoys": len(convoys),
+            # One is told by the ends of its waits.
+            "convoys": len(convoys) if not managed.any() or found.duration_known[managed].any() else None,
             "unfinished": int((tables.begun & ~found.native & ~found.spans.ended).sum()),
             "native_count": int((tables.begun & found.native).sum()),
             "native_waited_total": sum_of("native_waited_total", native, int(tables.waited[native].sum())),

@@ -193,13 +193,17 @@ class RequestRoute(Row):
     method: PrivateText | None = column("The HTTP method; null if unknown.", importance=1)
     route: PrivateText | None = column("The route, as derived from paths.", importance=0)
     count: Count = column("How many started.", importance=1)
-    failed: Count = column("How many of them failed, or have a status of 500 or more.", importance=1)
+    failed: Count | None = column(
+        "How many of them failed, or have a status of 500 or more; null if none has a stop event.", importance=1
+    )
     stopped: Count = column("How many have a stop event; durations cover these.", importance=3)
     p50_ns: DurationNs | None = column("The median duration, by nearest rank; null if none has a stop.", importance=0)
     p90_ns: DurationNs | None = column("The 90th percentile; null if none has a stop.")
     p99_ns: DurationNs | None = column("The 99th percentile; null if none has a stop.", importance=1)
     max_ns: DurationNs | None = column("The longest duration; null if none has a stop.")
-    total_ns: DurationNs = column("Their total duration. They may overlap.", importance=3)
+    total_ns: DurationNs | None = column(
+        "Their total duration, though they may overlap; null if none has a stop event.", importance=3
+    )
 
 
 @row(text="route")
@@ -211,7 +215,9 @@ class RequestPeriod(Row):
     host: PrivateText | None = column("Host and port; null for a server.")
     route: PrivateText | None = column("The route, as derived from paths.")
     count: Count = column("How many started.")
-    failed: Count = column("How many of them failed, or have a status of 500 or more.")
+    failed: Count | None = column(
+        "How many of them failed, or have a status of 500 or more; null if none has a stop event."
+    )
     p50_ns: DurationNs | None = column("The median duration, by nearest rank; null if none has a stop.")
     p90_ns: DurationNs | None = column("The 90th percentile; null if none has a stop.")
     p99_ns: DurationNs | None = column("The 99th percentile; null if none has a stop.")

@@ -238,14 +238,14 @@ class RequestTables:
                     "method": method,
                     "route": route,
                     "count": len(mine),
-                    "failed": sum(request.wrong for request in mine),
+                    "failed": sum(request.wrong for request in mine) or (0 if took else None),
                     "stopped": len(took),
                     **{f"p{percent}_ns": nearest_rank(took, percent) for percent in (50, 90, 99)},
                     "max_ns": nearest_rank(took, 100),
-                    "total_ns": sum(took),
+                    "total_ns": sum(took) if took else None,
                 }
             )
-        rows.sort(key=lambda row: (-row["total_ns"], row["side"], row["route"] or ""))
+        rows.sort(key=lambda row: (-(row["total_ns"] or 0), row["side"], row["route"] or ""))
         return self._context.summed(RequestRoute, rows)
 
     def periods(self, length_ns: int) -> ReportTable[RequestPeriod]:
@@ -262,7 +262,7 @@ class RequestTables:
                     "host": host,
                     "route": route,
                     "count": len(mine),
-                    "failed": sum(request.wrong for request in mine),
+                    "failed": sum(request.wrong for request in mine) or (0 if took else None),
                     **{f"p{percent}_ns": nearest_rank(took, percent) for percent in (50, 90, 99)},
                 }
             )

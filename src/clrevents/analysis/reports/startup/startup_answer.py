@@ -117,9 +117,11 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
     for kind, spans, owned in zip(KINDS, start.spans, start.owned, strict=True):
         known = start.launched and _tells(start, kind)
         total = int(owned.within(window.low, min(window.high, end)).sum())
-        found[f"{kind}_total"] = total if known else None
+        # Where no begin has its end, nobody knows how long any took.
+        timed = known and (not len(spans) or bool(spans.closed.any()))
+        found[f"{kind}_total"] = total if timed else None
         found[f"{kind}_to_main"] = None
-        if known and start.main is not None:
+        if timed and start.main is not None:
             found[f"{kind}_to_main"] = int(owned.within(window.low, min(window.high, start.main_ns)).sum())
         found[f"{kind}_count"] = int(start.begun(spans).sum()) if known else None
     words = tables["compilations"].column("precompiled").tolist()
