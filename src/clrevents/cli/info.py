@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import click
-import numpy as np
 
 import clrevents
 from clrevents._util.units import duration_text, moment_text, size_text
@@ -19,7 +18,6 @@ from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.recording.recording_kind import KIND_WORDS
 from clrevents.analysis.framework.run.answerable import asked_and_needed, trace_answers
-from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.cli.output import Output, event_label, record_lines, safe
 from clrevents.cli.reading import (
     FailOn,
@@ -31,9 +29,8 @@ from clrevents.cli.reading import (
     with_option,
 )
 from clrevents.errors import UNENDED, DamageError, ErrorMode, PayloadError
-from clrevents.export.files.facts import process_object, trace_object
+from clrevents.export.files.facts import process_object, stacks_object, trace_object
 from clrevents.schema.registry import RUNDOWN
-from clrevents.symbols.stacks import cut_stacks
 
 _MOST: Final = 3
 """Kinds of event that are named."""
@@ -147,14 +144,7 @@ def _fact_text(name: str, value: Any) -> str:
 
 def _ask(trace: clrevents.Trace) -> dict[str, Any]:
     """Everything this command knows, as the JSON object. Keys are only ever added."""
-    return {"schema": "clrevents.info/1", **trace_object(trace), **trace_answers(trace), "stacks": _stacks(trace)}
-
-
-def _stacks(trace: clrevents.Trace) -> dict[str, int]:
-    """How many stacks there are, and how many of them a runtime cut."""
-    depths = np.diff(trace.stacks.arrays.offsets)
-    cut = 0 if trace.info.version >= MANY_PROCESSES else int(cut_stacks(depths).sum())
-    return {"count": len(depths), "cut": cut}
+    return {"schema": "clrevents.info/1", **trace_object(trace), **trace_answers(trace), "stacks": stacks_object(trace)}
 
 
 def _show(out: Output, name: str, found: dict[str, Any]) -> None:

@@ -8,9 +8,13 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+import numpy as np
+
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.errors import Problem
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.registry import RUNDOWN, RUNTIME
+from clrevents.symbols.stacks import cut_stacks
 from clrevents.trace import Loss, ProcessLife, RawPayload, Trace, passes_of
 
 _RUNTIME_EVENTS: Final = {RUNTIME: "RuntimeInformationStart", RUNDOWN: "RuntimeInformationDCStart"}
@@ -73,6 +77,13 @@ def trace_object(trace: Trace) -> dict[str, Any]:
         "losses": [loss_object(x) for x in trace.losses],
         "problems": [problem_object(p) for p in trace.problems],
     }
+
+
+def stacks_object(trace: Trace) -> dict[str, int]:
+    """How many stacks there are, and how many of them a runtime cut."""
+    depths = np.diff(trace.stacks.arrays.offsets)
+    cut = 0 if trace.info.version >= MANY_PROCESSES else int(cut_stacks(depths).sum())
+    return {"count": len(depths), "cut": cut}
 
 
 def process_object(life: ProcessLife) -> dict[str, Any]:
