@@ -33,7 +33,7 @@ from clrevents.decode.stream.losses import LossLog
 from clrevents.decode.stream.region import RowQueue
 from clrevents.decode.stream.resolver import LabelTable, Resolver, ThreadTable
 from clrevents.decode.stream.salvage import PlausibilityCheck
-from clrevents.errors import Limits, damage
+from clrevents.errors import Limits, Problem, damage
 from clrevents.schema.registry import Registry
 
 
@@ -124,6 +124,9 @@ class BlockHandler:
         self.clock = Clock(info.sync_qpc, info.frequency, info.start)
         self.losses.begin(self.clock, info.version)
         self._plausibility.pointer_size = info.pointer_size
+        if info.start is None:
+            text = "the header has no valid date"
+            self._errors.report(Problem("bad-date", "note", text, impact="dates; times since the start are known"))
         if info.format == "NetPerf":
             # Without sequence points, sorting would make the order depend on how the stream was sliced.
             self._rows.in_time_order = False

@@ -36,6 +36,8 @@ class SeriesKey(NamedTuple):
     session: str | None
     version: str
     unit: str
+    instrument_id: int = -1
+    """Tells meters of one name apart (.NET 9 and later); -1 if unknown, and for EventCounters."""
 
 
 SeriesNumbers: TypeAlias = Interned[SeriesKey]

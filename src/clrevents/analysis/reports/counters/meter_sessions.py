@@ -7,6 +7,8 @@ The intervals of values are those of the collection around them, in the same ses
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +17,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.marks import Marks
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.counters.counter_columns import EventFields, Ints
-from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, CounterValues
+from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, CounterValues, SeriesKey
 
 START: Final = "CollectionStart"
 _STOP: Final = "CollectionStop"
@@ -62,6 +64,7 @@ class MeterSessions:
         self._first_seen: dict[str, int] = {}
         self._refused: dict[str, int] = {}
         self._instruments: dict[tuple[str, str, str, str], tuple[int, str]] = {}
+        self._meter_tags: dict[tuple[str, int], str] = {}
         self._problems: list[MeterProblem] = []
 
     def take(self, name: str, rows: Gathered) -> None:
@@ -103,6 +106,17 @@ class MeterSessions:
         found = self._instruments.get((session or "", meter, version, name))
         return None if found is None else found[1]
 
+    def told_apart(self, keys: Sequence[SeriesKey]) -> list[SeriesKey]:
+        """The keys, with the tags of their meters where several meters have an instrument of this name."""
+        instruments = {_instrument(key): key for key in keys}
+        same = Counter((key.session, key.provider, key.name) for key in instruments.values())
+        return [
+            key._replace(tags=",".join(filter(None, (self._meter_tags.get(_instrument(key)), key.tags))))
+            if same[key.session, key.provider, key.name] > 1
+            else key
+            for key in keys
+        ]
+
     def intervals(self, values: CounterValues, sessions: list[str | None], marks: Marks) -> Ints:
         """The interval of each value, whose session is given: that of its collection, unless an event of that may be
         missing in between.
@@ -140,6 +154,10 @@ class MeterSessions:
             # Begin and announcement say the same; the last one holds.
             if known is None or known[0] < place:
                 self._instruments[session, meter, version, name] = place, type
+        sessions, tags, ids = fields.texts("sessionId"), fields.texts("meterTags"), fields.counts("instrumentId")
+        for each, tagged, number in zip(sessions, tags, ids.tolist(), strict=True):
+            if tagged and number >= 0:
+                self._meter_tags[each or "", number] = tagged
 
     def _reported(self, name: str, fields: EventFields, places: list[int]) -> None:
         sessions = fields.texts({_REFUSED: "runningSessionId", _MISCONFIGURED: "clientId"}.get(name, "sessionId"))
@@ -165,3 +183,7 @@ def _setting(text: str | None, number: float) -> str | None:
     if text is not None:
         return text
     return None if math.isnan(number) else f"{number:g}"
+
+
+def _instrument(key: SeriesKey) -> tuple[str, int]:
+    return key.session or "", key.instrument_id

@@ -59,6 +59,7 @@ def read_meter_values(rows: Gathered, numbers: SeriesNumbers) -> ReadMeters:
     meters, names = fields.texts("meterName"), fields.texts("instrumentName")
     kept = np.array([row for row, name in enumerate(names) if name and meters[row] is not None], dtype=np.int64)
     tags, sessions, versions, units = map(fields.texts, ("tags", "sessionId", "meterVersion", "unit"))
+    ids = fields.counts("instrumentId")
     keys = [
         SeriesKey(
             meters[row] or "",
@@ -69,6 +70,7 @@ def read_meter_values(rows: Gathered, numbers: SeriesNumbers) -> ReadMeters:
             sessions[row] or "",
             versions[row] or "",
             units[row] or "",
+            int(ids[row]),
         )
         for row in kept.tolist()
     ]

@@ -146,7 +146,7 @@ class CountersCollector(Collector[CountersReport]):
 
     def finish(self, context: Context) -> CountersReport:
         """Find the intervals, number the series, and sum them up."""
-        keys = list(self._numbers)
+        keys = self._sessions.told_apart(list(self._numbers))
         values = CounterValues.joined(self._values)
         sessions = [keys[number].session for number in values.series.tolist()]
         intervals = self._sessions.intervals(values, sessions, context.marks)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.container.blocks import Block, End, Events, Fault, Header, MetadataRow, TraceInfo
-from clrevents.decode.container.container import check_clock, cut, system_time
+from clrevents.decode.container.container import check_clock, check_pointer_size, cut, system_time
 from clrevents.decode.container.metadata import BadFields, read_fields_v1
 from clrevents.decode.container.netperf.netperf_records import RECORD, STACK_LIMIT, Records, walk_records
 from clrevents.decode.container.next_trace import NEXT_TRACE, behind_end
@@ -83,18 +83,24 @@ class NetPerf12:
 
     def _header(self, window: Window) -> Iterator[Block]:
         window.require(3 + 12)
-        version, _, length = struct.unpack_from("<iii", window.data, window.pos + 3)
+        version, reader, length = struct.unpack_from("<iii", window.data, window.pos + 3)
         if version not in (1, 2):
             raise UnreadableError(
                 f"unsupported NetPerf version {version}; versions 1 to 3 can be read", offset=window.pos + 3
             )
-        at = window.pos + 15 + length + 1
-        window.require(at + _HEADER.size - window.pos)
+        # Writers that demand a reader of version 1 have one more reference first, and the pointer size last.
+        sized = reader == 1
+        at = window.pos + 15 + length + 1 + 4 * sized
+        window.require(at + _HEADER.size + 4 * sized - window.pos)
         _, *when, sync, frequency = _HEADER.unpack_from(window.data, at)
         check_clock(frequency, window.base + at + 28)
+        end, pointer_size = at + _HEADER.size, 8
+        if sized:
+            (pointer_size,) = struct.unpack_from("<i", window.data, end)
+            check_pointer_size(pointer_size, window.base + end)
         self._version = version
-        window.pos = at + _HEADER.size
-        yield Header(TraceInfo("NetPerf", version, system_time(tuple(when)), sync, frequency, pointer_size=8))
+        window.pos = end + 4 * sized
+        yield Header(TraceInfo("NetPerf", version, system_time(tuple(when)), sync, frequency, pointer_size))
 
     def _records(self, window: Window) -> Iterator[Block]:
         """As many complete records as the window has; their sizes distinguish them from the footer."""

@@ -58,6 +58,8 @@ _SIZES = {
     _LEVEL: 1,
     _VERSION: 1,
 }
+_AS_PAIRS: Final = {"Version": "version", "OpCode": "opcode"}
+_BYTE: Final = 255
 
 
 def read_row(cursor: Cursor, what: Row) -> Cursor:
@@ -320,6 +322,11 @@ def _label_list(cursor: Cursor) -> LabelList:
             overrides["version"] = cursor.u8("version")
         else:
             raise _UnknownLabel(kind, offset)
+    for key, number in pairs:
+        # As the Linux recorder at first wrote what has labels of its own.
+        name = _AS_PAIRS.get(key)
+        if name is not None and str(number).isdecimal() and int(number) <= _BYTE:
+            overrides.setdefault(name, int(number))
     return LabelList(activity, related, trace, span, tuple(pairs), tuple(sorted(overrides.items())))
 
 

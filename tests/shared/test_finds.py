@@ -1,0 +1,28 @@
+"""Inputs that were once answered wrongly (`../shared/finds`), and what is right."""
+
+from __future__ import annotations
+
+import pytest
+from shared_files import SHARED, needs_shared
+
+import clrevents
+
+pytestmark = [needs_shared, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
+
+
+def test_two_meters_of_one_name() -> None:
+    with clrevents.open(SHARED / "finds/two-meters-same-name.nettrace") as trace:
+        rows = [(row.tags, row.last, row.mean) for row in trace.report("counters").series]
+    assert sorted(rows) == [("bind=0.0.0.0", 3, 3), ("bind=::", 1000, 1000)]
+
+
+def test_the_version_of_an_event_as_a_pair() -> None:
+    with clrevents.open(SHARED / "finds/v6-version-as-text-label.nettrace") as trace:
+        assert {(event.key.version, event.payload.TypeName) for event in trace.events()} == {(4, "System.Byte[]")}
+
+
+def test_netperf_2_of_a_32_bit_process() -> None:
+    with clrevents.open(SHARED / "finds/netperf-2-reader-1-32bit.netperf") as trace:
+        assert (str(trace.info.start), trace.info.pointer_size) == ("2018-01-17 00:06:20.497000+00:00", 4)
+        assert [event.payload.TypeName for event in trace.events()] == ["System.Object"] * 3
+        assert trace.check().ok
