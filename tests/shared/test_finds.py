@@ -26,3 +26,20 @@ def test_netperf_2_of_a_32_bit_process() -> None:
         assert (str(trace.info.start), trace.info.pointer_size) == ("2018-01-17 00:06:20.497000+00:00", 4)
         assert [event.payload.TypeName for event in trace.events()] == ["System.Object"] * 3
         assert trace.check().ok
+
+
+def test_booleans_and_decimals_before_a_text() -> None:
+    """Written in 1 byte and as a double while 4 and 16 are described."""
+    with clrevents.open(SHARED / "finds/self-described-bool-decimal.nettrace") as trace:
+        assert [tuple(getattr(e.payload, name) for name in e.payload.__fields__) for e in trace.events()] == [
+            (True, False, "end"),
+            (False, False, "end"),
+            (True, False, "ends"),
+            (12.5, "end"),
+            (12.5, "endless"),
+            (True, "e"),
+            (True, False, 5),
+            (True, False, True, False, "abcdef"),
+            (False, False, False, False, "abcdef"),
+        ]
+        assert trace.check().ok

@@ -250,7 +250,11 @@ class _TooMany(Exception):
 
 
 def variants(fields: tuple[FieldDescription, ...], provider: str) -> tuple[Variant, ...]:
-    """The readings to try, in order; the first that matches a payload exactly is right."""
+    """The readings to try, in order; the first that matches a payload exactly is right.
+
+    Before a text or an array, the wide readings come last: with their many zeros, what was written wide hardly fits a
+    narrow reading, while what was written narrow may fit a wide one that begins with a part of the text.
+    """
     codes = set(_codes(fields))
     tries = [Variant()]
     if TypeCode.BOOLEAN in codes:
@@ -259,6 +263,8 @@ def variants(fields: tuple[FieldDescription, ...], provider: str) -> tuple[Varia
         tries.append(Variant(decimals_as_doubles=True))
         if TypeCode.BOOLEAN in codes:
             tries.append(Variant(small_booleans=True, decimals_as_doubles=True))
+    if codes & {TypeCode.STRING, *ARRAYS}:
+        tries.reverse()
     if any(f.code == TypeCode.UTF8 for f in fields):
         counted = Variant(counted_utf8=True)
         tries = [counted, *tries] if provider.startswith("Universal.") else [*tries, counted]

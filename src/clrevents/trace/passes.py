@@ -309,7 +309,9 @@ class Passes:
         for kind in stream.kinds.all:
             if selection.wants(kind) and not kind.undefined:
                 fields = kind.row.fields
-                layout = cache.layout(fields, variants(fields, kind.key.provider)[0]) if fields else None
+                ways = variants(fields, kind.key.provider)
+                as_described = next(way for way in ways if not (way.small_booleans or way.decimals_as_doubles))
+                layout = cache.layout(fields, as_described) if fields else None
                 if layout is None and kind.info is not None:
                     layout = kind.info.layout
                 bodies.append(class_body(kind.key.name, kind.key.provider, kind.key.id, kind.key.version, layout))
