@@ -3,9 +3,9 @@
 
     python tools/make.py [--check] [WHAT…]
 
-WHAT is `index` (schema/_index.py), `events`, `commands` or `rules` (pages of docs/), which are made unless one is
-named, or `pictures` or `notebooks`, which take longer. Tests compare all of them. Pages that only the site has are not
-made here but by tools/site_hook.py.
+WHAT is `index` (schema/_index.py), `events`, `commands` or `rules` (pages of docs/), or `stubs` (.pyi files), which are
+made unless one is named, or `pictures` or `notebooks`, which take longer. Tests compare all of them. Pages that only the
+site has are not made here but by tools/site_hook.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-QUICK: Final = ("index", "events", "commands", "rules")
+QUICK: Final = ("index", "events", "commands", "rules", "stubs")
 SLOW: Final = ("pictures", "notebooks")
 
 

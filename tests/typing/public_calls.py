@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, reveal_type
 
 import clrevents
+import clrevents.events
 from clrevents import Decoder, EventKey, FilterOptions, Moment, Selector, Stacks, ThreadIds
 from clrevents.analysis.reports.jit import JitReport
 from clrevents.analysis.reports.startup import StartupReport
@@ -123,6 +124,7 @@ def records() -> None:
 
 def mistakes(trace: clrevents.Trace, e: clrevents.Event[MethodLoadVerbose_V2]) -> None:
     print(e.payload.MethodNam)  # error: attr-defined
+    print(clrevents.events.GCStrat_V2)  # error: attr-defined
     e.payload.MethodName = "x"  # error: misc
     e.time_ns = 1  # error: misc
     e.payload = e.payload  # error: misc
@@ -170,7 +172,11 @@ def reports(trace: clrevents.Trace) -> None:
     reveal_type(jit.facts)  # -> JitFacts
     reveal_type(jit.metrics["compile_total"].value)  # -> int | float | None
     reveal_type(trace.report(StartupReport).facts.verdict)  # -> str | None
-    reveal_type(trace.report("jit"))  # -> Any
+    reveal_type(trace.report("jit"))  # -> JitReport
+    reveal_type(trace.report("jit").table())  # -> ReportTable[JittedMethod]
+    reveal_type(trace.report("locks").table("deadlocks")[0])  # -> DeadlockedThread
+    reveal_type(trace.report(str(trace)))  # -> Any
+    print(trace.report("locks").table()[0].nothing)  # error: attr-defined
     reveal_type(trace.reports("jit"))  # -> dict[str, Any]
     reveal_type(JitReport.from_dict({}))  # -> JitReport
     print(jit.methods[0].name_of_nothing)  # error: attr-defined

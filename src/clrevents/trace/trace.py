@@ -37,6 +37,7 @@ from clrevents.trace.event import Event
 from clrevents.trace.nth_trace import nth_trace
 from clrevents.trace.passes import Order, Passes, Progress
 from clrevents.trace.process_lives import PROCESS_EVENTS, ProcessLife, process_lives
+from clrevents.trace.reported import REPORTS, Reported
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stacks import EARLY_NAMES, LateNames, Stacks
 
@@ -47,16 +48,14 @@ if TYPE_CHECKING:
     from clrevents.trace.query_tables import QueryTables
 
 C = TypeVar("C")
-A = TypeVar("A")
 
-_REPORTS: Final = "clrevents.analysis.framework.run.catalogue"
 _DOCTOR: Final = "clrevents.analysis.doctor.diagnosing"
-"""Found by its name when a report is requested: it is above this room and reads traces."""
+"""As `REPORTS`."""
 _WITH_PROCESSES: Final = 6
 """From this version of the format on, a trace may tell of processes."""
 
 
-class Trace:
+class Trace(Reported):
     """A .NET trace, opened by `clrevents.open`. Using it as a context manager is recommended, not required.
 
     `event_counts`, `threads`, `duration_ns` and `losses` share one scan of the headers, which reads no payload.
@@ -338,50 +337,6 @@ class Trace:
         tables = tables_in_sql(self, process_id)
         return ask(sql, tables.table, tables.unknown, files, self._databases)
 
-    @overload
-    def report(
-        self,
-        report: type[A],
-        /,
-        *,
-        start: Moment | None = None,
-        end: Moment | None = None,
-        process_id: int | None = None,
-        **parameters: Any,
-    ) -> A: ...
-    @overload
-    def report(
-        self,
-        report: str,
-        /,
-        *,
-        start: Moment | None = None,
-        end: Moment | None = None,
-        process_id: int | None = None,
-        **parameters: Any,
-    ) -> Any: ...
-    def report(
-        self,
-        report: str | type[Any],
-        /,
-        *,
-        start: Moment | None = None,
-        end: Moment | None = None,
-        process_id: int | None = None,
-        **parameters: Any,
-    ) -> Any:
-        """Ask one report about the trace: `trace.report("gc")`. Reads the trace once.
-
-        `report` is its name, or the class of its answer, which tells type checkers what comes back. `start`, `end` and
-        `process_id` choose a part of the trace; `parameters` are the report's own, each an option of its sub-command.
-
-        Raises ValueError for an unknown report, TypeError for an unknown parameter, TypeError or ValueError for a bad
-        one or a bad moment, and what `table` raises for a parameter that selects events. A TraceError that ends the
-        reading has the answer so far as its `report`.
-        """
-        window = {"start": start, "end": end, "process_id": process_id}
-        return importlib.import_module(_REPORTS).report_of(self, report, window, parameters)
-
     def reports(
         self,
         *names: str,
@@ -395,7 +350,7 @@ class Trace:
         `report`.
         """
         window = {"start": start, "end": end, "process_id": process_id}
-        answers: dict[str, Any] = importlib.import_module(_REPORTS).reports_of(self, names, window)
+        answers: dict[str, Any] = importlib.import_module(REPORTS).reports_of(self, names, window)
         return answers
 
     def doctor(

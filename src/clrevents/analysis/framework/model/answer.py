@@ -14,6 +14,7 @@ import attrs
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.conditions import Condition
+from clrevents.analysis.framework.model.tabled import Tabled
 from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration
 from clrevents.analysis.framework.render.show import answer_html, answer_text
 from clrevents.analysis.framework.render.showing import show
@@ -65,7 +66,7 @@ def answer(*, name: str, summary: str = "", charts: tuple[ChartDeclaration, ...]
 
 
 @frozen(kw_only=True, repr=False)
-class Answer(Generic[F_co]):
+class Answer(Tabled, Generic[F_co]):
     """The answer of a report: facts, metrics, tables, and everything that limits how far to trust them.
 
     Plain values: it outlives the trace, pickles, and can be saved with `to_dict` and read back with `from_dict`.
@@ -101,14 +102,6 @@ class Answer(Generic[F_co]):
                 found: type[Any] = typing.get_args(base)[0]
                 return found
         raise TypeError(f"{cls.__name__} does not declare its facts: extend Answer[…]")
-
-    def table(self, name: str | None = None) -> ReportTable[Any]:
-        """The table called `name`, or the first one. Raises KeyError for one that the report does not have."""
-        name = name or self.tables()[0].name
-        if name not in {declared.name for declared in self.tables()}:
-            raise KeyError(f"no table {name!r}; there are {', '.join(t.name for t in self.tables())}")
-        found: ReportTable[Any] = getattr(self, name)
-        return found
 
     def charts(self) -> tuple[Chart, ...]:
         """The charts of the answer. Drawing one needs the extra `plot`; a table that is left out draws nothing."""

@@ -1,0 +1,97 @@
+"""Stubs for type checkers: what names and answers depend on a text that they can read, but not compute.
+
+`events.pyi` has the names of `clrevents.events`; `reported.pyi` the class of each report's answer by its name, and
+`tabled.pyi` the class of the rows of each of its tables. The modules beside them are what runs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.schema._index import EXPORTS
+
+PACKAGE: Final = Path(__file__).resolve().parents[2] / "src" / "clrevents"
+_HEAD: Final = "# Made by tools/make.py stubs.\n"
+_WINDOW: Final = (
+    "start: Moment | None = None, end: Moment | None = None, process_id: int | None = None, **parameters: Any"
+)
+
+
+def files() -> dict[Path, str]:
+    """Each stub with its text."""
+    stubs = {
+        PACKAGE / "events.pyi": _events(),
+        PACKAGE / "trace" / "reported.pyi": _reported(),
+        PACKAGE / "analysis" / "framework" / "model" / "tabled.pyi": _tabled(),
+    }
+    return {path: _HEAD + "".join(f"{line}\n" for line in lines) for path, lines in stubs.items()}
+
+
+def _imports(names: Iterable[tuple[str, str]], exported: bool = False) -> Iterator[str]:
+    """A line for each name: long lists in brackets would be laid out anew."""
+    by_module = defaultdict(set)
+    for module, name in names:
+        by_module[module].add(name)
+    for module in sorted(by_module):
+        for name in sorted(by_module[module]):
+            yield f"from {module} import {name}{f' as {name}' if exported else ''}"
+
+
+def _late(names: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Imports of what imports this stub itself: a checker reads the others first then."""
+    yield ""
+    yield "if TYPE_CHECKING:"
+    yield from (f"    {line}" for line in _imports(names))
+
+
+def _events() -> Iterator[str]:
+    yield from _imports(((module, name) for name, module in EXPORTS.items()), exported=True)
+
+
+def _reported() -> Iterator[str]:
+    answers = {name: find_report(name).answer for name in sorted(report_names())}
+    yield "from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload"
+    yield ""
+    yield "from clrevents.decode.moment import Moment"
+    yield from _late((_public(answer), answer.__name__) for answer in answers.values())
+    yield ""
+    yield 'A = TypeVar("A")'
+    yield "REPORTS: str"
+    yield ""
+    yield "class Reported:"
+    whole = {f'Literal["{name}"]': answer.__name__ for name, answer in answers.items()}
+    for asked, answer in {"type[A]": "A", **whole, "str": "Any"}.items():
+        yield "    @overload"
+        yield f"    def report(self, report: {asked}, /, *, {_WINDOW}) -> {answer}: ..."
+
+
+def _tabled() -> Iterator[str]:
+    answers = {name: find_report(name).answer for name in sorted(report_names())}
+    rows = {answer: answer.tables() for answer in answers.values()}
+    used = [(_public(answer), answer.__name__) for answer in rows]
+    used += [(t.row_class.__module__, t.row_class.__name__) for tables in rows.values() for t in tables]
+    yield "from typing import TYPE_CHECKING, Any, Literal, overload"
+    yield ""
+    yield "from clrevents.analysis.framework.vocabulary.report_table import ReportTable"
+    yield from _late(used)
+    yield ""
+    yield "class Tabled:"
+    for answer, tables in rows.items():
+        for place, table in enumerate(tables):
+            name = f'Literal["{table.name}"]' + (" | None = None" if place == 0 else "")
+            yield "    @overload"
+            yield (
+                f"    def table(self: {answer.__name__}, name: {name}) -> "  # a checker reads `self`, and warns
+                f"ReportTable[{table.row_class.__name__}]: ...  # type: ignore[misc]"
+            )
+    yield "    @overload"
+    yield "    def table(self, name: str | None = None) -> ReportTable[Any]: ..."
+
+
+def _public(answer: type[Any]) -> str:
+    """The folder of a report, which exports its answer."""
+    return answer.__module__.rpartition(".")[0]
