@@ -4,8 +4,8 @@
     python tools/make.py [--check] [WHAT…]
 
 WHAT is `index` (schema/_index.py), `events`, `commands` or `rules` (pages of docs/), or `stubs` (.pyi files), which are
-made unless one is named, or `pictures` or `notebooks`, which take longer. Tests compare all of them. Pages that only the
-site has are not made here but by tools/site_hook.py.
+made unless one is named, or `pictures` or `notebooks`, which take longer. Tests compare all of them. Pages that only
+the site has are not made here but by tools/site_hook.py.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def _reported() -> Iterator[str]:
     answers = {name: find_report(name).answer for name in sorted(report_names())}
     yield "from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload"
     yield ""
-    yield "from clrevents.decode.moment import Moment"
+    yield "from clrevents.decode.selection import Moment"
     yield from _late((_public(answer), answer.__name__) for answer in answers.values())
     yield ""
     yield 'A = TypeVar("A")'

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-from clrevents.decode.moment import Moment
+from clrevents.decode.selection import Moment
 
 REPORTS: Final = "clrevents.analysis.framework.run.catalogue"
 """Found by its name when a report is requested: it is above this room and reads traces."""

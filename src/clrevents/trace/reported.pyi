@@ -1,7 +1,7 @@
 # Made by tools/make.py stubs.
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from clrevents.decode.moment import Moment
+from clrevents.decode.selection import Moment
 
 if TYPE_CHECKING:
     from clrevents.analysis.reports.activities import ActivitiesReport
