@@ -207,7 +207,8 @@ def test_every_module_says_what_it_is() -> None:
 BY_NAME: Final = {
     "diagnostics.live_stream": ("clrevents.analysis",),
     "analysis.framework.render.showing": ("clrevents.export.page.shown",),
-    "trace.trace": ("clrevents.analysis.framework.run.catalogue", "clrevents.analysis.doctor.diagnosing"),
+    "trace.trace": ("clrevents.analysis.doctor.diagnosing",),
+    "trace.reported": ("clrevents.analysis.framework.run.catalogue",),
 }
 """The only modules that find one of a room above or beside them, by its name: `show()` of a value shows the page that
 it is made, `Trace.report` asks a report and `Trace.doctor` the rules, and a live session gathers reports."""
