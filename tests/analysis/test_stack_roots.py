@@ -11,7 +11,7 @@ import clrevents
 from clrevents.analysis.gathering.merged import StackFrame
 from clrevents.analysis.shared.samples.leaf_states import LEAVES, ROOTS, STATES, stack_states
 from clrevents.events import ThreadCreated_V0, ThreadFlags
-from clrevents.symbols.stacks import cut_stacks
+from clrevents.table.stacks import cut_stacks
 from clrevents.testing.builder import TraceBuilder
 
 MS = 1_000_000

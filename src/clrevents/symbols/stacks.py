@@ -20,8 +20,6 @@ from clrevents.symbols.lifetimes import Addresses, Ints, bounded
 from clrevents.symbols.method import NOT_YET, OVERLAPPING, REASONS, UNLOADED
 from clrevents.symbols.methods import Methods, changes_of
 
-DEEPEST: Final = (100, 512)
-"""How many frames of a stack runtimes write, the innermost ones: up to .NET 10, and later."""
 _DEEP: Final = 128
 """Frames of a stack as deep as runtimes and profilers write them; only deeper ones count towards `_ROOM`."""
 _ROOM: Final = 1_000_000
@@ -30,12 +28,6 @@ times."""
 _CHUNK: Final = 1 << 18
 _STEP: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _FACTOR: Final = np.uint64(0xBF58_476D_1CE4_E5B9)
-
-
-def cut_stacks(depths: Ints) -> NDArray[np.bool_]:
-    """Which of a trace's stacks with so many frames lack their outermost ones: none where deeper ones were written."""
-    deepest = int(depths.max()) if len(depths) else 0
-    return depths == deepest if deepest in DEEPEST else np.zeros(len(depths), dtype=np.bool_)
 
 
 @frozen(eq=False)

@@ -6,8 +6,10 @@ Holds addresses only; `trace.methods` names them. Opens nothing: it receives a t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.decode.payload.columns.column import Column, ColumnType
@@ -18,6 +20,16 @@ from clrevents.table.table import Table
 _ADDRESSES = ColumnType("list", (ColumnType("uint64"),))
 STACK_FIELDS = (TableField("stack_id", ColumnType("int32")), TableField("addresses", _ADDRESSES, address=True))
 """The columns of every table of stacks."""
+
+
+DEEPEST: Final = (100, 512)
+"""How many frames of a stack runtimes write, the innermost ones: up to .NET 10, and later."""
+
+
+def cut_stacks(depths: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of a trace's stacks with so many frames lack their outermost ones: none where deeper ones were written."""
+    deepest = int(depths.max()) if len(depths) else 0
+    return depths == deepest if deepest in DEEPEST else np.zeros(len(depths), dtype=np.bool_)
 
 
 @frozen(eq=False, repr=False)

@@ -14,7 +14,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.errors import Problem
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.registry import RUNDOWN, RUNTIME
-from clrevents.symbols.stacks import cut_stacks
+from clrevents.table.stacks import cut_stacks
 from clrevents.trace import Loss, ProcessLife, RawPayload, Trace, passes_of
 
 _RUNTIME_EVENTS: Final = {RUNTIME: "RuntimeInformationStart", RUNDOWN: "RuntimeInformationDCStart"}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import StackFrame
-from clrevents.symbols.stacks import cut_stacks
+from clrevents.table.stacks import cut_stacks
 
 Ints: TypeAlias = NDArray[np.int64]
 ThreadState: TypeAlias = Literal[

@@ -74,10 +74,10 @@ from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.symbols.methods import Methods, no_methods
 from clrevents.symbols.native import check_kind
-from clrevents.symbols.stacks import cut_stacks, resolve_stacks
+from clrevents.symbols.stacks import resolve_stacks
 from clrevents.table.build import ColumnType, TableField, from_values, number_column, text_column
 from clrevents.table.read import Wanted
-from clrevents.table.stacks import AddressStacks, stacks_of
+from clrevents.table.stacks import AddressStacks, cut_stacks, stacks_of
 from clrevents.table.table import Table
 from clrevents.trace import FilterOptions, Filters, Moment, Selector, ThreadIds, Trace, TraceInfo, passes_of
 
