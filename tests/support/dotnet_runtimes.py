@@ -128,9 +128,14 @@ def lively() -> Path:
         if not (compiler / "ready").exists():
             _unpack("csc", compiler)
         if not made.exists() or made.stat().st_mtime < LIVELY.stat().st_mtime:
-            made.parent.mkdir(exist_ok=True)
+            fresh = PLACE / "fresh" / made.name
+            for folder in (fresh.parent, made.parent):
+                folder.mkdir(exist_ok=True)
             script = next(compiler.glob("**/compile.sh"))
-            _run("env", "FOR=8", f"DOTNET11={dotnet}", str(script), str(made), str(LIVELY))
+            _run("env", "FOR=8", f"DOTNET11={dotnet}", str(script), str(fresh), str(LIVELY))
+            # Renamed into place: what is there may be running.
+            for path in fresh.parent.iterdir():
+                path.replace(made.parent / path.name)
     return made
 
 
