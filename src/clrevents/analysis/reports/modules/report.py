@@ -36,6 +36,7 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import SpanRow, as_columns, row
 from clrevents.analysis.framework.vocabulary.row_class import column as declared
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.gathering.optional_rows import NONE, either, picked
 from clrevents.analysis.shared.events.compilations import column, compilations
 from clrevents.schema.runtime_flags import ModuleFlags
@@ -256,8 +257,11 @@ def _owners(modules: Modules, work: _Work, process_id: int | None) -> Ints:
             places.setdefault(module.module_id, []).append(place)
         index[id(module)] = place
     found = np.full(len(work.module), NONE, dtype=np.int64)
-    for identity, having in places.items():
-        mine = np.flatnonzero(work.module == np.uint64(identity))
+    for number, mine in groups(work.module):
+        identity = int(number)
+        having = places.get(identity, [])
+        if not having:
+            continue
         if len(having) == 1:
             found[mine] = having[0]
             continue
