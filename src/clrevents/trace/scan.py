@@ -45,6 +45,8 @@ class HeaderScan:
     counts: Mapping[EventKey, int]
     threads: tuple[ThreadInfo, ...]
     duration_ns: int
+    stackless: Loss | None
+    """The events whose stacks the trace does not have, as if these were lost."""
     known_ns: int
     """Until when the events of all threads are there, if the end is missing: each thread's last ones may be."""
     losses: tuple[Loss, ...]
@@ -127,6 +129,7 @@ def scan_headers(
         counts=dict(counts.most_common()),
         threads=threads,
         duration_ns=max(clock.ns(stream.latest), 0) if counts else 0,
+        stackless=stream.stackless,
         known_ns=stream.known_ns(stream.latest),
         losses=tuple(stream.losses),
         destroyed=tuple(stream.destroyed),

@@ -54,6 +54,10 @@ class Region:
 
     def __init__(self) -> None:
         self.stacks = StackTable()
+        self.stackless: tuple[int, int, int] | None = None
+        """How many events refer to stacks that never came, in this region and before, and the first and last tick."""
+        # Ids whose stack has not come, with the ticks of their events: it may follow them.
+        self._waiting: list[tuple[Ints, Ints]] = []
         self._clear()
 
     def _clear(self) -> None:
@@ -113,6 +117,20 @@ class Region:
         if not self.events:
             self._start = int(columns.offsets[0])
         self.events += len(columns)
+        missing = self.stacks.lookup().unique(columns.stack_ids) < 0
+        if missing.any():
+            self._waiting.append((columns.stack_ids[missing], columns.ticks[missing]))
+
+    def _find_stackless(self) -> None:
+        """Whose stacks have not come until now never get one."""
+        waiting, self._waiting = self._waiting, []
+        lookup = self.stacks.lookup()
+        for ids, every in waiting:
+            ticks = every[lookup.unique(ids) < 0]
+            if len(ticks):
+                low, high = int(ticks.min()), int(ticks.max())
+                count, first, last = self.stackless or (0, low, high)
+                self.stackless = count + len(ticks), min(first, low), max(last, high)
 
     def extent(self, columns: HeaderColumns) -> int:
         """How many bytes of the stream the region has once these rows are in it.
@@ -148,6 +166,7 @@ class Region:
     def add_stacks(self, block: Stacks | InlineStacks) -> None:
         """Take stacks. If ids restart, those of the events so far are resolved first."""
         if self.stacks.restarts(block):
+            self._find_stackless()
             self._resolve_stacks()
         self.stacks.add(block)
 
@@ -205,6 +224,7 @@ class Region:
 
     def end(self) -> None:
         """A sequence point: stack ids restart."""
+        self._find_stackless()
         self.stacks = self.stacks.successor()
 
 
@@ -281,6 +301,11 @@ class RowQueue:
         """The rows released since the last call."""
         released, self._released = self._released, []
         return released
+
+    @property
+    def stackless(self) -> tuple[int, int, int] | None:
+        """How many events refer to stacks that never came, and the first and last tick of these; None if none does."""
+        return self._region.stackless
 
     def add(self, rows: ResolvedRows, block: Events, first: bool) -> None:
         """Add the rows of one piece of a block; `first` says whether it is the block's first."""

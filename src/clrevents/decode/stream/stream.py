@@ -161,6 +161,14 @@ class Stream:
         """How many events are missing where the file is damaged."""
         return self._handler.losses.missing
 
+    @property
+    def stackless(self) -> Loss | None:
+        """The events whose stacks the trace does not have, as if these were lost; None if there are none."""
+        if self._rows.stackless is None:
+            return None
+        count, first, last = self._rows.stackless
+        return Loss(-1, count, self.clock.nearest_ns(first), self.clock.nearest_ns(last))
+
     def known_ns(self, latest: int) -> int:
         """Until when the events of all threads were read, if the last has this tick; of later ones some may be."""
         known, copied = self.clock.nearest_ns(min(self._handler.known_until, latest)), self._handler.losses.unended_ns

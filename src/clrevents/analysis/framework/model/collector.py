@@ -124,6 +124,10 @@ class Troubles:
         if self.damaged and not any(note.id == "damage" for note in found):
             text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing nearby"
             found.append(Note("damage", "error", text, (), {"places": self.damaged}))
+        stackless = sum(hole.count for hole in self.holes if hole.cause == "stacks" and _meets(hole, self.window))
+        if stackless:
+            text = f"{counted(stackless, 'event refers', 'events refer')} to stacks that the file does not have"
+            found.append(Note("missing-stacks", "error", text, ("lossy",), {"events": stackless}))
         if not self.part.whole:
             text = "the trace is a part of another; what happened before or after it is unknown"
             found.append(Note("cut", "info", text))

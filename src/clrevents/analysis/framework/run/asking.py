@@ -19,7 +19,7 @@ from clrevents.analysis.framework.run.occurred import busiest_processes, kinds_o
 from clrevents.analysis.framework.run.report_reading import PROCESSES, Asked, HoleQueue, ReadingEnd, ReportReading
 from clrevents.analysis.framework.run.selectors import patient
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
-from clrevents.analysis.framework.vocabulary.marks import holes_of, trace_holes
+from clrevents.analysis.framework.vocabulary.marks import holes_of, stack_holes, trace_holes
 from clrevents.analysis.gathering.distant_times import near_ns
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.errors import TraceError
@@ -146,6 +146,7 @@ def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
         scan.duration_ns,
         kinds_of_processes(trace),
         trace_holes(trace),
+        stack_holes(scan.stackless),
         _damaged(scan),
         scan.complete,
         FOREVER if scan.complete else near_ns(scan.known_ns),
@@ -232,6 +233,7 @@ class ReportFeed(Summary):
             duration_ns,
             kinds,
             holes,
+            stack_holes(stream.stackless),
             _damaged(stream),
             stream.complete,
             FOREVER if known is None else near_ns(known),

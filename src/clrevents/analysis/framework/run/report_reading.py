@@ -64,6 +64,8 @@ class ReadingEnd:
     duration_ns: int
     kinds: KindsOfProcesses
     holes: tuple[Hole, ...]
+    stackless: tuple[Hole, ...]
+    """Where stacks are missing."""
     damaged: int
     complete: bool
     known_ns: int
@@ -193,9 +195,11 @@ class ReportReading:
         troubles = Troubles(
             known.holes, known.damaged, known.complete, window, self._part, redacted, self._join, known.known_ns
         )
+        without_stacks = attrs.evolve(troubles, holes=(*known.holes, *known.stackless))
         answers: dict[str, Answer[Any]] = {}
         for place, one in enumerate(self.asked):
             collectors = self._collectors[place]
+            mine = without_stacks if known.stackless and self._first[place].stacks else troubles
             # Nothing that the report selects occurred in any process: then it is about no one of them.
             idle = not collectors and self._only is None
             if not collectors:
@@ -207,7 +211,7 @@ class ReportReading:
                 if rest:
                     collector.take(ReportChunk({}, tuple(rest), window))
                 kinds = seen.every if idle else seen.told_of(process)
-                found.append(collector.finish(self._context(one, process, known, kinds, troubles, nothing, unfit)))
+                found.append(collector.finish(self._context(one, process, known, kinds, mine, nothing, unfit)))
             answers[one.declaration.name] = self._noted(merged(found))
         return answers
 

@@ -24,13 +24,14 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 @frozen
 class Hole:
-    """Events of a thread (None: of any) that are missing between two of its events, and why."""
+    """Events of a thread (None: of any) that are missing between two of its events, and why: for those who look at
+    stacks, an event without its own is missing."""
 
     thread_id: int | None
     count: int
     start_ns: int
     end_ns: int
-    cause: Literal["loss", "damage"]
+    cause: Literal["loss", "damage", "stacks"]
 
 
 def holes_of(losses: Iterable[Loss], destroyed: Iterable[Loss], lost: int, missing: int) -> tuple[Hole, ...]:
@@ -52,6 +53,11 @@ def trace_holes(trace: Trace) -> tuple[Hole, ...]:
     """Everything that is missing from a trace."""
     scan = passes_of(trace).scan(raising=False)
     return holes_of(scan.losses, scan.destroyed, scan.lost, scan.missing)
+
+
+def stack_holes(stackless: Loss | None) -> tuple[Hole, ...]:
+    """Where stacks are missing."""
+    return () if stackless is None else (_hole(stackless, "stacks"),)
 
 
 def _hole(loss: Loss, cause: Any) -> Hole:

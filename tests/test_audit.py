@@ -1,0 +1,69 @@
+"""Harmed traces state no wrong number as exact: `tools/audit.py` on fixtures, and on shared traces."""
+
+from __future__ import annotations
+
+import random
+from types import ModuleType
+
+import pytest
+
+from clrevents.trace import passes_of
+from project_files import ROOT, loaded, unpacked
+from report_laws import opened
+
+SHARED = ROOT.parent / "shared"
+SHARED_NAMES = (
+    "scenarios/net10-states-11",
+    "scenarios/net8-starvation-44",
+    "scenarios/net10-async-11",
+    "rare/net8-corners-44",
+    "rare/net8-deadlock-sick-44",
+    "requests/net10-two-3",
+    "traces/own/net8-unload-verbose",
+)
+
+
+@pytest.fixture(scope="module")
+def audit() -> ModuleType:
+    return loaded("audit", ROOT / "tools" / "audit.py")
+
+
+def wrong(audit: ModuleType, data: bytes, truncations: int) -> list[str]:
+    """What is stated wrongly of the trace, harmed."""
+    whole, rng = audit.answers(data), random.Random(4)
+    found = []
+    for harmed in (*audit.truncated(data, truncations, rng), *audit.without_blocks(data, rng)):
+        for one in audit.violations(whole, audit.answers(harmed.data)):
+            if one.wrong != "fact":
+                found.append(f"{harmed.kind} {harmed.where}: {one}")
+    return found
+
+
+@pytest.mark.parametrize("name", ["net8-sample", "net10-garbage"])
+def test_harmed_fixtures(audit: ModuleType, name: str) -> None:
+    assert wrong(audit, unpacked(ROOT / "fixtures" / f"{name}.nettrace.gz"), 2) == []
+
+
+@pytest.mark.full
+@pytest.mark.shared
+@pytest.mark.parametrize("name", SHARED_NAMES)
+def test_harmed_traces(audit: ModuleType, name: str) -> None:
+    assert wrong(audit, unpacked(SHARED / f"{name}.nettrace.gz"), 8) == []
+
+
+def test_a_stack_block_that_is_missing_is_told(audit: ModuleType) -> None:
+    """Of what looks at stacks: events are all there."""
+    data = unpacked(ROOT / "fixtures" / "net10-convoy.nettrace.gz")
+    found = audit.blocks(data)
+    places = [place for place, (name, _, _) in enumerate(found) if name == "StackBlock"]
+    with opened(audit.removed(data, found, places[0])) as trace:
+        scan = passes_of(trace).scan(raising=False)
+        assert (scan.lost, scan.missing, scan.complete) == (0, 0, True)
+        assert scan.stackless is not None
+        threads, gc = trace.report("threads"), trace.report("gc")
+        counted = sum(int((rows.stack_ids < 0).sum()) for rows in passes_of(trace).event_rows(filters={}))
+    assert scan.stackless.count == counted > 0
+    assert threads.coverage == "partial"
+    assert threads.metrics["native_total"].value is None
+    assert "missing-stacks" in {note.id for note in threads.notes}
+    assert "missing-stacks" not in {note.id for note in gc.notes}
