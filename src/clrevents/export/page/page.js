@@ -27,7 +27,7 @@ function head() {
 // What is wrong, worst first, each with a link to the answer that shows it.
 function findings() {
   const { headline, rows } = data.findings;
-  at("findings").append(el("h3", {}, headline));
+  at("findings").append(el("h3", { class: rows.length ? "found" : "clear" }, headline));
   if (!rows.length) return;
   at("findings").append(el("ol", {}, ...rows.map((row) => {
     const place = el("a", { href: `#report-${row.report}` }, row.rule);
