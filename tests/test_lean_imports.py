@@ -197,7 +197,7 @@ def test_every_public_name_is_there() -> None:
     """The list for type checkers and the lazy table agree, and each name leads somewhere."""
     import clrevents
     import clrevents.events
-    from clrevents.schema._index import EXPORTS
+    from clrevents.events import EXPORTS
 
     for name in clrevents.__all__:
         assert getattr(clrevents, name) is not None

@@ -97,7 +97,7 @@ def names() -> Iterator[tuple[str, bytes]]:
             continue
         public = getattr(module, "__all__", None) or [name for name in dir(module) if not name.startswith("_")]
         yield f"names of clrevents{part}", "\n".join(sorted(public)).encode()
-    from clrevents.schema._index import EXPORTS
+    from clrevents.events import EXPORTS
 
     yield "names of clrevents.events", "\n".join(sorted(EXPORTS)).encode()
 

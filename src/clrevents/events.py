@@ -8,7 +8,14 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from clrevents.schema._index import EXPORTS
+from clrevents.schema._index import EVENTS, OTHERS
+
+EXPORTS = OTHERS | {
+    f"{name}_V{version}": f"clrevents.schema.events.{family}"
+    for _, _, name, _, versions, family in EVENTS
+    for version in versions
+}
+"""The module of each: events are named after their versions; others are enums, and groups of fields."""
 
 
 def __getattr__(name: str) -> Any:

@@ -28,7 +28,7 @@ def _events() -> str:
     families = sorted(m.name for m in pkgutil.iter_modules(package.__path__))
     shared = ["clrevents.schema.keywords"]
     shared += (f"clrevents.schema.{p.stem}" for p in sorted(SCHEMA.glob("*_flags.py")))
-    exports: dict[str, str] = {}
+    others: dict[str, str] = {}
     rows: dict[tuple[str, int], tuple[str, dict[str, None], list[int], str]] = {}
     for path in (*shared, *(f"clrevents.schema.events.{f}" for f in families)):
         module = importlib.import_module(path)
@@ -36,14 +36,18 @@ def _events() -> str:
             if not isinstance(value, type) or value.__module__ != path:
                 continue
             # What only twins share is no event and no part of one.
-            if issubclass(value, Enum) or (hasattr(value, "__layout__") and not name.endswith("Fields")):
-                exports[name] = path
             info = vars(value).get("__event__")
+            if issubclass(value, Enum) or (
+                info is None and hasattr(value, "__layout__") and not name.endswith("Fields")
+            ):
+                others[name] = path
             if info is not None:
                 family = path.rpartition(".")[2]
                 row = rows.setdefault((info.provider, info.id), (info.name, {}, [], family))
                 if row[0] != info.name or row[3] != family:
                     raise SystemExit(f"{info.provider} {info.id}: one event, two names or two families")
+                if name != f"{info.name}_V{info.version}":
+                    raise SystemExit(f"{name} is not named after its event and version")
                 row[1].update(dict.fromkeys(info.aliases))
                 row[2].append(info.version)
     lines = [
@@ -53,8 +57,8 @@ def _events() -> str:
     ]
     for (provider, id), (name, aliases, versions, family) in sorted(rows.items()):
         lines.append(f"    {(provider, id, name, tuple(sorted(aliases)), tuple(sorted(versions)), family)!r},")
-    lines += [")", "", "EXPORTS: dict[str, str] = {"]
-    lines += [f"    {name!r}: {path!r}," for name, path in sorted(exports.items())]
+    lines += [")", "", "OTHERS: dict[str, str] = {"]
+    lines += [f"    {name!r}: {path!r}," for name, path in sorted(others.items())]
     lines += ["}", ""]
     return "\n".join(lines).replace("'", '"')
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
-from clrevents.schema._index import EXPORTS
+from clrevents.events import EXPORTS
 
 PACKAGE: Final = Path(__file__).resolve().parents[2] / "src" / "clrevents"
 _HEAD: Final = "# Made by tools/make.py stubs.\n"
