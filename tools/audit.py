@@ -28,9 +28,12 @@ from typing import Any, Final, NamedTuple
 import clrevents
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.rewrite import cut
+from clrevents.trace import passes_of
 
 TOLERANCE: Final = 0.01
 RUNTIME: Final = "Microsoft-Windows-DotNETRuntime"
+KEYWORDS: Final = (1 << 44) - 1
+"""Those bits of a keyword that a provider gives a meaning."""
 _TAGS: Final = b"\x05\x05\x01"
 
 
@@ -111,17 +114,20 @@ def removed(data: bytes, found: list[tuple[str, int, int]], place: int) -> bytes
 
 
 def not_recorded(data: bytes, count: int, rng: random.Random) -> Iterator[Harmed]:
-    """A trace without what a provider, or a keyword of the runtime, brings."""
+    """A trace without what a provider, or one keyword of the runtime, brings."""
     with opened(data) as trace:
-        counts = trace.event_counts()
+        kinds = {kind.key: kind.row.keywords & KEYWORDS for kind in passes_of(trace).scan().kinds}
         groups: dict[str, set[Any]] = {}
-        for key in counts:
-            groups.setdefault(key.provider if key.provider != RUNTIME else f"{RUNTIME}/{key.name}", set()).add(key)
+        for key, keywords in kinds.items():
+            one = keywords and not keywords & (keywords - 1)
+            if key.provider != RUNTIME or one:
+                groups.setdefault(f"{key.provider}:{keywords:#x}" if one else key.provider, set()).add(key)
         drawn = sorted(groups)
         rng.shuffle(drawn)
+        counts = trace.event_counts()
         for name in drawn[:count]:
             kept = [key for key in counts if key not in groups[name]]
-            if kept:
+            if 0 < len(kept) < len(counts):
                 with tempfile.TemporaryDirectory() as folder:
                     path = Path(folder) / "less.nettrace"
                     cut(trace, path, *kept, rundown=False)
