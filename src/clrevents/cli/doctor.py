@@ -14,12 +14,13 @@ import click
 from clrevents._util.fitting import TextColumn, fitted_table
 from clrevents._util.units import amount_text
 from clrevents._util.words import counted
-from clrevents.analysis.doctor.diagnosing import doctor, rules_of
+from clrevents.analysis.doctor.diagnosing import BROKEN, doctor, rules_of
 from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.analysis.doctor.diagnosis_texts import MOST, detail_lines, diagnosis_lines
 from clrevents.analysis.doctor.rule import Rule
 from clrevents.analysis.framework.model.conditions import limit_of
 from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.render.show import note_text
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.cli.live_report import LiveQuestion, live_options
 from clrevents.cli.output import Output, safe, say
@@ -168,6 +169,9 @@ def command(
                 head, *rest = diagnosis_lines(found, out.width, limit)
                 out.line(out.bold(head))
                 out.lines(rest)
+        for note in found.notes:
+            if note.id == BROKEN and not as_json:
+                say(safe(note_text(note)))
         return _failed(found, limits)
 
     if len(files) > 1 or (files and means_many(files[0])):

@@ -36,6 +36,8 @@ _MOST: Final = 3
 """Kinds of event that are named."""
 _WORST: Final = 3
 """Faults that are shown."""
+_BROKEN: Final = 8
+"""Event sources that could not be recorded, with their reasons."""
 _LISTED: Final = 1_000
 """Processes that are listed."""
 _MANY: Final = {
@@ -164,6 +166,13 @@ def _show(out: Output, name: str, found: dict[str, Any]) -> None:
         for problem in worst:
             out.text(safe(f"{problem['severity']}: {problem['message']}"), 4)
         out.text(f"clrevents check {name} lists every problem", 4)
+    broken = [p["message"] for p in found["problems"] if p["kind"] == "broken-event-source"]
+    if broken:
+        out.line()
+        for message in broken[:_BROKEN]:
+            out.text(safe(message), 4)
+        if len(broken) > _BROKEN:
+            out.text(f"and {counted(len(broken) - _BROKEN, 'more event source', 'more event sources')}", 4)
     out.line()
     out.text("more: --reports (what each lacks, how to record it), --events, --providers, --threads", 2)
 

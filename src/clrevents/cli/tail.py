@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -23,7 +23,9 @@ from clrevents.diagnostics.profiles import CODE_LOADS
 from clrevents.diagnostics.providers import united
 from clrevents.diagnostics.session import Session
 from clrevents.diagnostics.wanted import providers_for
-from clrevents.schema.registry import SAMPLE
+from clrevents.schema.matching import glob
+from clrevents.schema.registry import SAMPLE, Entry, meant_provider
+from clrevents.schema.source_message import SOURCE_MESSAGE, source_error, text_of
 
 
 @click.command(name="tail")
@@ -74,10 +76,13 @@ def command(
             # A list at the end would come when nobody reads any more.
             names_first = stacks and not dialled
             recorded |= {"rundown": False, "early_names": names_first, "duration": duration}
-            live = Session(process, *selectors, reports=(), **recorded)
+            if selectors:
+                recorded.setdefault("providers", providers_for(selectors))
+            also = [f"*/{SOURCE_MESSAGE}"] if selectors else []
+            live = Session(process, *selectors, *also, reports=(), **recorded)
         except (TypeError, ValueError) as error:
             raise click.UsageError(safe(str(error))) from None
-        told = Told(limit)
+        told = Told(selectors, limit)
         stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
         with live:
             if dialled:
@@ -98,9 +103,10 @@ def command(
 
 
 class Told:
-    """Counts what is printed."""
+    """Counts what is printed, and says why event sources write nothing, whether that was selected or not."""
 
-    def __init__(self, limit: int | None) -> None:
+    def __init__(self, selectors: Sequence[str], limit: int | None) -> None:
+        self._selectors = selectors
         self._left = limit
         self._last = -1
         self.late = 0
@@ -114,8 +120,20 @@ class Told:
         for event in batch:
             if self.enough:
                 return
+            if event.name == SOURCE_MESSAGE:
+                broken = source_error(event.provider, text_of(event.payload_bytes))
+                if broken is not None:
+                    say(safe(broken))
+                if not self._selected(event):
+                    continue
             if self._left is not None:
                 self._left -= 1
             self.late += event.time_ns < self._last
             self._last = max(self._last, event.time_ns)
             yield event
+
+    def _selected(self, event: clrevents.Event[Any]) -> bool:
+        entry = Entry(event.provider, event.id, event.name, (), ())
+        return not self._selectors or any(
+            meant_provider(s) == event.provider or glob(s)(entry) for s in self._selectors
+        )

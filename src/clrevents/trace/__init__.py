@@ -9,6 +9,7 @@ from clrevents.errors import DamageError
 from clrevents.trace.alignment import SameRun, same_run
 from clrevents.trace.batch import Batch, rows_of, tables_of
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
+from clrevents.trace.broken_sources import source_errors
 from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.decoder import (
     Decoder,
@@ -67,6 +68,7 @@ __all__ = [
     "passes_of",
     "rows_of",
     "same_run",
+    "source_errors",
     "stopped_so_far",
     "stream_moment",
     "stream_of",

@@ -120,6 +120,8 @@ class CheckResult:
             parts.append(counted(self.payload_faults, "payload does not fit its layout", _MISFITS))
         if not self.complete:
             parts.append("the end is missing")
+        if broken := self.problem_counts.get("broken-event-source", 0):
+            parts.append(counted(broken, "event source could not be recorded", "event sources could not be recorded"))
         if self.unknown:
             if not parts:
                 parts.append("nothing lost or damaged" if self.losses_visible else f"nothing damaged; {UNSEEN_LOSSES}")

@@ -31,6 +31,7 @@ from clrevents.table.read import Wanted, header_names, header_table
 from clrevents.table.table import Table
 from clrevents.trace.batch import Batch, hand_out
 from clrevents.trace.batch_tables import BatchTables
+from clrevents.trace.broken_sources import source_errors
 from clrevents.trace.check_result import CheckResult, PayloadCounts, count_payloads
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
@@ -379,6 +380,8 @@ class Trace(Reported):
         tally: dict[EventKey, Counter[str]] = {}
         for rows in passes.rows(stream, passes.selection(())):
             count_payloads(rows, tally)
+        for problem in source_errors(passes):
+            stream.problems.add(problem)
         return CheckResult(
             info=self.info,
             complete=stream.complete,

@@ -144,15 +144,20 @@ def test_without_the_built_in_event_the_description_gives_the_same_values() -> N
     assert clrevents.asdict(known.payload) == clrevents.asdict(_payload(data))
 
 
-def test_fields_that_an_older_writer_lacks_are_none() -> None:
+def test_a_payload_that_ends_between_fields_is_short() -> None:
+    """No older writer: whoever wrote it also described it, so the values before the end prove nothing."""
     full = TraceBuilder().described("P", "E", {"a": (9, 1), "b": (9, 2)}).build()
     with clrevents.open(full) as trace:
         (event,) = trace.events()
     whole = event.payload_bytes
     kind_only = TraceBuilder().described("P", "E", {"a": (9, 1), "b": (9, 2)})
     kind_only._events[0] = _shorter(kind_only._events[0], whole[:4])
-    payload = _payload(kind_only.build())
-    assert (payload.a, payload.b) == (1, None)
+    with clrevents.open(kind_only.build()) as trace:
+        (event,) = trace.events()
+        assert [problem.kind for problem in trace.problems] == ["short-payload"]
+        assert event.payload.partial == {"a": 1}
+        (counts,) = trace.check().kinds.values()
+    assert (counts.exact, counts.short) == (0, 1)
 
 
 def _shorter(event: Any, payload: bytes) -> Any:

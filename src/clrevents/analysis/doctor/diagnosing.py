@@ -30,8 +30,10 @@ from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.errors import TraceError
-from clrevents.trace import Trace, passes_of
+from clrevents.trace import Trace, passes_of, source_errors
 
+BROKEN: Final = "broken-event-source"
+"""The note on an event source that could not be recorded."""
 QUESTION: Final = "What is wrong with this program?"
 _PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {"gc": {"callers": True, "hints": True, "kept": True}}
 """What rules want to know beyond what a report says by itself."""
@@ -97,7 +99,8 @@ def doctor(trace: Trace, *rules: str, **window: Unpack[WindowOptions]) -> Diagno
 
 def diagnosed(trace: Trace, answers: Mapping[str, Answer[Any]], rules: Sequence[Rule] = RULES) -> Diagnosis:
     """A diagnosis from answers that are already there, all about one window of this trace."""
-    return concluded(answers, trace_metrics(trace), rules, seen_kinds(trace))
+    broken = [Note(BROKEN, "warning", p.message, ("findings",)) for p in source_errors(passes_of(trace))]
+    return concluded(answers, trace_metrics(trace), rules, seen_kinds(trace), broken)
 
 
 def trace_metrics(trace: Trace) -> dict[str, Metric]:
@@ -118,8 +121,9 @@ def concluded(
     trace: Mapping[str, Metric],
     rules: Sequence[Rule],
     kinds: SeenKinds = NO_KINDS,
+    notes: Sequence[Note] = (),
 ) -> Diagnosis:
-    """A diagnosis from answers and the metrics of the trace itself; `kinds` say why a report has none."""
+    """A diagnosis from answers, and metrics of the trace and `notes` on it; `kinds` say why a report has none."""
     question = next(answer.question for answer in answers.values())
     case = case_of(answers, trace, rules, kinds)
     verdicts = {rule: verdict(case, rule) for rule in rules}
@@ -131,7 +135,7 @@ def concluded(
     common: dict[str, Any] = {
         "question": Question(Diagnosis.name, QUESTION, {}, *about),
         "coverage": _coverage(states),
-        "notes": _notes(answers),
+        "notes": (*_notes(answers), *notes),
         "facts": DoctorFacts(worst=findings[0].rule if states and states[0] == "found" else None),
         "metrics": {name: Metric(states.count(state), "count") for name, state in numbers.items()},
     }

@@ -43,9 +43,6 @@ UNKNOWN = "unknown event, and the trace does not describe its fields"
 TOO_MANY = "the trace describes more kinds of events, or fields of them, than Limits.learned allows"
 NO_FIELDS = "the trace describes this event without fields, but it has a payload"
 
-# More fields than an older writer had fewer; each that is absent costs as much as one that is there.
-_MOST_ABSENT = 32
-
 
 @define(eq=False)
 class _LayoutReading:
@@ -244,7 +241,7 @@ class PayloadDecoder:
             if layout is None:
                 raise OverflowError
             bound = layout.bind(self._pointer_size)
-            make = partial(record_decoder, texts=self._texts, most_absent=_MOST_ABSENT)
+            make = partial(record_decoder, texts=self._texts)
             known.readings.append(
                 _LayoutReading(bound, layout, partial(self._learned, _class_name(kind), layout), make)
             )

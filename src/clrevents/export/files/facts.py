@@ -1,6 +1,6 @@
 """Facts about a whole trace as one JSON object: for `info --json`, and for an export.
 
-Queries the trace and names the results; keys are only ever added. Decodes at most two kinds of event.
+Queries the trace and names the results; keys are only ever added. Decodes at most three kinds of event.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from clrevents.errors import Problem
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 from clrevents.table.stacks import cut_stacks
-from clrevents.trace import Loss, ProcessLife, RawPayload, Trace, passes_of
+from clrevents.trace import Loss, ProcessLife, RawPayload, Trace, passes_of, source_errors
 
 _RUNTIME_EVENTS: Final = {RUNTIME: "RuntimeInformationStart", RUNDOWN: "RuntimeInformationDCStart"}
 _FROM_PATH: Final = re.compile(r"Microsoft\.NETCore\.App[/\\]([^/\\]+)[/\\]")
@@ -75,7 +75,7 @@ def trace_object(trace: Trace) -> dict[str, Any]:
         "lost": trace.lost,
         "losses_visible": passes_of(trace).scan().losses_visible,
         "losses": [loss_object(x) for x in trace.losses],
-        "problems": [problem_object(p) for p in trace.problems],
+        "problems": [problem_object(p) for p in (*trace.problems, *source_errors(passes_of(trace)))],
     }
 
 

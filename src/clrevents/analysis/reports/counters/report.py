@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Final
 
 import attrs
@@ -17,7 +18,7 @@ from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
-from clrevents.analysis.reports.counters.counter_columns import Ints
+from clrevents.analysis.reports.counters.counter_columns import EventFields, Ints
 from clrevents.analysis.reports.counters.counter_series import in_order, series_sums, within
 from clrevents.analysis.reports.counters.counter_tables import (
     CounterProblem,
@@ -34,11 +35,13 @@ from clrevents.analysis.reports.counters.event_counters import read_event_counte
 from clrevents.analysis.reports.counters.meter_sessions import START, TOLD, MeterProblem, MeterSessions
 from clrevents.analysis.reports.counters.meter_values import PUBLISHED, read_meter_values
 from clrevents.analysis.reports.counters.sparklines import sparklines
+from clrevents.schema.source_message import SOURCE_MESSAGE, source_error
 
 METERS: Final = "System.Diagnostics.Metrics"
 _RUNTIME_COUNTERS: Final = "System.Runtime"
 _COUNTERS: Final = "EventCounters"
 _MOST_NAMES: Final = 5
+_MOST_BROKEN: Final = 8
 
 _ANY: Final = "counters or metrics"
 _NEEDS: Final = (
@@ -113,7 +116,7 @@ class CountersReport(Answer[CountersFacts]):
 class CountersCollector(Collector[CountersReport]):
     """Keeps numbers, and texts once for each series."""
 
-    selectors = (f"*/{_COUNTERS}", f"{METERS}/*")
+    selectors = (f"*/{_COUNTERS}", f"{METERS}/*", f"*/{SOURCE_MESSAGE}")
     headers = ("time_ns", "thread_id")
 
     def __init__(self, asked: CountersParameters) -> None:
@@ -123,6 +126,7 @@ class CountersCollector(Collector[CountersReport]):
         self._sessions = MeterSessions()
         self._display_names: dict[int, str] = {}
         self._odd: list[Ints] = []
+        self._broken: dict[str, None] = {}
         self._unread_quantiles = 0
 
     def take(self, chunk: ReportChunk) -> None:
@@ -135,6 +139,10 @@ class CountersCollector(Collector[CountersReport]):
                 self._values.append(counters.values)
                 self._display_names |= counters.display_names
                 self._odd.append(counters.odd_ns)
+            elif name == SOURCE_MESSAGE:
+                texts = EventFields(rows).texts("message")
+                said = (source_error(provider, text) for text in texts if text is not None)
+                self._broken |= dict.fromkeys(islice(filter(None, said), _MOST_BROKEN))
             elif provider == METERS and name in PUBLISHED:
                 meters = read_meter_values(rows, self._numbers)
                 self._values += meters.values
@@ -211,7 +219,8 @@ class CountersCollector(Collector[CountersReport]):
         problems: list[MeterProblem],
         odd: int,
     ) -> list[Note]:
-        notes = []
+        broken = islice(self._broken, _MOST_BROKEN)
+        notes = [Note("broken-event-source", "warning", text, ("series", "values")) for text in broken]
         if keys and not wanted.any():
             names = sorted({f"{key.provider}/{key.name}" for key in keys})
             text = f"no counter matches; there are {', '.join(names[:_MOST_NAMES])}"

@@ -30,20 +30,15 @@ _Values: TypeAlias = list[Any]
 _Step: TypeAlias = Callable[[bytes, int, int, _Values], int]
 
 
-def record_decoder(layout: BoundLayout, record: Callable[..., Any], texts: TextCache, most_absent: int = 0) -> Decode:
-    """A function that reads one record of a layout.
-
-    Up to `most_absent` fields that start exactly at the end are None: self-described events of older writers lack the
-    newest fields.
-    """
-    return _record_decoder(layout, record, texts, most_absent, LocatedBudget(), outer=True)
+def record_decoder(layout: BoundLayout, record: Callable[..., Any], texts: TextCache) -> Decode:
+    """A function that reads one record of a layout."""
+    return _record_decoder(layout, record, texts, LocatedBudget(), outer=True)
 
 
 def _record_decoder(
     layout: BoundLayout,
     record: Callable[..., Any],
     texts: TextCache,
-    most_absent: int,
     located: LocatedBudget,
     outer: bool,
 ) -> Decode:
@@ -56,37 +51,30 @@ def _record_decoder(
     steps = [_fixed(step) if isinstance(step, FixedStep) else _variable(step, scope) for step in layout.steps]
     names = [field.name for field in layout.fields]
     if len(steps) == 1 and isinstance(layout.steps[0], FixedStep):
-        return _fixed_only(layout.steps[0], record, names, steps[0], most_absent, outer)
+        return _fixed_only(layout.steps[0], record, names, steps[0], outer)
 
     scattered = any(field.type.located for field in layout.fields)
     budgeted = outer and located.needed
 
     def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         values: _Values = []
-        start = pos
         if budgeted:
             located.renew(end - pos)
         try:
             for step in steps:
-                start = pos
                 pos = step(data, pos, end, values)
         except ShortValue as short:
             if not outer:
                 short.inside(names, len(values))
                 raise
-            absent = len(names) - len(values)
-            if not (0 < absent <= most_absent and short.offset == end and (short.whole or start == end)):
-                raise Misfit.of(short, end, names, values) from None
-            return record(*values, *[None] * absent), end
+            raise Misfit.of(short, end, names, values) from None
         # Located elements follow the fields, with any bytes between them.
         return record(*values), end if scattered else pos
 
     return read
 
 
-def _fixed_only(
-    step: FixedStep, record: Callable[..., Any], names: list[str], slow: _Step, most_absent: int, outer: bool
-) -> Decode:
+def _fixed_only(step: FixedStep, record: Callable[..., Any], names: list[str], slow: _Step, outer: bool) -> Decode:
     """One step is the whole payload, which needs no list of values if it fits."""
     size = step.size
     unpack = struct.Struct(step.format).unpack_from
@@ -101,10 +89,7 @@ def _fixed_only(
                 if not outer:
                     short.inside(names, len(values))
                     raise
-                absent = len(names) - len(values)
-                if not (0 < absent <= most_absent and short.offset == end):
-                    raise Misfit.of(short, end, names, values) from None
-                return record(*values, *[None] * absent), end
+                raise Misfit.of(short, end, names, values) from None
         if not converters:
             return record(*unpack(data, pos)), pos + size
         fields = list(unpack(data, pos))
@@ -125,7 +110,7 @@ def _fixed(step: FixedStep) -> _Step:
             for field in step.fields:
                 size = field.pad + (field.fixed_size or 0)
                 if end - pos < size:
-                    raise ShortValue(pos, size, "the payload is too short", whole=True)
+                    raise ShortValue(pos, size, "the payload is too short")
                 (value,) = struct.unpack_from(f"<{field.code}", data, pos)
                 convert = converter(field.type)
                 values.append(convert(value) if convert else value)
@@ -168,4 +153,4 @@ def _variable(step: VariableStep, scope: Scope) -> _Step:
 
 def _struct(wire: StructType, texts: TextCache, pointer_size: int, located: LocatedBudget) -> One:
     """A record inside a record."""
-    return _record_decoder(wire.layout.bind(pointer_size), wire.record, texts, 0, located, outer=False)
+    return _record_decoder(wire.layout.bind(pointer_size), wire.record, texts, located, outer=False)

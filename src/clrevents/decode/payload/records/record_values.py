@@ -39,13 +39,11 @@ from clrevents.schema.wire import (
 class ShortValue(Exception):
     """Raised while a value is read; the caller that knows the field turns it into a Misfit.
 
-    `whole`: `offset` is the start of the field, so none of it was available. `field` is the position inside the field
-    (`[3].Name`).
+    `field` is the position inside the field (`[3].Name`).
     """
 
-    def __init__(self, offset: int, needed: int, why: str, field: str = "", whole: bool = False) -> None:
+    def __init__(self, offset: int, needed: int, why: str, field: str = "") -> None:
         super().__init__(why)
-        self.whole = whole
         self.offset = offset
         self.needed = needed
         self.why = why
@@ -53,7 +51,6 @@ class ShortValue(Exception):
 
     def inside(self, names: Sequence[str], read: int) -> None:
         """Say that it is in a record inside another one, after this many of its fields were read."""
-        self.whole = False
         self.field = f".{_named(names, read)}{self.field}"
 
 

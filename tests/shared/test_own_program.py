@@ -1,0 +1,61 @@
+"""A program's own event sources, some of them broken, and its meters: what recordings of it say, held against what it
+does (`../shared/own`)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from shared_files import SHARED, needs_shared
+
+import clrevents
+from clrevents.cli import root
+
+TRACES = [SHARED / "own" / f"{name}-own.nettrace.gz" for name in ("net8", "net11")]
+REASONS = [
+    "Own-Keyword could not be recorded: Use of undefined keyword value 0x4 for event A.",
+    "Own-SameId could not be recorded: Event B has ID 1 which is already in use.",
+    "Own-Type could not be recorded: Unsupported type Object in event source.",
+    "Own-OtherId could not be recorded: Event A was assigned event ID 1 but 2 was passed to WriteEvent.",
+]
+BROKEN = "broken-event-source"
+
+pytestmark = [needs_shared]
+both = pytest.mark.parametrize("path", TRACES, ids=["net8", "net11"])
+
+
+def shown(*arguments: Any) -> tuple[str, str]:
+    """What the command writes to stdout, as one paragraph a line, and to stderr."""
+    result = CliRunner().invoke(root, [*map(str, arguments)], env={"COLUMNS": "200"})
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.stdout, result.stderr
+
+
+@both
+def test_a_broken_event_source_is_said_wherever_people_look(path: Any) -> None:
+    lines = shown("info", path)[0].splitlines()
+    assert [line for line in lines if "could not be recorded" in line] == REASONS
+    assert [p["message"] for p in json.loads(shown("info", path, "--json")[0])["problems"]] == REASONS
+    for command in ("counters", "doctor"):
+        said = shown(command, path)[1].splitlines()
+        assert [line.removeprefix("clrevents: warning: ") for line in said if "could not" in line] == REASONS
+    with clrevents.open(path) as trace:
+        result = trace.check()
+        assert [note.message for note in trace.doctor().notes if note.id == BROKEN] == REASONS
+    assert [p.message for p in result.problems if p.kind == BROKEN] == REASONS
+    assert result.problem_counts[BROKEN] == 4
+    assert result.verdict.endswith("49 payloads do not fit their layout; 4 event sources could not be recorded")
+
+
+@both
+def test_payloads_with_fewer_values_than_are_described_are_short(path: Any) -> None:
+    """Of the fifth broken source, which says nothing."""
+    with clrevents.open(path) as trace:
+        kinds = {f"{key.provider}/{key.name}": counts for key, counts in trace.check().kinds.items()}
+        rounds = [event.payload.partial["a"] for event in trace.events("Own-Arguments/A")]
+    assert rounds == [*range(rounds[0], rounds[0] + 49)]
+    short = kinds["Own-Arguments/A"]
+    assert (short.exact, short.short, short.events) == (0, 49, 49)
+    assert sum(counts.short for counts in kinds.values()) == 49
