@@ -428,6 +428,9 @@ class Context:
         lacks = nothing or any(self._lacks(what, unknown) for what in declared.needs)
         if found.value == 0 and found.low is None and lacks and declared.name not in occurred:
             found = attrs.evolve(found, value=None, high=None, reason="not recorded")
+        elif lacks and found.value and found.low is None and declared.in_holes == "at least":
+            # A sum over several kinds of things, of which one was not recorded.
+            found = _bound(found, least=True)
         if self._holey:
             found = _in_holes(found, declared, self.window.high > self.troubles.known_ns)
         return found if self.troubles.part.whole else self._of_part(found, declared.name)
