@@ -286,7 +286,7 @@ COUNTERS = fixture("net8-counters")
 def test_sparklines_take_the_room_that_is_left(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """At least ten characters and at most forty, before the names."""
     drawn = {}
-    for columns in (20, 60, 70, 200):
+    for columns in (20, 80, 90, 200):
         monkeypatch.setenv("COLUMNS", str(columns))
         head, *lines = table(run("counters", COUNTERS, "--name", "gc-heap-size"))
         place = head.index("over time")
@@ -294,9 +294,9 @@ def test_sparklines_take_the_room_that_is_left(run: Run, monkeypatch: pytest.Mon
         assert head.split()[-2:] == ["unit", "name"]
     widths = [len(found[1]) if found else 0 for found in drawn.values()]
     # The trace goes on for a second after the last value.
-    assert widths == [8, 21, 30, 33]
-    monkeypatch.setenv("COLUMNS", "70")
-    assert max(map(len, table(run("counters", COUNTERS, "--name", "gc-heap-size")))) <= 70
+    assert widths == [8, 14, 22, 33]
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, table(run("counters", COUNTERS, "--name", "gc-heap-size")))) <= 80
 
 
 def test_sparklines_are_text_only(run: Run) -> None:

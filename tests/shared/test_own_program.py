@@ -59,3 +59,25 @@ def test_payloads_with_fewer_values_than_are_described_are_short(path: Any) -> N
     short = kinds["Own-Arguments/A"]
     assert (short.exact, short.short, short.events) == (0, 49, 49)
     assert sum(counts.short for counts in kinds.values()) == 49
+
+
+@both
+def test_one_instrument_is_one_line(path: Any) -> None:
+    """Of a duration: how often, how long on average, and the quantiles; of an EventCounter its count and extremes."""
+    lines = [line.split() for line in shown("counters", path)[0].splitlines()]
+    head = next(line for line in lines if line[:1] == ["last"])
+    assert {"per", "min", "max", "measurements", "p50", "p95", "p99"} <= {*head}
+    assert len([line for line in lines if "orders.duration" in line]) == 1
+    with clrevents.open(path) as trace:
+        published = list(trace.events("System.Diagnostics.Metrics/HistogramValuePublished"))
+        series = trace.report("counters").series
+    main, *quantiles = [row for row in series if row.name == "orders.duration"]
+    count = sum(event.payload["count"] for event in published)
+    assert main.measurements == count
+    assert main.mean == pytest.approx(sum(event.payload["sum"] for event in published) / count)
+    # A round takes 0.1 s.
+    assert 8 < main.per_second < 10
+    assert (main.p50, main.p95, main.p99) == tuple(row.last for row in quantiles)
+    answers = next(row for row in series if row.name == "answer-time")
+    assert (answers.min, answers.max, answers.per_second) == (1, 10, None)
+    assert 8 * answers.count <= answers.measurements <= 11 * answers.count

@@ -326,6 +326,8 @@ def _run(
                 write_csv(out, rows if limit is None else first_rows(rows, limit, sort), chosen or known, spreadsheet)
             else:
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
+                if table is None and columns is None and declared.folded is not None:
+                    shown[name] = declared.folded(shown[name])
                 if table is None and declared.urgent is not None and len(found.table(declared.urgent)):
                     shown = {declared.urgent: found.table(declared.urgent), **shown}
                 most = LIMIT if limit is None else limit

@@ -5,13 +5,9 @@ Reads the trace again only if its headers show such messages.
 
 from __future__ import annotations
 
-from typing import Final
-
 from clrevents.errors import Problem
 from clrevents.schema.source_message import SOURCE_MESSAGE, source_error, text_of
 from clrevents.trace.passes import Passes
-
-_KIND: Final = "broken-event-source"
 
 
 def source_errors(passes: Passes) -> tuple[Problem, ...]:
@@ -26,5 +22,6 @@ def source_errors(passes: Passes) -> tuple[Problem, ...]:
             text = source_error(provider, text_of(rows.data[start:end]))
             if text is not None and len(found) < passes.limits.problems:
                 event = f"{provider}/{SOURCE_MESSAGE}"
-                found.setdefault(text, Problem(_KIND, "note", text, event=event, impact="all events of this source"))
+                problem = Problem("broken-event-source", "note", text, event=event, impact="all events of this source")
+                found.setdefault(text, problem)
     return tuple(found.values())

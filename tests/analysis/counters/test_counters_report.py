@@ -202,7 +202,10 @@ def test_every_kind_of_instrument() -> None:
         ("time", "histogram", 0.95, 4, None, None),
         ("size", "histogram", None, 5, None, 2),
     ]
-    assert [row.per_second for row in found.values] == [None] * 6
+    # A histogram's is that of its measurements, in the second of its collection.
+    assert [row.per_second for row in found.values] == [None, None, 4, None, None, 2]
+    quantiles = [(row.name, row.per_second, row.p50, row.p95, row.p99) for row in found.series if row.quantile is None]
+    assert quantiles[2:] == [("size", 2, None, None, None), ("time", 4, 1, 4, None)]
     assert found.metrics["count"].value == 4
     size = found.values[5]
     assert (size.min, size.max, size.sum) == (4, 6, 10)

@@ -136,6 +136,8 @@ class ReportDeclaration(Generic[P, A]):
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""
     sparklines: Callable[[A, ReportTable[Any], int, str], list[str]] | None = None
+    folded: Callable[[ReportTable[Any]], ReportTable[Any]] | None = None
+    """The rows of the headline that people see who asked for no table or columns, where others repeat them."""
     in_part: Mapping[str, InPart] = attrs.field(factory=dict, hash=False)
     """Metrics that differ in a part of a trace; `*` stands for all that are not named."""
     against: bool = False

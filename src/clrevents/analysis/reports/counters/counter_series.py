@@ -68,6 +68,8 @@ def _summed(values: CounterValues, rows: Ints, known: Ints, key: SeriesKey) -> S
         found["total"] = _total(value)
         increase = _total(value[timed])
         found["per_second"] = None if increase is None or not seconds else _number(increase / seconds)
+    elif key.kind == "histogram" and key.quantile is None:
+        found["per_second"] = _measured_per_second(values, rows)
     return SeriesSums(len(known), len(rows) - len(known), **found)
 
 
@@ -82,6 +84,13 @@ def _of_measurements(values: CounterValues, known: Ints, kind: str) -> dict[str,
     total = _total(sums)
     found |= {"measurements": measured, "mean": None if total is None else _number(total / measured)}
     return found | ({"total": total} if kind == "histogram" else {})
+
+
+def _measured_per_second(values: CounterValues, rows: Ints) -> float | None:
+    """How often there was a measurement: intervals without one count, too."""
+    timed = rows[(values.interval_ns[rows] != NO_INTERVAL) & (values.count[rows] != NO_COUNT)]
+    seconds = values.interval_ns[timed].sum(dtype=np.float64) / 1e9
+    return _number(values.count[timed].sum(dtype=np.float64) / seconds) if seconds else None
 
 
 def _extreme(values: Floats, of: Any) -> float | None:

@@ -62,7 +62,10 @@ class CounterValue(Row):
     )
     unit: CodeName = column("The unit of the value, empty for none.")
     interval_ns: DurationNs | None = column("The length of its interval; null if unknown.")
-    per_second: Number | None = column("The increase in the interval divided by its length; null for other kinds.")
+    per_second: Number | None = column(
+        "The increase in the interval, or the number of measurements of a `histogram`, divided by its length; null for "
+        "other kinds."
+    )
     change: Number | None = column("The increase in the interval, for `updown` too; null for other kinds.", hidden=True)
     total: Number | None = column("For a meter's counter, its sum since the session began.", hidden=True)
     count: Count | None = column("The number of measurements in the interval; null if unknown.", hidden=True)
@@ -110,9 +113,13 @@ class CounterSeries(Row):
         "The sum of all increases of a `rate` or `counter`, or of all measurements of a `histogram`."
     )
     per_second: Number | None = column(
-        "The increases divided by the intervals in which they were counted; null for other kinds."
+        "The increases, or the number of measurements of a `histogram`, divided by the intervals in which they were "
+        "counted; null for other kinds."
     )
-    measurements: Count | None = column("The number of measurements of a `mean` or `histogram`.", hidden=True)
+    measurements: Count | None = column("The number of measurements of a `mean` or `histogram`.")
+    p50: Number | None = column("The median of a histogram's last interval; null if it was not published.")
+    p95: Number | None = column("The quantile 0.95 of the same interval.")
+    p99: Number | None = column("The quantile 0.99 of the same interval.")
     interval_ns: DurationNs | None = column("The median interval; null if unknown.")
     display_name: CodeName | None = column("Its display name; null without one.", hidden=True)
     instrument: Word | None = column("The type of the instrument; null if it was not announced.", hidden=True)
@@ -150,6 +157,8 @@ class CountersFacts:
     other_sessions: tuple[PrivateText, ...] = column("The ids of those that belong to other tools.")
 
 
+_QUANTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+"""Those that the runtime publishes, as columns."""
 _LABELLED: Final = 200
 """The most characters of a name and its tags in a label."""
 
@@ -165,6 +174,9 @@ def value_rows(context: Context, values: CounterValues, keys: Sequence[SeriesKey
     increases = np.array([key.kind in INCREASES for key in keys], dtype=np.bool_)
     seconds = np.where(values.interval_ns == NO_INTERVAL, np.nan, values.interval_ns / 1e9)
     increase = np.where(increases[values.series] if len(keys) else False, values.value, np.nan)
+    measured = np.array([key.kind == "histogram" for key in keys], dtype=np.bool_)
+    measured = (measured[values.series] if len(keys) else False) & (values.count != NO_COUNT)
+    increase = np.where(measured, values.count, increase)
     with np.errstate(over="ignore"):
         per_second = increase / seconds
 
@@ -206,6 +218,7 @@ def series_rows(
 ) -> ReportTable[CounterSeries]:
     """Each series, by provider, name, tags and quantile."""
     others = sessions.others()
+    last = {keys[number]: found.last for number, found in sums}
     rows = []
     for number, found in sums:
         key = keys[number]
@@ -220,6 +233,10 @@ def series_rows(
                 "kind": key.kind,
                 "unit": key.unit,
                 **attrs.asdict(found),
+                **{
+                    name: last.get(key._replace(quantile=quantile)) if key.quantile is None else None
+                    for name, quantile in _QUANTILES.items()
+                },
                 "display_name": display_names.get(number) or None,
                 "instrument": sessions.instrument(key.session, key.provider, key.version, key.name) or None,
                 "version": key.version or None,
@@ -234,6 +251,11 @@ def series_rows(
         key=lambda row: (row["provider"], row["name"], row["tags"], row["session_id"] or "", row["quantile"] or 0)
     )
     return context.summed(CounterSeries, rows)
+
+
+def a_line_each(rows: ReportTable[CounterSeries]) -> ReportTable[CounterSeries]:
+    """The series without those of quantiles, which stand in the line of their instrument."""
+    return rows.take(np.flatnonzero(~rows.column("quantile").known))
 
 
 def problem_rows(context: Context, problems: Sequence[MeterProblem]) -> ReportTable[CounterProblem]:

@@ -25,6 +25,7 @@ from clrevents.analysis.reports.counters.counter_tables import (
     CounterSeries,
     CountersFacts,
     CounterValue,
+    a_line_each,
     problem_rows,
     series_rows,
     split,
@@ -273,8 +274,12 @@ REPORT: Final = ReportDeclaration(
     metrics=_METRICS,
     collector=CountersCollector,
     parameters=CountersParameters,
-    shown=("last", "mean", "per_second", "unit", "quantile", "name", "tags"),
+    shown=(
+        *("last", "mean", "per_second", "min", "max", "measurements", "p50", "p95", "p99"),
+        *("unit", "quantile", "name", "tags"),
+    ),
     sparklines=sparklines,
+    folded=a_line_each,
     examples=(
         ("What are the values of all counters?", "clrevents counters app.nettrace"),
         ("How did the heap grow?", "clrevents counters app.nettrace --name 'gc-heap*'"),
