@@ -15,7 +15,7 @@ from clrevents.analysis.reports.pool.report import REPORT
 from project_files import unpacked
 
 ALL = traces("traces/own", "traces/perfview", "scenarios")
-STARVED = ("net10-starvation-11", "net8-starvation-44", "net31-starvation-44")
+STARVED = ("net10-starvation-11", "net8-starvation-44", "net31-starvation-44", "net11-starvation-31")
 QUEUES = {
     "task": ("TaskScheduled", "TaskStarted", "TaskID"),
     "native": ("ThreadPoolEnqueue", "ThreadPoolDequeue", "WorkID"),
@@ -77,6 +77,7 @@ def test_items_and_adjustments_are_those_of_the_events(shared: Shared) -> None:
         (STARVED[0], "CooperativeBlocking", 1.8),
         (STARVED[1], "CooperativeBlocking", 2.3),
         (STARVED[2], "Starvation", 22.9),
+        (STARVED[3], "CooperativeBlocking", 2.8),
     ],
 )
 def test_the_culprit_of_a_program_that_says_what_it_does(name: str, reason: str, seconds: float) -> None:
