@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import clrevents
-from clrevents.schema.cut_mark import CUT
-from clrevents.schema.lack_mark import LACKED
+from clrevents.schema.marks import CUT, LACKED, PROVIDER
 from project_files import unpacked
 
 _NOTES = {"lost-events", "unknown-event", "payload-tail", "newer-version"}
@@ -27,7 +26,7 @@ def events_of(path: Path) -> list[clrevents.Event[Any]]:
 def reread(out: Path) -> list[clrevents.Event[Any]]:
     """The result's events but for our marks, read strictly: a problem that is not the original's fails the test."""
     with clrevents.open(out, errors="strict") as trace:
-        events = [event for event in trace.events() if (event.provider, event.name) not in (CUT, LACKED)]
+        events = [event for event in trace.events() if (event.provider, event.name) not in (CUT.event, LACKED.event)]
         if trace.redacted:
             assert str(events.pop(0).key) == "clrevents/Redacted (id 1, version 0)"
         assert {p.kind for p in trace.problems} <= _NOTES | _OF_THE_ORIGINAL
@@ -37,7 +36,7 @@ def reread(out: Path) -> list[clrevents.Event[Any]]:
 def marks_in(out: Path) -> int:
     """How many of its events are marks of ours."""
     with clrevents.open(out) as trace:
-        return sum(count for key, count in trace.event_counts().items() if key.provider == CUT[0])
+        return sum(count for key, count in trace.event_counts().items() if key.provider == PROVIDER)
 
 
 def differing(ours: Iterable[Any], theirs: Iterable[Any]) -> str:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.rewrite import cut, redact
-from clrevents.schema.lack_mark import LACKED, Lack, Lacking, lack_of
+from clrevents.schema.marks import LACKED, PROVIDER, Lack, Lacking, lack_of
 from clrevents.testing.builder import Format, TraceBuilder
 from project_files import fixture, unpacked
 
@@ -79,7 +79,7 @@ def test_destroyed_events_of_a_part(tmp_path: Path) -> None:
 @given(payload=st.binary(max_size=45))
 def test_foreign_marks(payload: bytes) -> None:
     """Any bytes as a mark: damage that is reported, or values that could have been written."""
-    data = TraceBuilder().raw(LACKED[0], 4, payload=payload, name=LACKED[1]).sample().build()
+    data = TraceBuilder().raw(PROVIDER, LACKED.id, payload=payload, name=LACKED.name).sample().build()
     with clrevents.open(data, errors="strict") as trace:
         lack = lack_of(payload)
         assert len(list(trace.events())) == 2

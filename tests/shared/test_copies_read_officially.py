@@ -12,7 +12,7 @@ from shared_files import SHARED, needs_shared
 
 import clrevents
 from clrevents.rewrite import cut, join, redact
-from clrevents.schema.cut_mark import CUT
+from clrevents.schema.marks import PROVIDER
 from clrevents.testing.builder import TraceBuilder
 from official_reader import official_reading, official_stacks
 from project_files import unpacked
@@ -34,7 +34,7 @@ _HEADERS: Final = ("provider", "id", "version", "ticks", "tid", "pid", "activity
 def headers(rows: list[dict[str, Any]], *more: str) -> list[tuple[Any, ...]]:
     """All that it says of each event but the payload, in which it reads on where one is too short; in any order."""
     names = (*_HEADERS, *more)
-    return sorted(tuple(str(row.get(name)) for name in names) for row in rows if row["provider"] != CUT[0])
+    return sorted(tuple(str(row.get(name)) for name in names) for row in rows if row["provider"] != PROVIDER)
 
 
 @pytest.mark.parametrize("name", TRACES, ids=lambda name: name.rpartition("/")[2].partition(".net")[0])
@@ -51,7 +51,7 @@ def test_copies(name: str, tmp_path: Path) -> None:
         again = official_reading(tmp_path / copy, tmp_path)
         assert (again.error, again.lost) == (None, read.lost)
         assert headers(again.rows, *more) == headers(read.rows, *more)
-        assert sorted(row for row in official_stacks(tmp_path / copy, tmp_path) if row[0] != CUT[0]) == sorted(stacks)
+        assert sorted(row for row in official_stacks(tmp_path / copy, tmp_path) if row[0] != PROVIDER) == sorted(stacks)
     part = official_reading(tmp_path / "half", tmp_path)
     assert (part.error, part.lost, part.events) == (None, half.lost, half.events + 1)
 

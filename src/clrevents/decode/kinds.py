@@ -22,7 +22,7 @@ from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.container.container import bad_fields
 from clrevents.errors import Limits, Problem, damage
 from clrevents.schema.dynamic import FieldDescription
-from clrevents.schema.lack_mark import LACKED
+from clrevents.schema.marks import LACKED
 from clrevents.schema.registry import Entry, EventInfo, Registry
 from clrevents.schema.undeclared import with_undeclared
 
@@ -246,7 +246,7 @@ class Kinds:
             if self._described is not None and described is not None:
                 self._described[described] = kind
         self._give(row.metadata_id, kind)
-        marks = self.lacked.add if (row.provider, row.name) == LACKED else self.lacked.discard
+        marks = self.lacked.add if (row.provider, row.name) == LACKED.event else self.lacked.discard
         marks(row.metadata_id)
         if old is None or old.undefined:
             return problem

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -22,7 +22,7 @@ from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord,
 from clrevents.errors import TraceError
 from clrevents.schema.codes import ARRAYS, LabelKind, TypeCode
 from clrevents.schema.dynamic import FieldDescription
-from clrevents.schema.lack_mark import LACKED
+from clrevents.schema.marks import LACKED, PROVIDER, Mark
 from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
 
 _REGION_EVENTS: Final = 20_000
@@ -39,8 +39,6 @@ _LOSERS: Final = 1 << 50
 _ORIGINS: Final = 1 << 40
 """Where the threads of one more trace begin."""
 _NO_MEANING: Final = 0
-Mark: TypeAlias = tuple[MetadataRecord, bytes]
-"""An event that says something of the trace itself: its description, whose id may change, and its payload."""
 _Item = TypeVar("_Item")
 _OVERRIDES: Final = {
     "opcode": LabelKind.OPCODE,
@@ -105,7 +103,7 @@ class Part:
 class Copier:
     """Appends rows to a new trace, in time order. `losses` are those that the result shows.
 
-    `marks` are more events, each a description and a payload, which are written beside the first one.
+    `marks` are such events and their payloads, which are written beside the first one.
     """
 
     def __init__(
@@ -113,7 +111,7 @@ class Copier:
         sink: Sink,
         info: TraceInfo,
         losses: Iterable[Loss] = (),
-        marks: Iterable[Mark] = (),
+        marks: Iterable[tuple[Mark, bytes]] = (),
     ) -> None:
         self._marks = [*marks]
         self._info = info
@@ -170,7 +168,7 @@ class Copier:
         if kind.undefined:
             self._undescribed += 1
             return
-        if (kind.row.provider, kind.row.name) == LACKED:
+        if (kind.row.provider, kind.row.name) == LACKED.event:
             # What the original lacked is known of its copy, and said again.
             return
         part.origin.thread_rows = part.rows.thread_rows
@@ -191,12 +189,11 @@ class Copier:
 
     def _write_marks(self, beside: EventRecord) -> None:
         """The events that say what this trace is, at the time and on the threads of its first one."""
-        for described, payload in self._marks:
-            wanted = self._unused(described.metadata_id)
-            self._new.append(dataclasses.replace(described, metadata_id=wanted))
+        for mark, payload in self._marks:
+            wanted = self._unused(mark.metadata_id)
+            self._new.append(MetadataRecord(wanted, PROVIDER, mark.id, name=mark.name, fields=mark.fields))
             number = self._number(beside.capture_thread_id or 0)
-            event = dataclasses.replace(beside, metadata_id=wanted, payload=payload, sequence=number)
-            self._events.append(event)
+            self._events.append(dataclasses.replace(beside, metadata_id=wanted, payload=payload, sequence=number))
         self._marks = []
 
     def _number(self, capture: int) -> int:

@@ -11,19 +11,12 @@ from typing import Final, Literal, Unpack
 
 import attrs
 
-from clrevents.encode.values import MetadataRecord
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.rewrite.new_trace import every_destroyed, lacks, new_trace
-from clrevents.schema.cut_mark import CUT, FIELDS, ID, mark_payload
-from clrevents.schema.join_mark import SELECTOR as JOINED
+from clrevents.schema.marks import CUT, JOINED, LEAST, MOST, REDACTED
 from clrevents.schema.naming_events import NAMING_EVENTS
-from clrevents.schema.redaction_mark import SELECTOR
 from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 
-_ALWAYS: Final = -(1 << 63)
-_FOREVER: Final = (1 << 63) - 1
-_MARK: Final = "/".join(CUT)
-_DESCRIBED: Final = MetadataRecord((1 << 31) - 1, CUT[0], ID, name=CUT[1], fields=FIELDS)
 CONTEXT: Final = (*NAMING_EVENTS, "runtime/R2RGetEntryPoint", "*/ProcessInfo")
 """Selectors of the events needed to resolve addresses, whenever they were written."""
 
@@ -52,16 +45,14 @@ def cut(
         # Used twice: an iterator would be exhausted by then.
         filters["thread_id"] = tuple(filters["thread_id"])
     # A part of a redacted trace says that it is one, too.
-    kept = (SELECTOR, JOINED, _MARK)
+    kept = (REDACTED.selector, JOINED.selector, CUT.selector)
     always = (*CONTEXT, *kept) if rundown else kept
     rows = passes_of(trace).event_rows(*selectors, always=always, decode=False, filters=filters)
     low, high = (_edge_ns(trace, filters, name) for name in ("start", "end"))
     losses = _inside(trace.losses, low, high, filters.get("thread_id"))
     marks = [*lacks(trace, _inside(every_destroyed(trace), low, high, filters.get("thread_id")))]
     if low is not None or high is not None:
-        # Damaged clocks give moments that 64 bits do not hold.
-        edges = (_ALWAYS if low is None else low, _FOREVER if high is None else high)
-        marks.append((_DESCRIBED, mark_payload(*(min(max(edge, _ALWAYS), _FOREVER) for edge in edges))))
+        marks.append((CUT, CUT.payload(LEAST if low is None else low, MOST if high is None else high)))
     with new_trace(out, trace.info.path) as file:
         copier = Copier(file, trace.info, losses, marks)
         for found in rows:

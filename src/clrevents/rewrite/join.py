@@ -15,15 +15,12 @@ from typing import BinaryIO, Final
 import attrs
 
 from clrevents._util.value_classes import frozen
-from clrevents.encode.values import MetadataRecord
 from clrevents.rewrite.copy import Copied, Copier, Origin, Part
 from clrevents.rewrite.new_trace import every_destroyed, lacks, new_trace
-from clrevents.schema.join_mark import FIELDS, ID, JOINED, mark_payload
-from clrevents.schema.redaction_mark import NAME, PROVIDER
+from clrevents.schema.marks import JOINED, REDACTED
 from clrevents.trace import DecodedRows, Loss, SameRun, ShiftedRows, Trace, TraceInfo, passes_of, same_run
 
 _MS: Final = 1_000_000
-_DESCRIBED: Final = MetadataRecord((1 << 31) - 2, JOINED[0], ID, name=JOINED[1], fields=FIELDS)
 
 
 @frozen
@@ -47,7 +44,7 @@ def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> 
     `out` is one of them; the exceptions of `Trace.events`; TraceError for what does not fit into a block of the new
     trace; and OSError.
     """
-    if any((key.provider, key.name) == JOINED for key in linux.event_counts()):
+    if any((key.provider, key.name) == JOINED.event for key in linux.event_counts()):
         raise ValueError("the trace is joined with another one already")
     found = same_run(linux, other)
     # A trace begins with whichever recording began first, at a whole millisecond, which is what its header holds.
@@ -56,12 +53,12 @@ def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> 
     start = found.shift_ns - moved
     times = (start, start + passes_of(other).stopped_ns(), start + other.duration_ns)
     error = -1 if found.error_ns is None else found.error_ns
-    mark = mark_payload(
+    mark = JOINED.payload(
         *(found.process_id, found.shift_ns, found.uncertainty_ns, found.compared, found.contradicting, error, *times)
     )
     losses = [*_later(linux.losses, -moved), *_later(other.losses, start)]
     destroyed = [*_later(every_destroyed(linux), -moved), *_later(every_destroyed(other), start)]
-    marks = [(_DESCRIBED, mark), *lacks(linux, destroyed), *lacks(other, ())]
+    marks = [(JOINED, mark), *lacks(linux, destroyed), *lacks(other, ())]
     with new_trace(out, linux.info.path, other.info.path) as file:
         copier = Copier(file, info, losses, marks)
         rows = ShiftedRows(linux.info, found.process_id, found.shift_ns)
@@ -69,7 +66,7 @@ def join(linux: Trace, other: Trace, out: str | os.PathLike[str] | BinaryIO) -> 
         theirs = _placed(map(rows.of, _rows(other)), copier.another())
         redacted = linux.redacted and other.redacted
         for _, part, row in merge(mine, theirs, key=lambda placed: placed[0]):
-            if redacted or (part.events.kinds[row].row.provider, part.events.kinds[row].row.name) != (PROVIDER, NAME):
+            if redacted or (part.events.kinds[row].row.provider, part.events.kinds[row].row.name) != REDACTED.event:
                 copier.copy(part, row)
         copied = copier.finish()
     return JoinResult(copied.events, copied.lost, copied.undescribed, copied.bytes, found)

@@ -11,13 +11,11 @@ import re
 import secrets
 from collections.abc import Iterable
 from itertools import chain
-from typing import Final
 
 import attrs
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents.encode.values import MetadataRecord
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.rewrite.field_rules import FieldRule, FieldRules
 from clrevents.rewrite.identifiers import Identifiers
@@ -29,10 +27,8 @@ from clrevents.rewrite.replacement import Replacer
 from clrevents.rewrite.surroundings import Surroundings
 from clrevents.rewrite.word_search import FoundWord, WordSearch
 from clrevents.schema.disclosure import PLAIN
-from clrevents.schema.redaction_mark import FIELDS, ID, NAME, PROVIDER, mark_payload
+from clrevents.schema.marks import REDACTED
 from clrevents.trace import PayloadDecoder, Trace, passes_of
-
-_MARK: Final = MetadataRecord(1, PROVIDER, ID, name=NAME, fields=FIELDS)
 
 
 @frozen
@@ -112,7 +108,7 @@ def redact(
     try:
         with new_trace(out, trace.info.path) as sink:
             search = WordSearch(sink, check)
-            marks = ((_MARK, mark_payload(blank, ids)), *lacks(trace, destroyed))
+            marks = ((REDACTED, REDACTED.payload(blank, ids)), *lacks(trace, destroyed))
             copier = Copier(search, info, losses, marks)
             for rows in passes.event_rows():
                 payloads = inside.payloads(rows)

@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from clrevents.schema.cut_mark import CUT
-from clrevents.schema.join_mark import JOINED, MARK_NAMES
-from clrevents.schema.redaction_mark import NAME, PROVIDER
+from clrevents.schema.marks import CUT, JOINED, REDACTED
 from clrevents.schema.registry import FRAMEWORK, TPL
 
-REDACTED: Final = (PROVIDER, NAME)
 _TASK: Final = ("TaskID",)
 _ORIGIN: Final = "OriginatingTaskID?"
 
@@ -50,10 +47,8 @@ SELF_DESCRIBED: Final[Mapping[tuple[str, str], tuple[ReadField, ...]]] = {
     (FRAMEWORK, "ThreadTransferReceive"): _fields("id"),
     ("Universal.Events", "cpu"): _fields("Value:uint64?"),
     ("Universal.Events", "cswitch"): _fields("Value:uint64"),
-    CUT: _fields("StartNs", "EndNs"),
-    JOINED: _fields(*MARK_NAMES),
-    REDACTED: _fields("Blank", "Ids"),
+    **{mark.event: _fields(*mark.names) for mark in (CUT, JOINED, REDACTED)},
 }
 """By provider and name."""
-MARKS: Final = frozenset((CUT, JOINED, REDACTED))
+MARKS: Final = frozenset((CUT.event, JOINED.event, REDACTED.event))
 """Those that we write ourselves into what we make of a trace."""

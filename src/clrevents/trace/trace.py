@@ -22,7 +22,7 @@ from clrevents.decode.kinds import EventKey
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Moment, Selector
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import ErrorMode, Limits, Problem, TraceError
-from clrevents.schema.redaction_mark import NAME, PROVIDER
+from clrevents.schema.marks import REDACTED
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.sources import Openable, open_source
 from clrevents.table.listed import Listed
@@ -162,7 +162,7 @@ class Trace(Reported):
     @property
     def redacted(self) -> bool:
         """Whether it is marked as a copy by `redact`, in which words replace the original texts."""
-        return any((key.provider, key.name) == (PROVIDER, NAME) for key in self._passes.scan().counts)
+        return any((key.provider, key.name) == REDACTED.event for key in self._passes.scan().counts)
 
     @property
     def processes(self) -> tuple[ProcessLife, ...]:

@@ -27,7 +27,7 @@ from clrevents.export.timeline.read_timeline import read_timeline
 from clrevents.rewrite import JoinResult, cut, join
 from clrevents.rewrite.copy import Copier
 from clrevents.schema.codes import TypeCode
-from clrevents.schema.join_mark import MARK_NAMES
+from clrevents.schema.marks import JOINED
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import EventRows, SameRun, passes_of
 from project_files import SHARED, without_shared
@@ -452,7 +452,7 @@ def test_runtime_events_in_the_recorders_layout(both: Any, name: str) -> None:
     assert mine == pytest.approx(joined, rel=0.001)
 
 
-@pytest.mark.parametrize("names", [("ProcessID",), (*MARK_NAMES, "More")])
+@pytest.mark.parametrize("names", [("ProcessID",), (*JOINED.names, "More")])
 @pytest.mark.parametrize("value", [-(1 << 63), 0, (1 << 63) - 1])
 def test_a_strange_mark_is_harmless(names: tuple[str, ...], value: int) -> None:
     builder = TraceBuilder("nettrace6", process_id=4).thread(7)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import clrevents
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, Label, LabelKind, MetadataRecord, ThreadRow, TraceHeader
-from clrevents.schema.join_mark import JOINED
+from clrevents.schema.marks import JOINED
 from clrevents.trace import passes_of
 
 _NO_STACK: Final = (0,)
@@ -39,7 +39,7 @@ def user_events(joined: clrevents.Trace, *without: str) -> bytes:
     events = []
     for event in joined.events():
         key = event.key
-        if (key.provider, key.name) == JOINED or key.provider in without:
+        if (key.provider, key.name) == JOINED.event or key.provider in without:
             continue
         machine = key.provider.startswith("Universal.")
         row = kinds[key].row

@@ -35,9 +35,7 @@ from clrevents.analysis.framework.vocabulary.marks import Hole
 from clrevents.analysis.gathering.distant_times import near_ns, near_table
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import groups
-from clrevents.schema.cut_mark import CUT
-from clrevents.schema.join_mark import JOINED, SELECTOR
-from clrevents.schema.redaction_mark import marks_redaction
+from clrevents.schema.marks import CUT, JOINED, marks_redaction
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
 from clrevents.trace import TraceInfo
@@ -115,7 +113,7 @@ class ReportReading:
         """The events that any of the reports wants."""
         wanted = (name for made in self._first for name in made.selectors)
         found = tuple(dict.fromkeys(map(patient, wanted)))
-        return (*found, patient("/".join(CUT)), patient(SELECTOR)) if found else ()
+        return (*found, patient(CUT.selector), patient(JOINED.selector)) if found else ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,10 +138,10 @@ class ReportReading:
         earlier ones.
         """
         events = {}
-        self._part, parts = _parts(self._part, chunk.tables.get(CUT))
-        joined, joins = JoinedRun.of(chunk.tables.get(JOINED))
+        self._part, parts = _parts(self._part, chunk.tables.get(CUT.event))
+        joined, joins = JoinedRun.of(chunk.tables.get(JOINED.event))
         self._join = self._join or joined
-        self._unfit.update({mark: count for mark, count in ((CUT, parts), (JOINED, joins)) if count})
+        self._unfit.update({mark: count for mark, count in ((CUT.event, parts), (JOINED.event, joins)) if count})
         window = window.within(self._part)
         for event, table in chunk.tables.items():
             rows, distant = near_table(table)
@@ -262,7 +260,7 @@ class ReportReading:
 
     def _unfit_of(self, selectors: Iterable[str]) -> dict[str, int]:
         """How many events that these mean, and marks of a part or of a join, could not be used, by `Provider/Event`."""
-        one = {self._one_event(selector) for selector in selectors if not is_glob(selector)} | {CUT, JOINED}
+        one = {self._one_event(selector) for selector in selectors if not is_glob(selector)} | {CUT.event, JOINED.event}
         globs = [selector for selector in selectors if is_glob(selector)]
         return {
             "/".join(event): count

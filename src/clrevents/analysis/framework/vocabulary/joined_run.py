@@ -6,13 +6,13 @@ from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.vocabulary.answer_values import Note
-from clrevents.schema.join_mark import MARK_NAMES
+from clrevents.schema.marks import JOINED
 from clrevents.table.table import Table
 
 
 @frozen
 class JoinedRun:
-    """The values of the mark (see `schema.join_mark`)."""
+    """The values of the mark (see `schema.marks`)."""
 
     process_id: int
     shift_ns: int
@@ -27,7 +27,7 @@ class JoinedRun:
     @classmethod
     def of(cls, marks: Table | None) -> tuple[JoinedRun | None, int]:
         """What the first of these marks says, None without one; and how many of them, left out, say what cannot be."""
-        columns = () if marks is None else (marks.column(name).tolist() for name in MARK_NAMES)
+        columns = () if marks is None else (marks.column(name).tolist() for name in JOINED.names)
         every = [cls(*values) for values in zip(*columns, strict=True)]
         found = [one for one in every if one.uncertainty_ns >= 0 and 0 <= one.contradicting <= one.compared]
         return (found[0] if found else None), len(every) - len(found)
