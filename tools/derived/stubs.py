@@ -32,13 +32,13 @@ def files() -> dict[Path, str]:
 
 
 def _imports(names: Iterable[tuple[str, str]], exported: bool = False) -> Iterator[str]:
-    """A line for each name: long lists in brackets would be laid out anew."""
+    """A line for each module."""
     by_module = defaultdict(set)
     for module, name in names:
         by_module[module].add(name)
     for module in sorted(by_module):
-        for name in sorted(by_module[module]):
-            yield f"from {module} import {name}{f' as {name}' if exported else ''}"
+        each = (f"{name} as {name}" if exported else name for name in sorted(by_module[module]))
+        yield f"from {module} import {', '.join(each)}"
 
 
 def _late(names: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -5,114 +5,41 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 
 if TYPE_CHECKING:
     from clrevents.analysis.reports.activities import ActivitiesReport
-    from clrevents.analysis.reports.activities.activity_tables import ActivityLeak
-    from clrevents.analysis.reports.activities.activity_tables import ActivityName
-    from clrevents.analysis.reports.activities.activity_tables import ActivityRow
-    from clrevents.analysis.reports.activities.activity_tables import OrphanStop
+    from clrevents.analysis.reports.activities.activity_tables import ActivityLeak, ActivityName, ActivityRow, OrphanStop
     from clrevents.analysis.reports.alloc import AllocReport
-    from clrevents.analysis.reports.alloc.alloc_tables import AllocatedKind
-    from clrevents.analysis.reports.alloc.alloc_tables import AllocatedType
-    from clrevents.analysis.reports.alloc.alloc_tables import AllocatedTypeStack
-    from clrevents.analysis.reports.alloc.alloc_tables import AllocatingStack
-    from clrevents.analysis.reports.alloc.alloc_tables import AllocatingThread
-    from clrevents.analysis.reports.alloc.alloc_tables import AllocationInterval
-    from clrevents.analysis.reports.alloc.alloc_tables import AllocationSource
+    from clrevents.analysis.reports.alloc.alloc_tables import AllocatedKind, AllocatedType, AllocatedTypeStack, AllocatingStack, AllocatingThread, AllocationInterval, AllocationSource
     from clrevents.analysis.reports.callers import CallersReport
-    from clrevents.analysis.reports.callers.report import CallNode
-    from clrevents.analysis.reports.callers.report import CalledMethod
+    from clrevents.analysis.reports.callers.report import CallNode, CalledMethod
     from clrevents.analysis.reports.counters import CountersReport
-    from clrevents.analysis.reports.counters.counter_tables import CounterProblem
-    from clrevents.analysis.reports.counters.counter_tables import CounterSeries
-    from clrevents.analysis.reports.counters.counter_tables import CounterValue
+    from clrevents.analysis.reports.counters.counter_tables import CounterProblem, CounterSeries, CounterValue
     from clrevents.analysis.reports.exceptions import ExceptionsReport
-    from clrevents.analysis.reports.exceptions.exception_rows import ExceptionGroup
-    from clrevents.analysis.reports.exceptions.exception_rows import ExceptionInterval
-    from clrevents.analysis.reports.exceptions.exception_rows import ExceptionMessage
-    from clrevents.analysis.reports.exceptions.exception_rows import ExceptionOutcome
-    from clrevents.analysis.reports.exceptions.exception_rows import ThrownException
+    from clrevents.analysis.reports.exceptions.exception_rows import ExceptionGroup, ExceptionInterval, ExceptionMessage, ExceptionOutcome, ThrownException
     from clrevents.analysis.reports.gc import GcReport
-    from clrevents.analysis.reports.gc.gc_rows import AdaptationSample
-    from clrevents.analysis.reports.gc.gc_rows import AdaptationTuning
-    from clrevents.analysis.reports.gc.gc_rows import CollectedGeneration
-    from clrevents.analysis.reports.gc.gc_rows import CommittedMemory
-    from clrevents.analysis.reports.gc.gc_rows import GarbageCollection
-    from clrevents.analysis.reports.gc.gc_rows import GcSuspension
-    from clrevents.analysis.reports.gc.gc_rows import GcTotal
-    from clrevents.analysis.reports.gc.gc_rows import HeapGeneration
-    from clrevents.analysis.reports.gc.gc_rows import KeptObjects
-    from clrevents.analysis.reports.gc.gc_rows import MarkedRoots
-    from clrevents.analysis.reports.gc.gc_rows import SuspensionHint
+    from clrevents.analysis.reports.gc.gc_rows import AdaptationSample, AdaptationTuning, CollectedGeneration, CommittedMemory, GarbageCollection, GcSuspension, GcTotal, HeapGeneration, KeptObjects, MarkedRoots, SuspensionHint
     from clrevents.analysis.reports.heap import HeapReport
-    from clrevents.analysis.reports.heap.heap_rows import DominatorLine
-    from clrevents.analysis.reports.heap.heap_rows import RootGroup
-    from clrevents.analysis.reports.heap.heap_rows import RootPath
-    from clrevents.analysis.reports.heap.heap_rows import Snapshot
-    from clrevents.analysis.reports.heap.heap_rows import TypeGrowth
-    from clrevents.analysis.reports.heap.heap_rows import TypeOnHeap
+    from clrevents.analysis.reports.heap.heap_rows import DominatorLine, RootGroup, RootPath, Snapshot, TypeGrowth, TypeOnHeap
     from clrevents.analysis.reports.jit import JitReport
-    from clrevents.analysis.reports.jit.jit_rows import Compilation
-    from clrevents.analysis.reports.jit.jit_rows import JitDecision
-    from clrevents.analysis.reports.jit.jit_rows import JitThread
-    from clrevents.analysis.reports.jit.jit_rows import JittedMethod
-    from clrevents.analysis.reports.jit.jit_rows import TierTotal
+    from clrevents.analysis.reports.jit.jit_rows import Compilation, JitDecision, JitThread, JittedMethod, TierTotal
     from clrevents.analysis.reports.locks import LocksReport
-    from clrevents.analysis.reports.locks.lock_rows import ContendedLock
-    from clrevents.analysis.reports.locks.lock_rows import Contention
-    from clrevents.analysis.reports.locks.lock_rows import Convoy
-    from clrevents.analysis.reports.locks.lock_rows import DeadlockedThread
-    from clrevents.analysis.reports.locks.lock_rows import LockHolder
-    from clrevents.analysis.reports.locks.lock_rows import LockOwner
-    from clrevents.analysis.reports.locks.lock_rows import WaitingMethod
-    from clrevents.analysis.reports.locks.lock_rows import WaitingThread
+    from clrevents.analysis.reports.locks.lock_rows import ContendedLock, Contention, Convoy, DeadlockedThread, LockHolder, LockOwner, WaitingMethod, WaitingThread
     from clrevents.analysis.reports.modules import ModulesReport
     from clrevents.analysis.reports.modules.report import LoadedModule
     from clrevents.analysis.reports.pool import PoolReport
-    from clrevents.analysis.reports.pool.pool_rows import PoolAdjustment
-    from clrevents.analysis.reports.pool.pool_rows import PoolLimits
-    from clrevents.analysis.reports.pool.pool_rows import PoolShortage
-    from clrevents.analysis.reports.pool.pool_rows import PoolSize
-    from clrevents.analysis.reports.pool.pool_rows import PoolThroughput
-    from clrevents.analysis.reports.pool.pool_rows import QueueLatency
-    from clrevents.analysis.reports.pool.pool_rows import QueueLength
-    from clrevents.analysis.reports.pool.pool_rows import QueuedItem
+    from clrevents.analysis.reports.pool.pool_rows import PoolAdjustment, PoolLimits, PoolShortage, PoolSize, PoolThroughput, QueueLatency, QueueLength, QueuedItem
     from clrevents.analysis.reports.requests import RequestsReport
-    from clrevents.analysis.reports.requests.request_rows import ConnectionStep
-    from clrevents.analysis.reports.requests.request_rows import DatabaseCommand
-    from clrevents.analysis.reports.requests.request_rows import RequestConcurrency
-    from clrevents.analysis.reports.requests.request_rows import RequestInside
-    from clrevents.analysis.reports.requests.request_rows import RequestNearby
-    from clrevents.analysis.reports.requests.request_rows import RequestPart
-    from clrevents.analysis.reports.requests.request_rows import RequestPeriod
-    from clrevents.analysis.reports.requests.request_rows import RequestRoute
-    from clrevents.analysis.reports.requests.request_rows import RequestRow
-    from clrevents.analysis.reports.requests.request_rows import WaterfallLine
+    from clrevents.analysis.reports.requests.request_rows import ConnectionStep, DatabaseCommand, RequestConcurrency, RequestInside, RequestNearby, RequestPart, RequestPeriod, RequestRoute, RequestRow, WaterfallLine
     from clrevents.analysis.reports.startup import StartupReport
-    from clrevents.analysis.reports.startup.startup_tables import AssemblyLoading
-    from clrevents.analysis.reports.startup.startup_tables import CodeLookup
-    from clrevents.analysis.reports.startup.startup_tables import LoadedType
-    from clrevents.analysis.reports.startup.startup_tables import StartupCompilation
-    from clrevents.analysis.reports.startup.startup_tables import StartupMoment
+    from clrevents.analysis.reports.startup.startup_tables import AssemblyLoading, CodeLookup, LoadedType, StartupCompilation, StartupMoment
     from clrevents.analysis.reports.stubs import StubsReport
-    from clrevents.analysis.reports.stubs.report import Stub
-    from clrevents.analysis.reports.stubs.report import StubKind
-    from clrevents.analysis.reports.stubs.report import StubTarget
+    from clrevents.analysis.reports.stubs.report import Stub, StubKind, StubTarget
     from clrevents.analysis.reports.tasks import TasksReport
-    from clrevents.analysis.reports.tasks.task_tables import BlockingWait
-    from clrevents.analysis.reports.tasks.task_tables import TaskBlocker
-    from clrevents.analysis.reports.tasks.task_tables import TaskMethod
-    from clrevents.analysis.reports.tasks.task_tables import TaskRun
+    from clrevents.analysis.reports.tasks.task_tables import BlockingWait, TaskBlocker, TaskMethod, TaskRun
     from clrevents.analysis.reports.threads import ThreadsReport
-    from clrevents.analysis.reports.threads.thread_rows import RoleRow
-    from clrevents.analysis.reports.threads.thread_rows import StateRow
-    from clrevents.analysis.reports.threads.thread_rows import ThreadInterval
-    from clrevents.analysis.reports.threads.thread_rows import ThreadRow
+    from clrevents.analysis.reports.threads.thread_rows import RoleRow, StateRow, ThreadInterval, ThreadRow
     from clrevents.analysis.reports.top import TopReport
     from clrevents.analysis.reports.top.report import HotRow
     from clrevents.analysis.reports.waits import WaitsReport
-    from clrevents.analysis.shared.blocking.wait_rows import BlockedThread
-    from clrevents.analysis.shared.blocking.wait_rows import BlockingMethod
-    from clrevents.analysis.shared.blocking.wait_rows import Wait
-    from clrevents.analysis.shared.blocking.wait_rows import WaitKind
+    from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind
 
 class Tabled:
     @overload
