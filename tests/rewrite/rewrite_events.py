@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import clrevents
-from clrevents.schema.marks import CUT, LACKED, PROVIDER
+from clrevents.schema.own_marks import CUT, LACKED, PROVIDER
 from project_files import unpacked
 
 _NOTES = {"lost-events", "unknown-event", "payload-tail", "newer-version"}

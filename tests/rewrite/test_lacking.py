@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.rewrite import cut, redact
-from clrevents.schema.marks import LACKED, PROVIDER, Lack, Lacking, lack_of
+from clrevents.schema.own_marks import LACKED, PROVIDER, Lack, Lacking, lack_of
 from clrevents.testing.builder import Format, TraceBuilder
 from project_files import fixture, unpacked
 

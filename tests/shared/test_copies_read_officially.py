@@ -12,7 +12,7 @@ from shared_files import SHARED, needs_shared
 
 import clrevents
 from clrevents.rewrite import cut, join, redact
-from clrevents.schema.marks import PROVIDER
+from clrevents.schema.own_marks import PROVIDER
 from clrevents.testing.builder import TraceBuilder
 from official_reader import official_reading, official_stacks
 from project_files import unpacked

@@ -22,7 +22,7 @@ from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.container.container import bad_fields
 from clrevents.errors import Limits, Problem, damage
 from clrevents.schema.dynamic import FieldDescription
-from clrevents.schema.marks import LACKED
+from clrevents.schema.own_marks import LACKED
 from clrevents.schema.registry import Entry, EventInfo, Registry
 from clrevents.schema.undeclared import with_undeclared
 

@@ -22,7 +22,7 @@ from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord,
 from clrevents.errors import TraceError
 from clrevents.schema.codes import ARRAYS, LabelKind, TypeCode
 from clrevents.schema.dynamic import FieldDescription
-from clrevents.schema.marks import LACKED, PROVIDER, Mark
+from clrevents.schema.own_marks import LACKED, PROVIDER, Mark
 from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
 
 _REGION_EVENTS: Final = 20_000

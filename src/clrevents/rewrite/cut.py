@@ -13,8 +13,8 @@ import attrs
 
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.rewrite.new_trace import every_destroyed, lacks, new_trace
-from clrevents.schema.marks import CUT, JOINED, LEAST, MOST, REDACTED
 from clrevents.schema.naming_events import NAMING_EVENTS
+from clrevents.schema.own_marks import CUT, JOINED, LEAST, MOST, REDACTED
 from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 
 CONTEXT: Final = (*NAMING_EVENTS, "runtime/R2RGetEntryPoint", "*/ProcessInfo")

@@ -17,7 +17,7 @@ import attrs
 from clrevents._util.value_classes import frozen
 from clrevents.rewrite.copy import Copied, Copier, Origin, Part
 from clrevents.rewrite.new_trace import every_destroyed, lacks, new_trace
-from clrevents.schema.marks import JOINED, REDACTED
+from clrevents.schema.own_marks import JOINED, REDACTED
 from clrevents.trace import DecodedRows, Loss, SameRun, ShiftedRows, Trace, TraceInfo, passes_of, same_run
 
 _MS: Final = 1_000_000

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from clrevents._util.outputs import whole_file
 from clrevents.encode.values import Sink
-from clrevents.schema.marks import LACKED, MOST, Lack, Lacking, Mark
+from clrevents.schema.own_marks import LACKED, MOST, Lack, Lacking, Mark
 from clrevents.trace import Loss, Trace, passes_of
 
 

@@ -27,7 +27,7 @@ from clrevents.rewrite.replacement import Replacer
 from clrevents.rewrite.surroundings import Surroundings
 from clrevents.rewrite.word_search import FoundWord, WordSearch
 from clrevents.schema.disclosure import PLAIN
-from clrevents.schema.marks import REDACTED
+from clrevents.schema.own_marks import REDACTED
 from clrevents.trace import PayloadDecoder, Trace, passes_of
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from clrevents.schema.marks import CUT, JOINED, REDACTED
+from clrevents.schema.own_marks import CUT, JOINED, REDACTED
 from clrevents.schema.registry import FRAMEWORK, TPL
 
 _TASK: Final = ("TaskID",)

@@ -22,7 +22,7 @@ from clrevents.decode.kinds import EventKey
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Moment, Selector
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import ErrorMode, Limits, Problem, TraceError
-from clrevents.schema.marks import REDACTED
+from clrevents.schema.own_marks import REDACTED
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.sources import Openable, open_source
 from clrevents.table.listed import Listed

@@ -27,7 +27,7 @@ from clrevents.export.timeline.read_timeline import read_timeline
 from clrevents.rewrite import JoinResult, cut, join
 from clrevents.rewrite.copy import Copier
 from clrevents.schema.codes import TypeCode
-from clrevents.schema.marks import JOINED
+from clrevents.schema.own_marks import JOINED
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import EventRows, SameRun, passes_of
 from project_files import SHARED, without_shared

@@ -14,7 +14,7 @@ from typing import Any, Final
 import clrevents
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, Label, LabelKind, MetadataRecord, ThreadRow, TraceHeader
-from clrevents.schema.marks import JOINED
+from clrevents.schema.own_marks import JOINED
 from clrevents.trace import passes_of
 
 _NO_STACK: Final = (0,)

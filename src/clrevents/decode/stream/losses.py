@@ -20,7 +20,7 @@ from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.stream.resolver import ThreadTable
 from clrevents.decode.stream.sequence_numbers import Gap, SequenceNumbers
 from clrevents.errors import Limits, Problem, damage
-from clrevents.schema.marks import Lacking, lack_of
+from clrevents.schema.own_marks import Lacking, lack_of
 
 
 @frozen

@@ -35,7 +35,7 @@ from clrevents.analysis.framework.vocabulary.marks import Hole
 from clrevents.analysis.gathering.distant_times import near_ns, near_table
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import groups
-from clrevents.schema.marks import CUT, JOINED, marks_redaction
+from clrevents.schema.own_marks import CUT, JOINED, marks_redaction
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
 from clrevents.trace import TraceInfo

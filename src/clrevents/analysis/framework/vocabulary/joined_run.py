@@ -6,13 +6,13 @@ from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.vocabulary.answer_values import Note
-from clrevents.schema.marks import JOINED
+from clrevents.schema.own_marks import JOINED
 from clrevents.table.table import Table
 
 
 @frozen
 class JoinedRun:
-    """The values of the mark (see `schema.marks`)."""
+    """The values of the mark (see `schema.own_marks`)."""
 
     process_id: int
     shift_ns: int

@@ -261,17 +261,7 @@ REPORT: Final = ReportDeclaration(
     needs=_NEEDS,
     metrics=_METRICS,
     collector=WaitsCollector,
-    in_part={
-        "waited_total": "unknown",
-        "event_total": "unknown",
-        "task_total": "at least",
-        "idle_total": "unknown",
-        "count": "unknown",
-        "task_count": "unknown",
-        "nested_count": "unknown",
-        "sampled_total": "unknown",
-        "unfinished": "unknown",
-    },
+    in_part={"*": "unknown", "task_total": "at least"},
     parameters=WaitsParameters,
     shown=("kind", "evidence", "count", "waited_ns", "max_ns", "open", "threads", "method"),
     examples=(
