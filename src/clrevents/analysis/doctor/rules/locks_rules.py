@@ -14,6 +14,7 @@ from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
 
 _LONG: Final = 200_000_000
 _CROWD: Final = 4
+_TWO: Final = 2
 
 
 def _deadlock(case: Case, limit: float) -> Verdict:
@@ -86,6 +87,23 @@ def _waited(case: Case, limit: float) -> Verdict:
     return Ailment(title, int(total.value), "ns", (total, longest), case.share(total.value), holder or method)
 
 
+def _standing(case: Case, limit: float) -> Verdict:
+    count = case.cited("top.standing")
+    rows = case.rows("top", "standing")
+    states, methods, threads = (rows.column(name).tolist() for name in ("state", "method", "thread_id"))
+    # One that is in a native call may be there on purpose; of two at once that is less likely. Deadlocks that events
+    # show have a rule of their own.
+    circle = set(case.rows("locks", "deadlocks").column("thread_id").tolist())
+    if count.value < limit or ("lock" not in states and len(rows) < _TWO) or circle.issuperset(threads):
+        return Clear(f"{counted(int(count.value), 'thread')} did not move", (count,))
+    stood = case.cells("top", "standing", "stood_ns", range(len(rows)))
+    places = (f"thread {thread} in {method or 'unknown code'}" for thread, method in zip(threads, methods, strict=True))
+    what = "waiting for a lock" if "lock" in states else "in a lock or another native call"
+    title = f"{counted(len(rows), 'thread')} never moved, {what}: {', '.join(places)}"
+    culprit = " and ".join(dict.fromkeys(name for name in methods if name)) or None
+    return Ailment(title, int(stood.value), "ns", (count, stood), None, culprit)
+
+
 RULES: Final = (
     Rule(
         "lock.deadlock",
@@ -98,6 +116,19 @@ RULES: Final = (
         "locks {file} --table deadlocks",
         _deadlock,
         nothing="locks.count",
+    ),
+    Rule(
+        "lock.standing",
+        "Are there threads that never move?",
+        ("top.standing",),
+        Threshold(1, "1 thread that waits for a lock, or 2 in a native call, in every sample of 2 s", "our judgement"),
+        "What holds them up began before the recording, such as a deadlock, so no event shows it.",
+        "Compare their stacks: each waits for what another one holds. Then take locks in the same order everywhere.",
+        "they wait for work on purpose, in a lock or in a native call of the program's own.",
+        "top {file} --table standing",
+        _standing,
+        "sample",
+        also=("locks",),
     ),
     Rule(
         "lock.convoy",

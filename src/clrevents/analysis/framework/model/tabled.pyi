@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.threads.thread_rows import RoleRow, StateRow, ThreadInterval, ThreadRow
     from clrevents.analysis.reports.top import TopReport
     from clrevents.analysis.reports.top.report import HotRow
+    from clrevents.analysis.reports.top.standing import StandingThread
     from clrevents.analysis.reports.waits import WaitsReport
     from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind
 
@@ -222,6 +223,8 @@ class Tabled:
     def table(self: ThreadsReport, name: Literal["intervals"]) -> ReportTable[ThreadInterval]: ...  # type: ignore[misc]
     @overload
     def table(self: TopReport, name: Literal["methods"] | None = None) -> ReportTable[HotRow]: ...  # type: ignore[misc]
+    @overload
+    def table(self: TopReport, name: Literal["standing"]) -> ReportTable[StandingThread]: ...  # type: ignore[misc]
     @overload
     def table(self: WaitsReport, name: Literal["methods"] | None = None) -> ReportTable[BlockingMethod]: ...  # type: ignore[misc]
     @overload

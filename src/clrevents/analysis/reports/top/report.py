@@ -11,9 +11,11 @@ import attrs
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
 from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, Word
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
+from clrevents.analysis.reports.top.standing import StandingThread, standing
 from clrevents.analysis.shared.samples.hot import BY, By, hottest, telling_names
 from clrevents.analysis.shared.samples.sample_collector import (
     SAMPLE_METRICS,
@@ -110,6 +112,9 @@ class TopReport(Answer[TopFacts]):
     """
 
     methods: ReportTable[HotRow] = table("The methods or modules, most exclusive weight first.")
+    standing: ReportTable[StandingThread] = table(
+        "Threads that every sample of two seconds or more shows waiting for a lock, or in a native call of the program."
+    )
 
 
 class TopCollector(SampleCollector[TopReport]):
@@ -126,13 +131,16 @@ class TopCollector(SampleCollector[TopReport]):
 
     def answer(self, found: CollectedSamples) -> TopReport:
         """Make the answer of all samples."""
+        still = found.context.summed(StandingThread, standing(found.samples))
+        number = len(still) if found.samples.state is not None else None
         made: TopReport = found.context.answer(
             TopReport,
             facts=TopFacts(**found.facts),
-            metrics=found.metrics,
+            metrics={**found.metrics, "standing": number},
             notes=found.notes,
             cannot=found.cannot,
             methods=self._table(found),
+            standing=still,
         )
         return made
 
@@ -178,7 +186,19 @@ REPORT: Final = ReportDeclaration(
     "Where is the time spent?",
     "time",
     SAMPLE_NEEDS,
-    SAMPLE_METRICS,
+    (
+        *SAMPLE_METRICS,
+        MetricDeclaration(
+            "standing",
+            "count",
+            "Threads that did not move at all, in a lock or in a native call of the program.",
+            "less",
+            "sum",
+            evidence="sample",
+            windows=False,
+            lossy="unknown",
+        ),
+    ),
     TopCollector,
     TopParameters,
     shown=(

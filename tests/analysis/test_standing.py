@@ -1,0 +1,52 @@
+"""Threads that never move: in a lock or in a native call of the program, in every sample; and those that are none."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from analysis.test_samples import MS, shop, traced
+from clrevents.testing.builder import TraceBuilder
+
+ENTER: Final = 0x7010
+SLEEP: Final = 0x8010
+EXTERNAL: Final = 1
+
+
+def recorded(*stacks: tuple[int, ...] | None, seconds: float = 2.5, moves_at: int = -1) -> TraceBuilder:
+    """Threads 7, 8, … with one stack each in every sample, of which the first is elsewhere in one of them."""
+    builder = shop()
+    builder.method_load("System.Threading.Monitor", "Enter_Slowpath", address=0x7000, size=0x100)
+    builder.method_load("System.Threading.Thread", "SleepInternal", address=0x8000, size=0x100)
+    for number in range(int(seconds * 100)):
+        for place, stack in enumerate(stacks):
+            builder.thread(7 + place).at((10 + 10 * number) * MS + place)
+            if stack is not None:
+                moved = place == 0 and number == moves_at
+                builder.sample(*((0x1010,) if moved else stack), kind=EXTERNAL)
+    return builder
+
+
+LOCKED, NATIVE, SLEEPING = (ENTER, 0x2010, 0x1010), (0x3010, 0x1010), (SLEEP, 0x1010)
+
+
+@pytest.mark.parametrize(
+    ("builder", "expected", "found"),
+    [
+        (recorded(LOCKED), [(7, "lock", "Shop.Pay()")], True),
+        (recorded(NATIVE, NATIVE), [(7, "native", "Shop.Wait()"), (8, "native", "Shop.Wait()")], True),
+        (recorded(NATIVE, SLEEPING), [(7, "native", "Shop.Wait()")], False),
+        (recorded(LOCKED, moves_at=120), [], False),
+        (recorded(LOCKED, seconds=1.5), [], False),
+        (recorded(SLEEPING, SLEEPING), [], False),
+    ],
+    ids=["a lock", "two native calls", "one native call", "moved once", "too short", "sleeping"],
+)
+def test_who_never_moved(builder: TraceBuilder, expected: list[tuple[int, str, str]], found: bool) -> None:
+    trace = traced(builder)
+    report = trace.report("top")
+    assert [(row.thread_id, row.state, row.method) for row in report.standing] == expected
+    assert report.metrics["standing"].value == len(expected)
+    (finding,) = trace.doctor("lock.standing")
+    assert finding.state == ("found" if found else "clear")
