@@ -19,14 +19,14 @@ from clrevents.diagnostics.asynchronous import accept, answered, socket_of
 from clrevents.diagnostics.channel import BUFFER, End
 from clrevents.diagnostics.dotnet_process import DUMP_SECONDS, Process
 from clrevents.diagnostics.driving import open_request
-from clrevents.diagnostics.early_list import ONLY_LIST, PATIENCE
+from clrevents.diagnostics.early_list import LISTING, PATIENCE, early_list
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
 from clrevents.diagnostics.messages import StopTracing
 from clrevents.diagnostics.metrics_guard import Guard, begin_guard, end_guard
 from clrevents.diagnostics.runtime_requests import RuntimeInfo
 from clrevents.diagnostics.session import SessionOptions
-from clrevents.diagnostics.transports import Connection, Endpoint
+from clrevents.diagnostics.transports import Connection
 from clrevents.trace import Batch
 
 
@@ -99,7 +99,9 @@ class AsyncSession(SessionOptions):
         try:
             self._buffer = memoryview(bytearray(BUFFER))
             self._begin()
-            self._stream.learn(await _early_list(self.process.endpoint) if self._early else None)
+            if self._early:
+                with contextlib.suppress(DiagnosticsError):
+                    self._stream.learn(await answered(early_list(self.process.endpoint), LISTING, PATIENCE))
         except BaseException:
             self._close("abandoned")
             raise
@@ -188,21 +190,3 @@ class AsyncSession(SessionOptions):
         if self._guard is not None and end != "stopped":
             self._guard[0].close()
             self._guard = None
-
-
-async def _early_list(endpoint: Endpoint) -> bytes | None:
-    """As `early_list`."""
-    data, opened = bytearray(), []
-    try:
-        async with asyncio.timeout(PATIENCE):
-            connection, session = await answered(requests.start_session(endpoint, ONLY_LIST), "a list of code")
-            opened.append(connection)
-            opened.append(await answered(open_request(endpoint, StopTracing(session)), "the end of a list"))
-            while part := await asyncio.get_running_loop().sock_recv(socket_of(connection), BUFFER):
-                data += part
-        return bytes(data)
-    except (OSError, DiagnosticsError):
-        return None
-    finally:
-        for connection in opened:
-            connection.close()

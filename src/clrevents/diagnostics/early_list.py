@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final
 
-from clrevents.diagnostics.channel import Channel
+from clrevents.diagnostics.driving import Steps, TakeSome, open_request, run
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import RuntimePort
+from clrevents.diagnostics.messages import StopTracing
 from clrevents.diagnostics.providers import Provider
-from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.diagnostics.runtime_requests import SessionSettings, start_session
 from clrevents.diagnostics.transports import Endpoint
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
@@ -23,6 +25,7 @@ ONLY_LIST: Final = SessionSettings((Provider(RUNTIME, keywords=RuntimeKeyword.Lo
 """A session must have a provider; this one has no event of this level."""
 PATIENCE: Final = 5.0
 """The recording that has begun is not read meanwhile, and the process has room for some seconds of it."""
+LISTING: Final = "a list of code"
 
 
 def may_list(endpoint: Endpoint, providers: Iterable[Provider]) -> bool:
@@ -37,17 +40,25 @@ def may_list(endpoint: Endpoint, providers: Iterable[Provider]) -> bool:
     )
 
 
-def early_list(endpoint: Endpoint) -> bytes | None:
+def early_list(endpoint: Endpoint) -> Steps[bytes | None]:
     """The whole recording of the list; None if it is not there in time."""
-    data, until = bytearray(), time.monotonic() + PATIENCE
+    connection, session = yield from start_session(endpoint, ONLY_LIST)
+    opened, data, until = [connection], bytearray(), time.monotonic() + PATIENCE
     try:
-        channel = Channel(endpoint, ONLY_LIST)
-    except DiagnosticsError:
+        opened.append((yield from open_request(endpoint, StopTracing(session))))
+        while (left := until - time.monotonic()) > 0:
+            part = yield TakeSome(connection, left)
+            if part == b"":
+                return bytes(data)
+            data += part or b""
         return None
-    try:
-        channel.stop()
-        while channel.end is None and (left := until - time.monotonic()) > 0:
-            data += channel.receive(left) or b""
-        return bytes(data) if channel.end == "stopped" else None
     finally:
-        channel.abandon()
+        for one in opened:
+            one.close()
+
+
+def listed_now(endpoint: Endpoint) -> bytes | None:
+    """The same at once; None also where the process refuses."""
+    with suppress(DiagnosticsError):
+        return run(early_list(endpoint), LISTING, PATIENCE)
+    return None

@@ -15,7 +15,7 @@ from typing import Any, Unpack
 from clrevents._util.notebook_views import Summary
 from clrevents.diagnostics.channel import QUIET_SECONDS, STOP_SECONDS, Channel, End
 from clrevents.diagnostics.dotnet_process import Process, find_process
-from clrevents.diagnostics.early_list import early_list, may_list
+from clrevents.diagnostics.early_list import listed_now, may_list
 from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
 from clrevents.diagnostics.profiles import joined_profiles
 from clrevents.diagnostics.providers import Provider, united
@@ -152,7 +152,7 @@ class Session(SessionOptions):
         self._channel = Channel(self.process.endpoint, self.settings, self._stop_seconds)
         try:
             self._begin()
-            self._stream.learn(early_list(self.process.endpoint) if self._early else None)
+            self._stream.learn(listed_now(self.process.endpoint) if self._early else None)
         except BaseException:
             self._channel.abandon()
             raise

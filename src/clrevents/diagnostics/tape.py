@@ -17,7 +17,7 @@ from typing import Any, Final
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.channel import Channel, End
 from clrevents.diagnostics.dotnet_process import Process
-from clrevents.diagnostics.early_list import early_list, may_list
+from clrevents.diagnostics.early_list import listed_now, may_list
 from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.transports import Endpoint
@@ -226,7 +226,7 @@ class Tape:
         beside.unlink(missing_ok=True)
         if settings.rundown is not True or not may_list(endpoint, settings.providers):
             return None
-        listed = early_list(endpoint)
+        listed = listed_now(endpoint)
         if listed is None:
             return None
         try:

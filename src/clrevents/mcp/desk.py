@@ -1,7 +1,7 @@
 """`Desk`: the questions that agents ask, each answered as a `Reply` from the same reports and rules as the command.
 
-Knows no protocol; a question that cannot be answered raises `ValueError` or `LookupError` with a text that says what to
-ask instead.
+Agents read the first paragraphs of the docstrings. Knows no protocol; a question that cannot be answered raises
+`ValueError` or `LookupError` with a text that says what to ask instead.
 """
 
 from __future__ import annotations
@@ -84,8 +84,7 @@ class Desk:
         self.sql_seconds = sql_seconds
 
     def overview(self, path: str = "", cursor: str = "", progress: Progress = _nothing) -> Reply:
-        """What a trace is, whether it can be trusted, and which reports have data; without a path, which traces there
-        are."""
+        """What a trace is, whether to trust it, which reports have data. Without a path: which traces there are."""
         if not path:
             return self._traces(cursor)
         with self.shelf.book(path, progress) as book:
@@ -143,8 +142,7 @@ class Desk:
         cursor: str = "",
         progress: Progress = _nothing,
     ) -> Reply:
-        """What is wrong with the program, worst first: each with its impact, culprit, advice, and what would make it
-        wrong."""
+        """What is wrong with the program, worst first, with impact, culprit, advice and evidence handles."""
         names = (rule,) if rule else ()
         with self.shelf.book(path, progress) as book:
             window = _window(start, end)
@@ -214,8 +212,7 @@ class Desk:
         cursor: str = "",
         progress: Progress = _nothing,
     ) -> Reply:
-        """One report: its metrics, facts and a page of one of its tables. `options` are the report's own parameters, as
-        `NAME=VALUE`, comma-separated."""
+        """One report (gc, locks, pool, waits, …): metrics, facts, and a page of a table's rows with handles."""
         declared = find_report(name)
         own = parameters_of(declared.parameters)
         if any(parameter.argument for parameter in own):
@@ -274,7 +271,7 @@ class Desk:
         cursor: str = "",
         progress: Progress = _nothing,
     ) -> Reply:
-        """The methods with the most time or bytes; with a focus, who calls one and what it calls."""
+        """The heaviest methods by time, alloc or exceptions; with focus (a method): its callers and callees."""
         if by not in _WEIGHTS:
             raise ValueError(unknown("weight", by, _WEIGHTS))
         parameters: dict[str, Any] = {} if by == _WEIGHTS[0] else {"weight": by}
@@ -324,7 +321,7 @@ class Desk:
         cursor: str = "",
         progress: Progress = _nothing,
     ) -> Reply:
-        """The events of a row, by its handle, or those of a name and a time, in order of time."""
+        """The events behind a row's handle, or those of a name (selector, such as GCStart) and a time."""
         with self.shelf.book(path, progress) as book:
             filters: Any = _of_handle(book, handle) if handle else _window(start, end)
             of = f"events {book.identity} {handle} {selector} {start} {end}"
@@ -361,8 +358,8 @@ class Desk:
         cursor: str = "",
         progress: Progress = _nothing,
     ) -> Reply:
-        """What differs between two recordings, or groups of them, and how sure that is; with a report, in which of its
-        rows."""
+        """What differs between recordings (a path a side, or lists of 4 and more), how sure that is; with report (top,
+        callers with focus, alloc, heap): in which methods, types or paths."""
         if report not in ("", *_COMPARED):
             raise ValueError(unknown("report to compare by rows", report, _COMPARED))
         asked = {**({"report": report} if report else {}), **({"method": focus} if focus else {})}
@@ -416,7 +413,7 @@ class Desk:
         )
 
     def record(self, question: str = "", cursor: str = "") -> Reply:
-        """The exact commands that record what a report needs; without one, all reports and their questions."""
+        """The exact commands that record what reports need (comma-separated names; empty lists all)."""
         names = report_names() if not question else [part.strip() for part in question.split(",")]
         rows = []
         for name in names:
@@ -441,9 +438,9 @@ class Desk:
         return _reply(reply, f"record {question}", cursor)
 
     def query(self, path: str, sql: str, limit: int = _ROWS, cursor: str = "", progress: Progress = _nothing) -> Reply:
-        """SQL over a trace: a table per event, `headers`, `threads`, `methods`, `stacks`, `frames`; read only.
+        """Read-only SQL (DuckDB) over a trace's events, within 30 s and 1 GB; 'show tables' lists them.
 
-        Raises ValueError if it is wrong or needs more than 1 GB, PermissionError for what it may not do, and
+        Raises ValueError if it is wrong or needs too much memory, PermissionError for what it may not do, and
         TimeoutError if it takes too long.
         """
         needed("duckdb", "query", "SQL")

@@ -6,6 +6,7 @@ cancelled call stops reading.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -99,6 +100,7 @@ def _message(error: Exception) -> Any:
 
 
 def _with_tools(server: Any, desk: Desk, reading: Any, answered: Callable[..., Any]) -> Any:
+    """Each question as a tool with the same parameters and description; a call's context tells its progress."""
     from typing import Annotated
 
     from mcp.server.mcpserver import Context
@@ -106,7 +108,6 @@ def _with_tools(server: Any, desk: Desk, reading: Any, answered: Callable[..., A
     from pydantic import Field
 
     described: dict[str, Any] = {
-        "ctx": Context,
         "base": str | list[str],
         "new": str | list[str],
         "limit": Annotated[int, Field(ge=1, le=200, description="The most rows.")],
@@ -122,75 +123,27 @@ def _with_tools(server: Any, desk: Desk, reading: Any, answered: Callable[..., A
         },
     }
 
-    def overview(ctx: Any, path: str = "", cursor: str = "") -> Any:
-        """What a trace is, whether to trust it, which reports have data. Without a path: which traces there are."""
-        return answered(desk.overview, ctx, path=path, cursor=cursor)
+    def tool(ask: Callable[..., Reply]) -> Callable[..., Any]:
+        def call(**asked: Any) -> Any:
+            return answered(ask, asked.pop("ctx", None), **asked)
 
-    def findings(ctx: Any, path: str, start: str = "", end: str = "", rule: str = "", cursor: str = "") -> Any:
-        """What is wrong with the program, worst first, with impact, culprit, advice and evidence handles."""
-        return answered(desk.findings, ctx, path=path, start=start, end=end, rule=rule, cursor=cursor)
+        asked = inspect.signature(ask).parameters
+        hints = {name: described.get(name, str) for name in asked if name != "progress"}
+        taken = [asked[name].replace(annotation=hint) for name, hint in hints.items()]
+        if "progress" in asked:
+            taken.append(inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=Context))
+            hints["ctx"] = Context
+        returned = Annotated[CallToolResult, Reply]
+        call.__name__ = ask.__name__
+        call.__annotations__ = {**hints, "return": returned}
+        call.__signature__ = inspect.Signature(taken, return_annotation=returned)  # type: ignore[attr-defined]
+        return call
 
-    def report(
-        ctx: Any,
-        path: str,
-        name: str,
-        table: str = "",
-        sort: str = "",
-        columns: str = "",
-        start: str = "",
-        end: str = "",
-        options: str = "",
-        limit: int = 20,
-        cursor: str = "",
-    ) -> Any:
-        """One report (gc, locks, pool, waits, …): metrics, facts, and a page of a table's rows with handles."""
-        asked = {"table": table, "sort": sort, "columns": columns, "start": start, "end": end, "options": options}
-        return answered(desk.report, ctx, path=path, name=name, limit=limit, cursor=cursor, **asked)
-
-    def frames(ctx: Any, path: str, by: str = "time", focus: str = "", limit: int = 20, cursor: str = "") -> Any:
-        """The heaviest methods by time, alloc or exceptions; with focus (a method): its callers and callees."""
-        return answered(desk.frames, ctx, path=path, by=by, focus=focus, limit=limit, cursor=cursor)
-
-    def events(
-        ctx: Any,
-        path: str,
-        handle: str = "",
-        selector: str = "",
-        start: str = "",
-        end: str = "",
-        limit: int = 20,
-        cursor: str = "",
-    ) -> Any:
-        """The events behind a row's handle, or those of a name (selector, such as GCStart) and a time."""
-        asked = {"handle": handle, "selector": selector, "start": start, "end": end}
-        return answered(desk.events, ctx, path=path, limit=limit, cursor=cursor, **asked)
-
-    def compare(
-        ctx: Any,
-        base: Any,
-        new: Any,
-        per: str = "",
-        report: str = "",
-        focus: str = "",
-        limit: int = 20,
-        cursor: str = "",
-    ) -> Any:
-        """What differs between recordings (a path a side, or lists of 4 and more), how sure that is; with report (top,
-        callers with focus, alloc, heap): in which methods, types or paths."""
-        asked = {"base": base, "new": new, "per": per, "report": report, "focus": focus}
-        return answered(desk.compare, ctx, limit=limit, cursor=cursor, **asked)
-
-    def record(question: str = "", cursor: str = "") -> Any:
-        """The exact commands that record what reports need (comma-separated names; empty lists all)."""
-        return answered(desk.record, None, question=question, cursor=cursor)
-
-    def query(ctx: Any, path: str, sql: str, limit: int = 20, cursor: str = "") -> Any:
-        """Read-only SQL (DuckDB) over a trace's events, within 30 s and 1 GB; 'show tables' lists them."""
-        return answered(desk.query, ctx, path=path, sql=sql, limit=limit, cursor=cursor)
-
-    for tool in (overview, findings, report, frames, events, compare, record, query):
-        hints = {name: described.get(name, str) for name in tool.__annotations__}
-        tool.__annotations__ = {**hints, "return": Annotated[CallToolResult, Reply]}
-        server.tool(annotations=reading)(tool)
+    for ask in (
+        *(desk.overview, desk.findings, desk.report, desk.frames),
+        *(desk.events, desk.compare, desk.record, desk.query),
+    ):
+        description = " ".join((inspect.getdoc(ask) or "").partition("\n\n")[0].split())
+        server.tool(description=description, annotations=reading)(tool(ask))
     server.resource(BRIEF, mime_type="text/markdown", description="How to read these answers.")(brief)
     return server
