@@ -258,6 +258,19 @@ def test_an_unfinished_file_is_private(tmp_path: Path, whole: Any) -> None:
         assert stat.S_IMODE(room.stat().st_mode) == 0o700
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+@pytest.mark.parametrize("inputs", [(), ("in",)])
+def test_a_folder_passes_on_its_group(tmp_path: Path, inputs: tuple[str, ...]) -> None:
+    """Where folders of a team do so, what is exported belongs to the team."""
+    (tmp_path / "in").touch()
+    tmp_path.chmod(0o2755)
+    with whole_folder(tmp_path / "out", *(str(tmp_path / name) for name in inputs)) as folder:
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o2700
+        (folder / "part").mkdir()
+    for path in (tmp_path / "out", tmp_path / "out" / "part"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o2755
+
+
 def test_two_that_write_one_folder(tmp_path: Path) -> None:
     """One wins and the other says so, in whichever order; nothing vanishes."""
     out = tmp_path / "out"

@@ -185,4 +185,4 @@ def test_progress_waits_for_a_second_and_a_terminal(monkeypatch: pytest.MonkeyPa
     meter.hook(4000, 4000)
     meter.close()
     assert "reading" in screen.getvalue()
-    assert "4.0/4.0 kB" in screen.getvalue()
+    assert "4.0 kB of 4.0 kB" in screen.getvalue()

@@ -54,7 +54,7 @@ def _as_private(path: Path, mode: int, inputs: Iterable[str | None]) -> None:
             group = held.st_mode & stat.S_IRWXG if held.st_gid == made.st_gid else others << 3
             # Who may read a folder may look into it.
             shared = group | others | (((group | others) & 0o044) >> 2 if stat.S_ISDIR(made.st_mode) else 0)
-            mode &= shared | stat.S_IRWXU
+            mode &= shared | ~(stat.S_IRWXG | stat.S_IRWXO)
     os.chmod(path, stat.S_IMODE(mode))
 
 
@@ -171,7 +171,8 @@ def whole_folder(folder: Path, *inputs: str | None) -> Iterator[Path]:
             os.close(turn)
     try:
         mode = unfinished.stat().st_mode
-        unfinished.chmod(0o700)
+        # A folder that passes on its group goes on doing so.
+        unfinished.chmod(stat.S_IMODE(mode) & ~(stat.S_IRWXG | stat.S_IRWXO))
         yield unfinished
         for path in unfinished.rglob("*"):
             _as_private(path, path.stat().st_mode, inputs)

@@ -16,7 +16,7 @@ from clrevents._util.units import moment_text
 from clrevents.cli.output import Output, event_label, safe
 from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument, trace_option
 from clrevents.errors import Problem
-from clrevents.export.files.facts import loss_object, problem_object
+from clrevents.export.files.facts import kind_objects, loss_object, problem_object
 
 
 @click.command(name="check")
@@ -55,21 +55,7 @@ def _object(result: clrevents.CheckResult) -> dict[str, Any]:
         "verdict": result.verdict,
         "complete": result.complete,
         "events": result.events,
-        "kinds": [
-            {
-                "provider": key.provider,
-                "id": key.id,
-                "version": key.version,
-                "name": key.name,
-                "events": kind.events,
-                "exact": kind.exact,
-                "tail": kind.tail,
-                "short": kind.short,
-                "unknown": kind.unknown,
-                "payload_bytes": kind.payload_bytes,
-            }
-            for key, kind in result.kinds.items()
-        ],
+        "kinds": kind_objects(result),
         "severities": {severity: result.severities.get(severity, 0) for severity in ("damage", "payload", "note")},
         "problem_counts": dict(result.problem_counts),
         "problems": [problem_object(p) for p in result.problems],

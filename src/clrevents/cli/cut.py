@@ -15,7 +15,7 @@ from clrevents.cli.reading import (
     process_option,
     refuse_overwriting,
 )
-from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.errors import ErrorMode
 from clrevents.rewrite import cut
 from clrevents.trace import passes_of
 
@@ -58,27 +58,24 @@ def command(
         clrevents cut big.nettrace -o gc.nettrace --events 'GC*' --thread 4711
     """
     refuse_overwriting(out, file)
-    with Reading(file, errors) as reading:
+    with Reading(file, errors, fail_on=fail_on) as reading:
         try:
             for what, moment in (("start", start), ("end", end)):
                 if moment is not None:
                     passes_of(reading.trace).moment_ns(moment, what)
         except (TypeError, ValueError) as error:
             raise click.UsageError(safe(str(error))) from None
-        try:
-            done = cut(
-                reading.trace,
-                out,
-                *events,
-                provider=provider,
-                thread_id=threads or None,
-                process_id=reading.process_id(process),
-                start=start,
-                end=end,
-                rundown=rundown,
-            )
-        except (DamageError, PayloadError) as error:
-            return reading.stopped(error, fail_on)
+        done = cut(
+            reading.trace,
+            out,
+            *events,
+            provider=provider,
+            thread_id=threads or None,
+            process_id=reading.process_id(process),
+            start=start,
+            end=end,
+            rundown=rundown,
+        )
         lost = f", with {counted(done.lost, 'lost one')}" if done.lost else ""
         say(f"{out}: {counted(done.events, 'event')}{lost}, {counted(done.bytes, 'byte')}")
         if done.undescribed:

@@ -25,7 +25,7 @@ from clrevents.cli.reading import (
     symbols_option,
     with_option,
 )
-from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.errors import ErrorMode
 
 _LONG: Final = 300
 _LABELS: Final = 20
@@ -96,7 +96,7 @@ def command(
     Each line has the milliseconds since the session started, the thread, provider/event, and the fields. Long values
     are truncated; use --json for all of them.
     """
-    with Reading(file, errors, busy_output=True, beside=beside, symbols=symbols) as reading:
+    with Reading(file, errors, busy_output=True, beside=beside, symbols=symbols, fail_on=fail_on) as reading:
         try:
             found = reading.trace.events(
                 *selectors,
@@ -114,8 +114,6 @@ def command(
         try:
             with Output() as out:
                 out.lines(json_lines(found, names, stacks) if as_json else text_lines(found, stacks, raw, out))
-        except (DamageError, PayloadError) as error:
-            return reading.stopped(error, fail_on)
         finally:
             del found
         return reading.finish(fail_on)

@@ -25,6 +25,7 @@ from clrevents.cli.reading import (
     Reading,
     damage_sentence,
     errors_option,
+    exit_code,
     fail_on_option,
     process_option,
     refuse_many_with,
@@ -129,7 +130,7 @@ def command(
     if process is not None and len(files) != 1:
         raise click.UsageError("--process takes one FILE: ids and names mean nothing in another trace")
     try:
-        reading = Reading(files[0], errors, beside=beside, symbols=symbols)
+        reading = Reading(files[0], errors, beside=beside, symbols=symbols, fail_on=fail_on)
         if out.lower().endswith(_HEAP):
             if len(files) != 1 or selectors or format or process:
                 raise click.UsageError(f"{out} takes one FILE, and neither NAME nor --format nor --process")
@@ -218,14 +219,11 @@ def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any,
 
     left_out: Mapping[tuple[str, str], int] = {}
     with reading:
-        try:
-            if options.format == "jsonl":
-                count = export_lines(reading.trace, selectors, out, names=options.names, process_id=options.process_id)
-            else:
-                written = export_table(reading.trace, selectors[0], out, options)
-                count, left_out = written.rows, written.left_out
-        except (DamageError, PayloadError) as error:
-            return reading.stopped(error, fail_on)
+        if options.format == "jsonl":
+            count = export_lines(reading.trace, selectors, out, names=options.names, process_id=options.process_id)
+        else:
+            written = export_table(reading.trace, selectors[0], out, options)
+            count, left_out = written.rows, written.left_out
         code = reading.finish(fail_on)
         say(f"{out}: {counted(count, 'event')}")
         _say_left_out(out, left_out)
@@ -238,10 +236,7 @@ def _heap(reading: Reading, number: int | None, out: Path, fail_on: FailOn) -> i
     from clrevents.export.files.heapsnapshot import write_heapsnapshot
 
     with reading:
-        try:
-            found = heap_snapshots(reading.trace)
-        except (DamageError, PayloadError) as error:
-            return reading.stopped(error, fail_on)
+        found = heap_snapshots(reading.trace)
         code = reading.finish(fail_on)
         known = {one.number: one for one in found}
         one = known.get(number or max(known, default=0))
@@ -274,12 +269,9 @@ def _timeline(
     with reading:
         title = os.path.basename(reading.name)
         look = Look(title, f"clrevents {clrevents.__version__}", start=reading.trace.info.start)
-        try:
-            with whole_file(out, reading.trace.info.path) as stream:
-                asked = reading.trace, stream, look, format, selectors, out.suffix.lower() == ".gz"
-                written = write_timeline(*asked, reading.process_id(process))
-        except (DamageError, PayloadError) as error:
-            return reading.stopped(error, fail_on)
+        with whole_file(out, reading.trace.info.path) as stream:
+            asked = reading.trace, stream, look, format, selectors, out.suffix.lower() == ".gz"
+            written = write_timeline(*asked, reading.process_id(process))
         code = reading.finish(fail_on)
         say(f"{out}: {written.summary}; open it at {VIEWERS[format]}")
         if written.left_out:
@@ -340,7 +332,7 @@ def _outcomes(todo: Sequence[Any], jobs: int | None) -> Iterator[Any]:
                 with Reading(job.file, job.errors, beside=job.beside) as reading:
                     reading.joined.seek(0)
                     outcome = export_trace(job, reading.joined, progress)
-                    outcome = replace(outcome, damage=(*reading.damage, *outcome.damage))
+                    outcome = replace(outcome, problems=(*reading.damage, *outcome.problems))
             else:
                 outcome = export_trace(job, trace_source("-") if job.file == "-" else None, progress, of_each)
             done += sizes[job]
@@ -366,17 +358,15 @@ def _told(outcome: Any, fail_on: FailOn) -> int:
     if outcome.error is not None:
         say(str(outcome.error))
         return _code(outcome.error, fail_on)
-    if outcome.damage:
-        say(damage_sentence(name, outcome.damage))
+    if damage := [problem for problem in outcome.problems if problem.severity == "damage"]:
+        say(damage_sentence(name, damage))
     if outcome.lost:
         say(f"{name}: {lost_events(outcome.lost)}")
     written = outcome.written
     sizes = counted(written.tables, "table"), counted(written.rows, "row"), counted(written.bytes, "byte")
     say(f"{outcome.job.folder}: {', '.join(sizes)}")
     _say_left_out(outcome.job.folder, written.left_out)
-    met = {"damage": bool(outcome.damage), "loss": outcome.lost > 0, "end": outcome.unended}
-    met["problem"] = met["damage"] or outcome.payload_faults
-    return 3 if any(met[kind] for kind in fail_on) else 0
+    return exit_code([(p.severity, p.kind) for p in outcome.problems], outcome.lost > 0, fail_on)
 
 
 def _say_left_out(out: Path, left_out: Mapping[tuple[str, str], int]) -> None:

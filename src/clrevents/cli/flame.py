@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -23,7 +23,7 @@ from clrevents.cli.reading import (
     with_option,
 )
 from clrevents.cli.sampling import Chosen, in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
-from clrevents.errors import AmbiguousEventError, DamageError, ErrorMode, PayloadError, UnknownEventError
+from clrevents.errors import AmbiguousEventError, ErrorMode, UnknownEventError
 from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes, flame_format
 from clrevents.export.look import Look
 
@@ -55,30 +55,18 @@ def command(
     format: FlameFormat | None,
     merge_threads: bool,
     off_cpu: bool,
-    logical: bool,
     beside: str | None,
     symbols: tuple[str, ...],
     against: str | None,
     event: str | None,
     weight: str | None,
-    process: str | None,
     threads: tuple[int, ...],
     start: str | None,
     end: str | None,
     raw: bool,
-    running: bool,
-    waiting: bool,
-    state: str | None,
-    kind: str | None,
-    group: tuple[str, ...],
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    fold: tuple[str, ...],
-    fold_kernel: bool,
-    my_code: bool,
-    artefacts: bool,
     errors: ErrorMode,
     fail_on: FailOn,
+    **options: Any,
 ) -> int:
     """Write a flame graph of where time is spent, or of what allocates, throws or waits.
 
@@ -109,10 +97,7 @@ def command(
     if off_cpu and (event or weight):
         raise click.UsageError("--off-cpu is a weight of its own; use it without --by and --event")
     weight = OFF_CPU if off_cpu else weight
-    chosen = Chosen(
-        *(running, waiting, state, kind, group, include, exclude, fold, my_code, artefacts, logical, fold_kernel),
-        process=process,
-    )
+    chosen = Chosen(**options)
     before, before_name, worst = None, "", 0
     if against is not None:
         if format != "html":
@@ -121,20 +106,15 @@ def command(
             raise click.UsageError("numbers of threads mean nothing in another trace; use --against without --thread")
         refuse_same_input(file, against)
         refuse_overwriting(out, against)
-        with Reading(against, errors, symbols=symbols) as other:
+        with Reading(against, errors, symbols=symbols, fail_on=fail_on) as other:
             before_name = os.path.basename(other.name)
             try:
                 before = samples_of(other, event, weight, threads, start, end, chosen)
-            except (DamageError, PayloadError) as error:
-                return other.stopped(error, fail_on)
             except (click.UsageError, UnknownEventError, AmbiguousEventError) as error:
                 raise click.UsageError(safe(f"{before_name}: {error}")) from None
             worst = other.finish(fail_on)
-    with Reading(file, errors, beside=beside, symbols=symbols) as reading:
-        try:
-            samples = samples_of(reading, event, weight, threads, start, end, chosen)
-        except (DamageError, PayloadError) as error:
-            return reading.stopped(error, fail_on)
+    with Reading(file, errors, beside=beside, symbols=symbols, fail_on=fail_on) as reading:
+        samples = samples_of(reading, event, weight, threads, start, end, chosen)
         title = os.path.basename(reading.name)
         look = Look(title, f"clrevents {clrevents.__version__}", merge_threads, raw, reading.trace.info.start)
         pack = out.lower().endswith(".gz")

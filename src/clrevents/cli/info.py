@@ -28,7 +28,7 @@ from clrevents.cli.reading import (
     refuse_many_with,
     with_option,
 )
-from clrevents.errors import UNENDED, DamageError, ErrorMode, PayloadError
+from clrevents.errors import UNENDED, ErrorMode
 from clrevents.export.files.facts import process_object, stacks_object, trace_object
 from clrevents.schema.registry import RUNDOWN
 
@@ -100,13 +100,10 @@ def command(
             raise click.UsageError(f"--{part} takes one trace")
         return _many(files, as_json, jobs, errors, fail_on)
     (file,) = files
-    with Reading(file, errors, beside=beside) as reading:
-        try:
-            found = _ask(reading.trace)
-            if part == "processes":
-                found["processes"] = [process_object(life) for life in reading.trace.processes]
-        except (DamageError, PayloadError) as error:
-            return reading.stopped(error, fail_on)
+    with Reading(file, errors, beside=beside, fail_on=fail_on) as reading:
+        found = _ask(reading.trace)
+        if part == "processes":
+            found["processes"] = [process_object(life) for life in reading.trace.processes]
         code = reading.finish(fail_on)
         with Output() as out:
             if as_json:

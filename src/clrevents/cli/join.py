@@ -16,7 +16,7 @@ from clrevents.cli.reading import (
     refuse_overwriting,
     refuse_same_input,
 )
-from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.errors import ErrorMode
 from clrevents.rewrite import join
 
 
@@ -42,11 +42,9 @@ def command(file: str, other: str, out: str, errors: ErrorMode, fail_on: FailOn)
     refuse_same_input(file, other)
     refuse_overwriting(out, file)
     refuse_overwriting(out, other)
-    with Reading(file, errors) as mine, Reading(other, errors) as theirs:
+    with Reading(file, errors, fail_on=fail_on) as mine, Reading(other, errors, fail_on=fail_on) as theirs:
         try:
             done = join(mine.trace, theirs.trace, out)
-        except (DamageError, PayloadError) as error:
-            return mine.stopped(error, fail_on)
         except ValueError as error:
             raise click.UsageError(safe(f"{theirs.name}: {error}")) from None
         run = done.same_run

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +20,6 @@ from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.cli.durations import duration_option
 from clrevents.cli.output import safe, say
-from clrevents.trace import Decoder
 
 _EVERY: Final = 1.0
 
@@ -66,11 +65,8 @@ def live_options() -> list[Callable[..., Any]]:
     ]
 
 
-def live_answers(
-    reports: Sequence[Asked], asked: LiveQuestion, window: WindowOptions
-) -> Iterator[tuple[dict[str, Answer[Any]], Decoder, bool]]:
-    """Answers about a running process by the names of their reports, the decoder that has seen its events, and whether
-    they are the last.
+def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> Iterator[tuple[Answer[Any], bool]]:
+    """Answers of a report about a running process, each with whether it is the last.
 
     Raises DiagnosticsError if it cannot be asked; ValueError for a window in percent.
     """
@@ -78,8 +74,8 @@ def live_answers(
     from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops
     from clrevents.diagnostics.session import Session
 
-    feed = ReportFeed(reports, window)
-    profile = asked_profile((), [one.declaration.name for one in reports], asked.providers, None, None)
+    feed, name = ReportFeed([report], window), report.declaration.name
+    profile = asked_profile((), [name], asked.providers, None, None)
     with counted_stops() as stops, chosen_process(asked.pid, asked.name, asked.port, stops) as (process, dialled):
         live = Session(process, *feed.selectors, providers=profile.providers, duration=asked.duration, reports=())
         stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
@@ -92,11 +88,11 @@ def live_answers(
             for batch in live:
                 feed.take(live.decoder, [batch])
                 if asked.duration is None and not stops.count and time.monotonic() - told >= _EVERY:
-                    yield feed.so_far(live.decoder), live.decoder, False
+                    yield feed.so_far(live.decoder)[name], False
                     told = time.monotonic()
         if live.decoder.info is None:
             raise click.ClickException("nothing came from the process: has it just ended?")
         lost = sum(loss.count for loss in live.losses)
         if lost:
             say(safe(lost_events(lost)))
-        yield feed.finish(live.decoder), live.decoder, True
+        yield feed.finish(live.decoder)[name], True

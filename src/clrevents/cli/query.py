@@ -24,7 +24,7 @@ from clrevents.cli.reading import (
     with_option,
 )
 from clrevents.cli.reading_many import ReadingMany
-from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.errors import ErrorMode
 from clrevents.export.files.answers import (
     answer_columns,
     answer_rows,
@@ -107,7 +107,7 @@ def command(
     asked = (
         ReadingMany(traces, errors, jobs, symbols)
         if many
-        else Reading(traces[0], errors, beside=beside, symbols=symbols)
+        else Reading(traces[0], errors, beside=beside, symbols=symbols, fail_on=fail_on)
     )
     with asked:
         try:
@@ -122,8 +122,6 @@ def command(
                 with Output() as out:
                     _show(out, answer, as_json, as_csv, limit, spreadsheet)
             return code
-        except (DamageError, PayloadError) as error:
-            return asked.stopped(error, fail_on)
         except PermissionError as error:
             # Not for a closed pipe: this comes from the SQL alone.
             raise click.UsageError(_lines(str(error).replace("files=True", "--files"))) from None

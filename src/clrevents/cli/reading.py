@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from tempfile import TemporaryFile
 from types import TracebackType
@@ -170,7 +170,8 @@ def fail_on_option(default: str, also: str | None = None) -> Callable[[F], F]:
 class Reading:
     """An open trace, and what to report about it at the end.
 
-    `busy_output`: lines are printed during reading; on a terminal, a progress bar would get between them.
+    `busy_output`: lines are printed during reading; on a terminal, a progress bar would get between them. With
+    `fail_on`, an error that ends the reading early is only reported where that is empty.
     """
 
     def __init__(
@@ -182,8 +183,10 @@ class Reading:
         beside: str | None = None,
         symbols: Sequence[str] = (),
         number: int | None = None,
+        fail_on: FailOn | None = None,
     ) -> None:
         self._file = file
+        self._fail_on = fail_on
         self._number = number or given_trace()
         self._beside = beside
         self._symbols = symbols
@@ -237,6 +240,8 @@ class Reading:
         if self._trace is not None:
             self._trace.close()
         self._copies.close()
+        if self._fail_on is not None and isinstance(value, DamageError | PayloadError) and not self._fail_on:
+            raise click.exceptions.Exit(self.stopped(value, self._fail_on))
 
     def _open(self, source: Any) -> clrevents.Trace:
         hook, number = self._meter.hook, self._number
@@ -354,13 +359,19 @@ class Reading:
         for problem in found:
             if problem.kind == "another-trace":
                 say(f"{self.name}: {problem.message}")
-        met = {
-            "damage": bool(damaged),
-            "loss": lost > 0,
-            "problem": bool(damaged) or any(p.severity == "payload" for p in found),
-            "end": any(p.kind in UNENDED for p in found),
-        }
-        return 3 if any(met.get(kind, False) for kind in fail_on) else 0
+        return exit_code([(p.severity, p.kind) for p in (*self.damage, *found)], lost > 0, fail_on)
+
+
+def exit_code(problems: Collection[tuple[str, str]], lossy: bool, fail_on: FailOn) -> int:
+    """3 where problems of these severities and kinds, or a loss, are among `fail_on`; else 0."""
+    severities = {severity for severity, _ in problems}
+    met = {
+        "damage": "damage" in severities,
+        "loss": lossy,
+        "problem": bool(severities & {"damage", "payload"}),
+        "end": any(kind in UNENDED for _, kind in problems),
+    }
+    return 3 if any(met.get(kind, False) for kind in fail_on) else 0
 
 
 def means_many(file: str) -> bool:

@@ -18,12 +18,11 @@ import clrevents
 from clrevents._util.meter import Meter
 from clrevents._util.words import counted
 from clrevents.cli.output import say
-from clrevents.cli.reading import FailOn, given_trace
-from clrevents.errors import UNENDED, ErrorMode, TraceError
+from clrevents.cli.reading import FailOn, exit_code, given_trace
+from clrevents.errors import ErrorMode
 from clrevents.fleet import Traces
 
 _LISTED: Final = 10
-_BAD: Final = ("damage", "payload")
 
 
 class ReadingMany:
@@ -54,12 +53,6 @@ class ReadingMany:
         self._meter.close()
         self.asked.close()
 
-    def stopped(self, error: TraceError, fail_on: FailOn) -> int:
-        """Report what ended the reading early; returns the exit code: 3 unless `fail_on` is none."""
-        self._meter.close()
-        say(str(error))
-        return 3 if fail_on else 0
-
     def finish(self, fail_on: FailOn) -> int:
         """Report which traces could not be read, and how many are damaged; returns the worst exit code of all."""
         self._meter.close()
@@ -69,11 +62,8 @@ class ReadingMany:
             say(f"{row['trace']}: {row['message']}")
         if len(errors) > _LISTED:
             say(f"and {len(errors) - _LISTED} more; the table `problems` has all of them")
-        of = {severity: {row["trace"] for row in problems.rows() if row["severity"] == severity} for severity in _BAD}
-        if of["damage"]:
-            say(f"{counted(len(of['damage']), 'trace')} of {len(self.asked)} damaged; the table `problems` says where")
-        met = {"damage": bool(of["damage"]), "problem": bool(of["damage"] or of["payload"]), "loss": False}
-        met["end"] = any(row["kind"] in UNENDED for row in problems.rows())
-        if "loss" in fail_on:
-            met["loss"] = any(self.asked.overview()["lost"].tolist())
-        return 2 if errors else 3 if any(met.get(kind, False) for kind in fail_on) else 0
+        damaged = {row["trace"] for row in problems.rows() if row["severity"] == "damage"}
+        if damaged:
+            say(f"{counted(len(damaged), 'trace')} of {len(self.asked)} damaged; the table `problems` says where")
+        lossy = "loss" in fail_on and any(self.asked.overview()["lost"].tolist())
+        return 2 if errors else exit_code([(row["severity"], row["kind"]) for row in problems.rows()], lossy, fail_on)

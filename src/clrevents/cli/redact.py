@@ -12,7 +12,7 @@ from clrevents._util.outputs import whole_file
 from clrevents._util.words import counted
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
-from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.errors import ErrorMode
 from clrevents.rewrite import Redacted, redact, redaction_rules
 
 _LEFT = 3
@@ -72,26 +72,23 @@ def command(
         refuse_overwriting(report, file)
     if out is not None and report is not None and os.path.realpath(out) == os.path.realpath(report):
         raise click.UsageError("OUT and the report are the same file")
-    with Reading(file, errors) as reading:
-        try:
-            if out is None:
-                with Output() as output:
-                    for rule in redaction_rules(reading.trace, keep=keep, fields=fields, ids=ids):
-                        output.line(str(rule))
-                return reading.finish(fail_on)
-            done = redact(
-                reading.trace,
-                out,
-                keep=keep,
-                fields=fields,
-                texts=texts,
-                ids=ids,
-                blank=blank,
-                key=key.encode() if key else None,
-                check=check,
-            )
-        except (DamageError, PayloadError) as error:
-            return reading.stopped(error, fail_on)
+    with Reading(file, errors, fail_on=fail_on) as reading:
+        if out is None:
+            with Output() as output:
+                for rule in redaction_rules(reading.trace, keep=keep, fields=fields, ids=ids):
+                    output.line(str(rule))
+            return reading.finish(fail_on)
+        done = redact(
+            reading.trace,
+            out,
+            keep=keep,
+            fields=fields,
+            texts=texts,
+            ids=ids,
+            blank=blank,
+            key=key.encode() if key else None,
+            check=check,
+        )
         _tell(done, out)
         if report is not None:
             with whole_file(report, reading.trace.info.path) as target:

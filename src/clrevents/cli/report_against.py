@@ -17,13 +17,12 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.cli.comparison_screen import show_comparison
 from clrevents.cli.measured_files import measured_file
 from clrevents.cli.output import Output
-from clrevents.cli.reading import FailOn, Reading, means_many, refuse_same_input
-from clrevents.cli.report_rows import LIMIT, usage_error
-from clrevents.errors import ErrorMode
+from clrevents.cli.reading import Reading, means_many, refuse_same_input
+from clrevents.cli.report_rows import LIMIT, ReportOptions, usage_error
 from clrevents.export.files.answers import csv_line
 
 _ALONE: Final[Mapping[str, str]] = {
-    **{name: f"--{name}" for name in ("table", "columns", "sort", "chart", "facts", "symbols", "jobs")},
+    **{name: f"--{name}" for name in ("table", "columns", "sort", "chart", "facts", "symbols")},
     **{"beside": "--with", "raw_units": "--raw-units", "conditions": "--assert"},
 }
 """Options that are about the answer on one trace."""
@@ -39,47 +38,37 @@ def write_against(
     file: str,
     against: str,
     per: Per | None,
-    *,
-    start: str | None,
-    end: str | None,
-    process: str | None,
-    limit: int | None,
-    as_csv: bool,
-    as_json: bool,
-    spreadsheet: bool,
-    errors: ErrorMode,
-    fail_on: FailOn,
-    **options: Any,
+    wanted: ReportOptions,
 ) -> int:
     """Compare both traces, write the rows, and return the exit code."""
     for name, option in _ALONE.items():
-        if options.get(name):
+        if getattr(wanted, name):
             raise click.UsageError(f"{option} is about one trace; leave it out with --against")
-    if as_csv and as_json:
+    if wanted.as_csv and wanted.as_json:
         raise click.UsageError("--csv and --json are mutually exclusive")
     if means_many(file):
         raise click.UsageError("--against compares one trace with one")
     refuse_same_input(file, against)
 
     def asked(reading: Reading) -> Measured:
-        window: dict[str, Any] = {"start": start, "end": end, "process_id": reading.process_id(process)}
-        window = {name: value for name, value in window.items() if value is not None}
+        given = {"start": wanted.start, "end": wanted.end, "process_id": reading.process_id(wanted.process)}
+        window: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         return measure(reading.trace, report=declared.name, **parameters, **window)
 
-    base, old = measured_file(against, errors, fail_on, asked)
-    new, worst = measured_file(file, errors, fail_on, asked)
+    base, old = measured_file(against, wanted.errors, wanted.fail_on, asked)
+    new, worst = measured_file(file, wanted.errors, wanted.fail_on, asked)
     try:
         found = compare(base, new, per=per)
     except ValueError as error:
         raise usage_error(error) from None
     with Output() as out:
-        if as_json:
+        if wanted.as_json:
             out.json(found.to_dict())
-        elif as_csv:
-            out.line(csv_line(_COLUMNS, spreadsheet))
-            for row in found.rows[:limit]:
+        elif wanted.as_csv:
+            out.line(csv_line(_COLUMNS, wanted.spreadsheet))
+            for row in found.rows[: wanted.limit]:
                 values = row.to_dict()
-                out.line(csv_line([values[name] for name in _COLUMNS], spreadsheet))
+                out.line(csv_line([values[name] for name in _COLUMNS], wanted.spreadsheet))
         else:
-            show_comparison(out, found, LIMIT if limit is None else limit, every=True)
+            show_comparison(out, found, LIMIT if wanted.limit is None else wanted.limit, every=True)
     return max(old, worst)

@@ -33,7 +33,6 @@ from clrevents.analysis.framework.vocabulary.row_texts import column_texts, peop
 from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import (
-    FailOn,
     Reading,
     errors_option,
     fail_on_option,
@@ -47,9 +46,11 @@ from clrevents.cli.report_rows import (
     LIMIT,
     NOTHING,
     UNMET,
+    ReportOptions,
     check_conditions,
     chosen_columns,
     first_rows,
+    number_of,
     order_of,
     say_not_recorded,
     usage_error,
@@ -77,7 +78,7 @@ def report_command(name: str) -> click.Command:
     declared = find_report(name)
     own = parameters_of(declared.parameters)
 
-    def command(files: tuple[str, ...], jobs: int | None, **options: Any) -> int:
+    def command(files: tuple[str, ...], **options: Any) -> int:
         live = LiveQuestion.taken_from(options)
         against, per = options.pop("against", None), options.pop("per", None)
         if live.wanted and files and one:
@@ -87,19 +88,22 @@ def report_command(name: str) -> click.Command:
         parameters = {p.name: _given(p, options.pop(p.name)) for p in own}
         if live.wanted == bool(files):
             raise click.UsageError("give either a trace, or a running process with -p (see `clrevents ps`)")
+        wanted = ReportOptions(**options)
         if against is not None:
             from clrevents.cli.report_against import write_against
 
             if live.wanted or len(files) != 1:
                 raise click.UsageError("--against compares one trace with one")
-            return write_against(declared, parameters, files[0], against, per, **options)
+            return write_against(declared, parameters, files[0], against, per, wanted)
         if per is not None:
             raise click.UsageError("--per goes with --against")
         if live.wanted:
-            return _run(declared, declared.parameters(**parameters), live, **options)
+            return _run(declared, declared.parameters(**parameters), live, wanted)
         if len(files) > 1 or means_many(files[0]):
-            return _run_many(declared, parameters, files, jobs, **options)
-        return _run(declared, declared.parameters(**parameters), files[0], **options)
+            from clrevents.cli.report_many import write_many
+
+            return write_many(declared, parameters, files, wanted)
+        return _run(declared, declared.parameters(**parameters), files[0], wanted)
 
     made: Callable[..., int] = command
     # An argument of the report's comes after one FILE, which may be a folder or a pattern.
@@ -243,71 +247,20 @@ def _help(declared: ReportDeclaration[Any, Any]) -> str:
     return f"{first}{examples}\n\n{rest}\n\n{_MANY.format(places=places)}{record}"
 
 
-def _run_many(
-    declared: ReportDeclaration[Any, Any],
-    parameters: Mapping[str, Any],
-    files: Sequence[str],
-    jobs: int | None,
-    *,
-    start: str | None,
-    end: str | None,
-    process: str | None,
-    errors: Any,
-    fail_on: FailOn,
-    facts: bool = False,
-    chart: str | None = None,
-    beside: str | None = None,
-    symbols: tuple[str, ...] = (),
-    conditions: tuple[str, ...],
-    **wanted: Any,
-) -> int:
-    from clrevents.cli.report_many import ManyOptions, write_many
-
-    if beside is not None:
-        raise click.UsageError("--with goes with one trace")
-    if chart is not None:
-        raise click.UsageError("--chart draws one trace")
-    if facts:
-        raise click.UsageError("--facts is for one trace; --table has the metrics of each of many")
-    if wanted["as_csv"] and wanted["as_json"]:
-        raise click.UsageError("--csv and --json are mutually exclusive")
-    window: WindowOptions = {"start": start, "end": end, "process_id": _number(process)}
-    asked = ManyOptions(conditions=conditions, **wanted)
-    return write_many(declared, parameters, files, window, asked, jobs, errors, fail_on, symbols)
-
-
 def _run(
-    declared: ReportDeclaration[Any, Any],
-    parameters: Any,
-    source: str | LiveQuestion,
-    start: str | None,
-    end: str | None,
-    process: str | None,
-    beside: str | None,
-    symbols: tuple[str, ...],
-    table: str | None,
-    columns: str | None,
-    sort: str | None,
-    limit: int | None,
-    as_csv: bool,
-    conditions: Sequence[str],
-    spreadsheet: bool,
-    as_json: bool,
-    errors: Any,
-    fail_on: FailOn,
-    raw_units: bool,
-    facts: bool,
-    chart: str | None = None,
+    declared: ReportDeclaration[Any, Any], parameters: Any, source: str | LiveQuestion, wanted: ReportOptions
 ) -> int:
+    table, sort, limit, chart = wanted.table, wanted.sort, wanted.limit, wanted.chart
+    as_csv, as_json, fail_on = wanted.as_csv, wanted.as_json, wanted.fail_on
     if as_csv + as_json + (chart is not None) > 1:
         raise click.UsageError("--csv, --json and --chart are mutually exclusive")
     name = table or declared.headline
     row_class = next(t.row_class for t in declared.answer.tables() if t.name == name)
     known = columns_of(row_class)
-    chosen = None if columns is None else chosen_columns(known, columns)
-    check_conditions(conditions, declared)
+    chosen = None if wanted.columns is None else chosen_columns(known, wanted.columns)
+    check_conditions(wanted.conditions, declared)
     order = order_of(known, sort or (declared.sort if name == declared.headline else None))
-    window: WindowOptions = {"start": start, "end": end}
+    window: WindowOptions = {"start": wanted.start, "end": wanted.end}
 
     def write(found: Answer[Any]) -> None:
         def sorted_rows(name: str) -> ReportTable[Any]:
@@ -315,38 +268,28 @@ def _run(
             return rows if order is None else rows.sorted_by(*order)
 
         rows = sorted_rows(name)
+        head = rows if limit is None else first_rows(rows, limit, sort)
         with Output() as out:
             if chart is not None:
                 out.lines(_drawn(found, chart).splitlines())
             elif as_json and table is None:
                 out.json(found.to_dict_of_rows())
             elif as_json:
-                write_json_lines(out, rows if limit is None else first_rows(rows, limit, sort), chosen)
+                write_json_lines(out, head, chosen)
             elif as_csv:
-                write_csv(out, rows if limit is None else first_rows(rows, limit, sort), chosen or known, spreadsheet)
+                write_csv(out, head, chosen or known, wanted.spreadsheet)
             else:
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
-                if table is None and columns is None and declared.folded is not None:
+                if table is None and chosen is None and declared.folded is not None:
                     shown[name] = declared.folded(shown[name])
                 if table is None and declared.urgent is not None and len(found.table(declared.urgent)):
                     shown = {declared.urgent: found.table(declared.urgent), **shown}
-                most = LIMIT if limit is None else limit
-                _text(
-                    out,
-                    declared,
-                    found,
-                    shown,
-                    lambda rows: first_rows(rows, most, sort),
-                    chosen,
-                    raw_units,
-                    table is not None,
-                    facts,
-                )
+                _text(out, declared, found, shown, chosen, wanted)
 
     def verdict(found: Answer[Any], code: int) -> int:
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
         try:
-            unmet = found.unmet(*conditions)
+            unmet = found.unmet(*wanted.conditions)
         except ValueError as error:
             raise usage_error(error) from None
         for why in unmet:
@@ -357,16 +300,15 @@ def _run(
         return code or (UNMET if unmet else 0)
 
     if isinstance(source, LiveQuestion):
-        if beside is not None or symbols:
-            option = "--symbols" if beside is None else "--with"
+        if wanted.beside is not None or wanted.symbols:
+            option = "--symbols" if wanted.beside is None else "--with"
             raise click.UsageError(f"{option} goes with a trace, not with a running process")
         # A table that renews itself is for people who look at it; everything else gets the last answer.
         renewed = sys.stdout is not None and sys.stdout.isatty() and not (as_json or as_csv or chart)
         code = 0
         try:
-            window["process_id"] = _number(process)
-            for answers, _, last in live_answers([Asked(declared, parameters)], source, window):
-                found = answers[declared.name]
+            window["process_id"] = number_of(wanted.process)
+            for found, last in live_answers(Asked(declared, parameters), source, window):
                 if renewed and source.duration is None:
                     click.clear()
                 if last or renewed:
@@ -376,10 +318,10 @@ def _run(
         except (KeyError, TypeError, ValueError) as error:
             raise usage_error(error) from None
         return code
-    with Reading(source, errors, beside=beside, symbols=symbols) as reading:
+    with Reading(source, wanted.errors, beside=wanted.beside, symbols=wanted.symbols) as reading:
         stopped: DamageError | PayloadError | None = None
         try:
-            window["process_id"] = reading.process_id(process)
+            window["process_id"] = reading.process_id(wanted.process)
             found = ask_one(reading.trace, declared, parameters, window)
         except (DamageError, PayloadError) as error:
             if error.report is None:
@@ -390,13 +332,6 @@ def _run(
         code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
         write(found)
         return verdict(found, code)
-
-
-def _number(process: str | None) -> int | None:
-    """The number of a process, where no trace tells names."""
-    if process is not None and not process.isdecimal():
-        raise click.UsageError(f"--process takes a number here, not {process!r}: names are those of one trace")
-    return None if process is None else int(process)
 
 
 def _drawn(found: Answer[Any], name: str) -> str:
@@ -421,22 +356,20 @@ def _text(
     declared: ReportDeclaration[Any, Any],
     found: Answer[Any],
     shown: Mapping[str, ReportTable[Any]],
-    head_of: Callable[[ReportTable[Any]], ReportTable[Any]],
     chosen: Sequence[ColumnDeclaration] | None,
-    raw: bool,
-    alone: bool,
-    every: bool,
+    wanted: ReportOptions,
 ) -> None:
-    """The answer for people; `alone` is a table that was asked for by its name, `every` means all facts."""
+    """The answer for people: the facts and these tables, or a table alone that was asked for by its name."""
+    alone, raw = wanted.table is not None, wanted.raw_units
     if not alone:
-        lines = fact_lines(found, raw, every)
+        lines = fact_lines(found, raw, wanted.facts)
         out.facts([("coverage", found.coverage), *lines])
         if hidden := len(fact_lines(found)) - len(lines):
             out.line(out.dim(f"{counted(hidden, 'more fact')}: --facts"))
     elif found.coverage != "full":
         out.facts([("coverage", found.coverage)])
     for name, rows in shown.items():
-        head = head_of(rows)
+        head = first_rows(rows, LIMIT if wanted.limit is None else wanted.limit, wanted.sort)
         if len(head):
             if not alone or found.coverage != "full":
                 out.line()

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+import click
 
 from clrevents._util.fitting import fitted_table
 from clrevents._util.words import counted
@@ -29,15 +31,16 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
 from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last, told_columns
 from clrevents.cli.output import Output, say
-from clrevents.cli.reading import FailOn
 from clrevents.cli.reading_many import ReadingMany
 from clrevents.cli.report_rows import (
     LIMIT,
     NOTHING,
     UNMET,
+    ReportOptions,
     check_conditions,
     chosen_columns,
     first_rows,
+    number_of,
     order_of,
     say_not_recorded,
     usage_error,
@@ -45,7 +48,6 @@ from clrevents.cli.report_rows import (
     write_csv,
     write_json_lines,
 )
-from clrevents.errors import ErrorMode
 from clrevents.fleet import FleetAnswer
 from clrevents.trace import Trace
 
@@ -67,20 +69,6 @@ class _MetricsRow:
 _TRACE, _COVERAGE = columns_of(_MetricsRow)
 
 
-class ManyOptions(NamedTuple):
-    """What to write."""
-
-    table: str | None
-    columns: str | None
-    sort: str | None
-    limit: int | None
-    as_csv: bool
-    as_json: bool
-    spreadsheet: bool
-    raw_units: bool
-    conditions: tuple[str, ...]
-
-
 def _asked(
     trace: Trace, name: str, parameters: Any, window: WindowOptions, conditions: Sequence[str]
 ) -> tuple[str, str, list[str]]:
@@ -93,23 +81,27 @@ def write_many(
     declared: ReportDeclaration[Any, Any],
     parameters: Mapping[str, Any],
     files: Sequence[str],
-    window: WindowOptions,
-    wanted: ManyOptions,
-    jobs: int | None,
-    errors: ErrorMode,
-    fail_on: FailOn,
-    symbols: Sequence[str] = (),
+    wanted: ReportOptions,
 ) -> int:
     """Ask all traces and write the answer; returns the exit code."""
+    if wanted.beside is not None:
+        raise click.UsageError("--with goes with one trace")
+    if wanted.chart is not None:
+        raise click.UsageError("--chart draws one trace")
+    if wanted.facts:
+        raise click.UsageError("--facts is for one trace; --table has the metrics of each of many")
+    if wanted.as_csv and wanted.as_json:
+        raise click.UsageError("--csv and --json are mutually exclusive")
+    window: WindowOptions = {"start": wanted.start, "end": wanted.end, "process_id": number_of(wanted.process)}
     known = known_columns(declared, wanted.table)
     chosen = None if wanted.columns is None else chosen_columns(known, wanted.columns)
     order = order_of(known, wanted.sort)
     check_conditions(wanted.conditions, declared)
-    with ReadingMany(files, errors, jobs, symbols) as reading:
+    with ReadingMany(files, wanted.errors, wanted.jobs, wanted.symbols) as reading:
         if wanted.as_json and wanted.table is None:
             asked = partial(_asked, name=declared.name, parameters=declared.parameters(**parameters), window=window)
             coverages, unmet = _write_objects(reading, partial(asked, conditions=wanted.conditions))
-            code = reading.finish(fail_on)
+            code = reading.finish(wanted.fail_on)
         else:
             tables = () if wanted.table is None else (wanted.table,)
             try:
@@ -117,12 +109,12 @@ def write_many(
                 coverages, unmet = found.by_trace["coverage"].tolist(), found.unmet(*wanted.conditions)
             except (KeyError, TypeError, ValueError) as error:
                 raise usage_error(error) from None
-            code = reading.finish(fail_on)
+            code = reading.finish(wanted.fail_on)
             rows = _rows(declared, found, wanted.table)
             _write(declared, found, rows if order is None else rows.sorted_by(*order), known, chosen, wanted)
             _say_notes(declared, found, quiet=wanted.as_json or wanted.as_csv)
         _say_some(unmet)
-        if NOTHING in fail_on and set(coverages) <= {"none"}:
+        if NOTHING in wanted.fail_on and set(coverages) <= {"none"}:
             return 3
         # What is wrong with a trace comes first: its numbers prove nothing.
         return code or (UNMET if unmet else 0)
@@ -173,7 +165,7 @@ def _write(
     rows: ReportTable[Any],
     known: Sequence[ColumnDeclaration],
     chosen: Sequence[ColumnDeclaration] | None,
-    wanted: ManyOptions,
+    wanted: ReportOptions,
 ) -> None:
     limit = wanted.limit if wanted.as_csv or wanted.as_json or wanted.limit is not None else LIMIT
     head = rows if limit is None else first_rows(rows, limit, wanted.sort)

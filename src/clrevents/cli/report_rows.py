@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -19,6 +19,8 @@ from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.cli.output import Output, safe, say
+from clrevents.cli.reading import FailOn
+from clrevents.errors import ErrorMode
 from clrevents.export.files.answers import csv_line
 
 NOTHING: Final = "nothing"
@@ -28,6 +30,37 @@ UNMET: Final = 4
 LIMIT: Final = 20
 """How many rows are shown as text."""
 _ASCENDING: Final = ("time", "word", "guid", "name", "code", "path", "text", "row")
+
+
+class ReportOptions(NamedTuple):
+    """What every report's command is given, beside the report's own parameters."""
+
+    start: str | None
+    end: str | None
+    process: str | None
+    beside: str | None
+    symbols: tuple[str, ...]
+    table: str | None
+    columns: str | None
+    sort: str | None
+    limit: int | None
+    as_csv: bool
+    as_json: bool
+    conditions: tuple[str, ...]
+    jobs: int | None
+    facts: bool
+    raw_units: bool
+    spreadsheet: bool
+    errors: ErrorMode
+    fail_on: FailOn
+    chart: str | None = None
+
+
+def number_of(process: str | None) -> int | None:
+    """The number of a process, where no trace tells names. Raises UsageError for a name."""
+    if process is not None and not process.isdecimal():
+        raise click.UsageError(f"--process takes a number here, not {process!r}: names are those of one trace")
+    return None if process is None else int(process)
 
 
 def chosen_columns(known: Sequence[ColumnDeclaration], columns: str) -> list[ColumnDeclaration]:

@@ -97,9 +97,9 @@ class Chosen(NamedTuple):
     fold: tuple[str, ...]
     my_code: bool
     artefacts: bool
-    logical: bool = False
-    fold_kernel: bool = False
-    process: str | None = None
+    logical: bool
+    fold_kernel: bool
+    process: str | None
 
     def shape(self) -> StackShape:
         """The parsed patterns. Raises ValueError for an invalid one."""

@@ -20,7 +20,7 @@ from clrevents.cli.reading import (
     process_option,
     with_option,
 )
-from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.errors import ErrorMode
 from clrevents.export.files.formats import json_rows
 
 _LONG: Final = 30
@@ -124,11 +124,8 @@ def command(
         else:
             _show(out, (begin, end), table, count, wanted)
 
-    with Reading(file, errors, beside=beside) as reading:
-        try:
-            found = ask(reading.trace, reading.process_id(process))
-        except (DamageError, PayloadError) as error:
-            return reading.stopped(error, fail_on)
+    with Reading(file, errors, beside=beside, fail_on=fail_on) as reading:
+        found = ask(reading.trace, reading.process_id(process))
         code = reading.finish(fail_on)
         with Output() as out:
             show(out, found)

@@ -14,6 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final
 
+from clrevents._util.outputs import whole_file
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.channel import Channel, End
 from clrevents.diagnostics.dotnet_process import Process
@@ -230,11 +231,8 @@ class Tape:
         if listed is None:
             return None
         try:
-            file = private_file(beside)
-            try:
-                write_all(file, memoryview(listed))
-            finally:
-                os.close(file)
+            with whole_file(beside, str(self.path)) as file:
+                file.write(listed)
         except OSError:
             # The recording itself matters more, and says so if it cannot be written either.
             return None

@@ -1,11 +1,11 @@
-"""The questions for each of many traces, as values that can be sent to another process.
+"""The questions for each of many traces, as functions, or as values where somebody reads what is asked.
 
-Each is called with a trace, and returns a value that can be sent back. Knows one trace at a time.
+Each is called with a trace, and returns a value that can be sent to another process. Knows one trace at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,8 +16,7 @@ from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report, reports_of
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.decode.kinds import EventKey
-from clrevents.decode.selection import FilterOptions, Selector
+from clrevents.decode.selection import Selector
 from clrevents.errors import UnknownEventError
 from clrevents.table.build import Column
 from clrevents.table.table import Table
@@ -40,80 +39,36 @@ class TraceFacts:
     bytes: int
 
 
-@frozen
-class AskFacts:
+def facts_of(trace: Trace) -> TraceFacts:
     """What the trace is, from its header and one scan of all headers."""
-
-    def __call__(self, trace: Trace) -> TraceFacts:
-        info = trace.info
-        return TraceFacts(
-            info.format,
-            info.version,
-            info.process_id,
-            info.pointer_size,
-            info.processors,
-            None if info.start is None else info.start.isoformat(),
-            trace.duration_ns,
-            sum(trace.event_counts().values()),
-            trace.lost,
-            passes_of(trace).source.size,
-        )
+    info = trace.info
+    return TraceFacts(
+        info.format,
+        info.version,
+        info.process_id,
+        info.pointer_size,
+        info.processors,
+        None if info.start is None else info.start.isoformat(),
+        trace.duration_ns,
+        sum(trace.event_counts().values()),
+        trace.lost,
+        passes_of(trace).source.size,
+    )
 
 
-@frozen
-class AskCounts:
-    """How many events there are of each kind."""
-
-    def __call__(self, trace: Trace) -> dict[EventKey, int]:
-        return trace.event_counts()
-
-
-@frozen
-class AskTable:
+def table_of(trace: Trace, selector: Selector, **asked: Any) -> Table:
     """The table of one event."""
-
-    selector: Selector
-    columns: tuple[str, ...] | None
-    enum_names: bool
-    order: Any
-    filters: FilterOptions
-
-    def __call__(self, trace: Trace) -> Table:
-        return trace.table(
-            self.selector, columns=self.columns, enum_names=self.enum_names, order=self.order, **self.filters
-        )
+    return trace.table(selector, **asked)
 
 
-@frozen
-class AskHeaders:
-    """The headers of all events."""
-
-    columns: tuple[str, ...] | None
-    order: Any
-    filters: FilterOptions
-
-    def __call__(self, trace: Trace) -> Table:
-        return trace.headers(columns=self.columns, order=self.order, **self.filters)
-
-
-@frozen
-class AskSql:
+def sql_table(trace: Trace, name: str) -> Table | None:
     """A table by its name in SQL; None if this trace has none."""
-
-    name: str
-
-    def __call__(self, trace: Trace) -> Table | None:
-        return tables_in_sql(trace).table(self.name)
+    return tables_in_sql(trace).table(name)
 
 
-@frozen
-class AskUnknown:
+def unknown_table(trace: Trace, name: str) -> UnknownEventError:
     """What to say about a name that no trace knows."""
-
-    name: str
-
-    def __call__(self, trace: Trace) -> UnknownEventError:
-        return tables_in_sql(trace).unknown(self.name)
+    return tables_in_sql(trace).unknown(name)
 
 
 @frozen
@@ -194,13 +149,6 @@ class AskDoctor:
         return doctor(trace, *self.rules, **self.window).findings.table
 
 
-@frozen
-class AskReports:
+def kept_answers(trace: Trace, names: Sequence[str], window: WindowOptions) -> dict[str, KeptAnswer]:
     """Several reports from one pass, each without its bulk tables."""
-
-    names: tuple[str, ...]
-    window: WindowOptions
-
-    def __call__(self, trace: Trace) -> dict[str, KeptAnswer]:
-        answers = reports_of(trace, self.names, self.window)
-        return {name: KeptAnswer.of(name, answer, None) for name, answer in answers.items()}
+    return {name: KeptAnswer.of(name, answer, None) for name, answer in reports_of(trace, names, window).items()}

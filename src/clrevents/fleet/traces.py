@@ -7,6 +7,7 @@ Values come one trace at a time, so memory holds only answers, not what was read
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar, Unpack
 
@@ -24,17 +25,15 @@ from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer
 from clrevents.fleet.joined import Joined, rows_of_traces, with_trace
 from clrevents.fleet.outcome import Opening, Question, TraceProblem, error_row, problems_table
 from clrevents.fleet.questions import (
-    AskCounts,
     AskDoctor,
-    AskFacts,
-    AskHeaders,
     AskReport,
-    AskReports,
-    AskSql,
-    AskTable,
-    AskUnknown,
     KeptAnswer,
     TraceFacts,
+    facts_of,
+    kept_answers,
+    sql_table,
+    table_of,
+    unknown_table,
 )
 from clrevents.fleet.side_by_side import SideBySide
 from clrevents.fleet.sql_files import SqlFiles
@@ -44,7 +43,7 @@ from clrevents.symbols.elf import Folders, folders_of
 from clrevents.table.build import row_table
 from clrevents.table.query import ask
 from clrevents.table.table import Table
-from clrevents.trace import Moment, Order
+from clrevents.trace import Moment, Order, Trace
 
 T = TypeVar("T")
 
@@ -185,7 +184,7 @@ class Traces:
         Columns: `trace`, `format`, `format_version`, `process_id`, `pointer_size`, `processors`, `start` (ISO 8601),
         `duration_ns`, `events`, `lost`, `bytes` (decompressed).
         """
-        found = dict(self._each(AskFacts()))
+        found = dict(self._each(facts_of))
         return rows_of_traces(tuple(found), row_table(TraceFacts, list(found.values())))
 
     def event_counts(self) -> Table:
@@ -195,7 +194,7 @@ class Traces:
         """
         rows = [
             _CountRow(path, key.provider, key.id, key.version, key.name, count)
-            for path, counts in self._each(AskCounts())
+            for path, counts in self._each(Trace.event_counts)
             for key, count in counts.items()
         ]
         return row_table(_CountRow, rows)
@@ -241,7 +240,7 @@ class Traces:
         """The headers of all events of all traces that pass the filters."""
         Filters.of(filters)
         wanted = None if columns is None else tuple(columns)
-        return self._joined(self._each(AskHeaders(wanted, order, filters)))
+        return self._joined(self._each(partial(Trace.headers, columns=wanted, order=order, **filters)))
 
     def report(
         self,
@@ -279,7 +278,7 @@ class Traces:
         chosen = tuple(dict.fromkeys(names or report_names()))
         declared = {name: find_report(name) for name in chosen}
         gathered: dict[str, list[tuple[str, KeptAnswer]]] = {name: [] for name in chosen}
-        for path, found in self._each(AskReports(chosen, window)):
+        for path, found in self._each(partial(kept_answers, names=chosen, window=window)):
             for name, findings in found.items():
                 gathered[name].append((path, findings))
         return {
@@ -311,7 +310,7 @@ class Traces:
             if whole is not None:
                 return whole()
             gathered = held.gather()
-            for path, found in self._each(AskSql(name)):
+            for path, found in self._each(partial(sql_table, name=name)):
                 if found is not None:
                     self._note(gathered.add(path, found))
             return gathered.close()
@@ -319,14 +318,14 @@ class Traces:
         return ask(sql, table, self._unknown, files, self._held)
 
     def _unknown(self, name: str) -> Exception:
-        for _, error in self._each(AskUnknown(name)):
+        for _, error in self._each(partial(unknown_table, name=name)):
             return error
         return UnknownEventError(f"no table {name!r}")
 
     def _tables(self) -> Table:
         """The tables that SQL can name, with their sizes over all traces."""
         rows: dict[tuple[str, str | None, str | None], tuple[int | None, int]] = {}
-        for _, table in self._each(AskSql("tables")):
+        for _, table in self._each(partial(sql_table, name="tables")):
             for row in () if table is None else table.rows():
                 key = row["name"], row["provider"], row["event"]
                 events, traces = rows.get(key, (None if row["events"] is None else 0, 0))
@@ -337,11 +336,12 @@ class Traces:
 
     def _table_question(
         self, selector: Selector, columns: Sequence[str] | None, enum_names: bool, order: Order, filters: FilterOptions
-    ) -> AskTable:
+    ) -> Question[Table]:
         Filters.of(filters)
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, not the string {columns!r}")
-        return AskTable(selector, None if columns is None else tuple(columns), enum_names, order, filters)
+        wanted = None if columns is None else tuple(columns)
+        return partial(table_of, selector=selector, columns=wanted, enum_names=enum_names, order=order, **filters)
 
     def _joined(self, found: Iterator[tuple[str, Table]]) -> Table:
         joined = Joined()

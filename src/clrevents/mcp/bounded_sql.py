@@ -75,12 +75,8 @@ def bounded_sql(
         process.kill()
         process.communicate()
         os.close(theirs)
-    return _taken(answer)
-
-
-def _taken(answer: bytes) -> Rows:
-    """What the process said; nothing where it was ended for want of memory."""
     try:
+        # It says nothing where it was ended for want of memory.
         kind, value, more = json.loads(answer)
     except ValueError:
         raise ValueError(_TOO_MUCH) from None
@@ -129,12 +125,9 @@ def _answer(file: BinaryIO, sql: str, first: int, most: int) -> tuple[str, Any, 
         return "refused", _REFUSED, False
     except TraceError as error:
         return "trace", str(error), False
-    except MemoryError:
-        return "wrong", _TOO_MUCH, False
     except Exception as error:
-        if type(error).__name__ == "OutOfMemoryException":
-            return "wrong", _TOO_MUCH, False
-        return "wrong", f"the SQL cannot be run; the database says: {error}", False
+        too_much = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException"
+        return "wrong", _TOO_MUCH if too_much else f"the SQL cannot be run; the database says: {error}", False
     return "rows", rows, more
 
 

@@ -58,7 +58,7 @@ def test_blocks_of_unequal_weight_count_rightly() -> None:
 @pytest.mark.parametrize("length", [1, 4, 16])
 def test_correlated_blocks_are_worth_fewer(length: int) -> None:
     draw = np.random.default_rng(length)
-    found = [correlation_time(chain(draw, 4096, 0.3, length)) for _ in range(40)]
+    found = [correlation_time(chain(draw, 4096, 0.3, length))[0] for _ in range(40)]
     assert np.mean(found) == pytest.approx(length, rel=0.15)
 
 
@@ -101,7 +101,6 @@ def test_groups_by_every_arrangement() -> None:
     expected = np.mean(scores >= score((4, 5, 6, 7)) * (1 - 1e-9))
     found = Groups.of(base, new, 0.05, np.zeros(1))
     assert found.chances[0] == pytest.approx(expected)
-    assert found.attainable == pytest.approx(2 / 70)
 
 
 def test_groups_without_any_overlap_are_told_apart() -> None:

@@ -294,3 +294,6 @@ def test_what_can_be_divided_by_is_a_start_event() -> None:
             clrevents.compare(one, other, per=per)
     with pytest.raises(ValueError, match="not every recording has that event"):
         clrevents.compare(one, measured(states(0.3, 1)), per="OrderStart")
+    never = attrs.evolve(one, starts={name: 0 * counts for name, counts in one.starts.items()})
+    with pytest.raises(ValueError, match="not every recording has that event"):
+        clrevents.compare(one, never, per="OrderStart")

@@ -39,16 +39,12 @@ _TINY: Final = 1e-300
 _ARRANGEMENTS: Final = 5000
 
 
-def correlation_time(values: Floats) -> float:
+def correlation_time(values: Floats) -> tuple[float, float]:
     """Over how many neighbours values are correlated: 1 if they are independent (the integrated autocorrelation time).
+    And how much more it may be: its relative standard error.
 
     Correlations are added up to a distance of five such times; behind it there is only noise.
     """
-    return _correlation(values)[0]
-
-
-def _correlation(values: Floats) -> tuple[float, float]:
-    """The same, and how much more it may be: its relative standard error."""
     count = len(values)
     centred = values - values.mean() if count else values
     scale = float(np.abs(centred).max(initial=0.0))
@@ -70,7 +66,7 @@ def independent_of(values: Floats) -> float:
     Where they are few, the correlation is as often underestimated as overestimated, and what seems enough by luck would
     be too few the next time. So it counts as one standard error longer than it seems.
     """
-    time, error = _correlation(values)
+    time, error = correlation_time(values)
     return len(values) / (time * (1 + error))
 
 
@@ -201,8 +197,6 @@ class Groups:
     errors: Floats
     chances: Floats
     limits: Floats
-    attainable: float
-    """The smallest chance that so few recordings can give."""
 
     @classmethod
     def of(cls, base: Floats, new: Floats, alpha: float, floors: Floats) -> Groups:
@@ -228,7 +222,7 @@ class Groups:
         allowed = math.floor(alpha * len(ordered) + 1e-9)
         limit = ordered[len(ordered) - allowed] if allowed else math.inf
         limits = limit * (error + damping)
-        return cls(change, error, chances, limits, float(np.mean(largest >= ordered[-1] * (1 - 1e-9))))
+        return cls(change, error, chances, limits)
 
 
 def suffices(base: int, new: int, alpha: float) -> bool:

@@ -70,10 +70,9 @@ def relative_text(change: Change) -> str:
         return "unknown"
     if not change.base:
         return "new" if change.change else "0 %"
-    share, low, high = (change.relative(edge) for edge in (change.change, change.low, change.high))
+    share, interval = change.relative(change.change), interval_text(change)
     assert share is not None, "the base is not 0"
-    interval = "" if low is None or high is None else f" ({signed(low)} to {signed(high)})"
-    return f"{signed(share)}{interval}"
+    return signed(share) if interval == "-" else f"{signed(share)} ({interval})"
 
 
 def change_text(change: Change) -> str:

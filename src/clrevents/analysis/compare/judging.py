@@ -125,7 +125,7 @@ def _start_event(per: str, held: Sequence[Measured]) -> str:
         raise ValueError(unknown("denominator", per, [*PER, *sorted(known)]))
     if len(named) > 1:
         raise ValueError(f"{per} is one of {', '.join(sorted(named))}: name one of them")
-    if not all(named[0] in one.starts for one in held):
+    if not all(named[0] in one.starts and one.starts[named[0]].any() for one in held):
         raise ValueError(f"per {per}: not every recording has that event")
     return named[0]
 

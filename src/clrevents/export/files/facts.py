@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+import attrs
 import numpy as np
 
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
@@ -15,7 +16,7 @@ from clrevents.errors import Problem
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 from clrevents.table.stacks import cut_stacks
-from clrevents.trace import Loss, ProcessLife, RawPayload, Trace, passes_of, source_errors
+from clrevents.trace import CheckResult, Loss, ProcessLife, RawPayload, Trace, passes_of, source_errors
 
 _RUNTIME_EVENTS: Final = {RUNTIME: "RuntimeInformationStart", RUNDOWN: "RuntimeInformationDCStart"}
 _FROM_PATH: Final = re.compile(r"Microsoft\.NETCore\.App[/\\]([^/\\]+)[/\\]")
@@ -57,10 +58,7 @@ def trace_object(trace: Trace) -> dict[str, Any]:
         "key_values": dict(info.key_values),
         "redacted": trace.redacted,
         "events": sum(counts.values()),
-        "kinds": [
-            {"provider": k.provider, "id": k.id, "version": k.version, "name": k.name, "count": n}
-            for k, n in counts.items()
-        ],
+        "kinds": [{**attrs.asdict(key), "count": count} for key, count in counts.items()],
         "threads": [
             {
                 "thread_id": None if t.thread_id < 0 else t.thread_id,
@@ -84,6 +82,11 @@ def stacks_object(trace: Trace) -> dict[str, int]:
     depths = np.diff(trace.stacks.arrays.offsets)
     cut = 0 if trace.info.version >= MANY_PROCESSES else int(cut_stacks(depths).sum())
     return {"count": len(depths), "cut": cut}
+
+
+def kind_objects(result: CheckResult) -> list[dict[str, Any]]:
+    """How the payloads of each kind of event decoded."""
+    return [{**attrs.asdict(key), "events": one.events, **attrs.asdict(one)} for key, one in result.kinds.items()]
 
 
 def process_object(life: ProcessLife) -> dict[str, Any]:

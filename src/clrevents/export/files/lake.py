@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final
 
 from clrevents._util.outputs import remove_unfinished
 from clrevents._util.workers import Workers, give_up_if_told
-from clrevents.errors import UNENDED, ErrorMode, Problem, SourceError, TraceError, TraceWarning
+from clrevents.errors import ErrorMode, Problem, SourceError, TraceError, TraceWarning
 from clrevents.export.files.apart import Apart
 from clrevents.export.files.directory import FACTS, Written, export_directory
 from clrevents.export.files.file_names import name_hash, trace_stem
@@ -88,9 +88,7 @@ class Outcome:
     written: Written | None = None
     error: TraceError | None = None
     fault: str | None = None
-    damage: tuple[Problem, ...] = ()
-    payload_faults: bool = False
-    unended: bool = False
+    problems: tuple[Problem, ...] = ()
     lost: int = 0
 
 
@@ -191,14 +189,7 @@ def _exported(job: Job, opened: BinaryIO | None, progress: Callable[[float], Any
 
             with Trace(job.file if opened is None else opened, errors=job.errors, progress=tell) as trace:
                 written = export_directory(trace, job.folder, job.options, about, begun, processes, inputs)
-                return Outcome(
-                    job,
-                    written,
-                    damage=tuple(p for p in written.problems if p.severity == "damage"),
-                    payload_faults=any(p.severity == "payload" for p in written.problems),
-                    unended=any(p.kind in UNENDED for p in written.problems),
-                    lost=trace.lost,
-                )
+                return Outcome(job, written, problems=written.problems, lost=trace.lost)
         except TraceError as error:
             return Outcome(job, error=error)
         except (OSError, ImportError, Apart):

@@ -9,6 +9,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
+import attrs
+
 from clrevents._util.units import duration_text, moment_text
 from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events
 from clrevents.analysis.doctor.diagnosis import Diagnosis
@@ -140,14 +142,4 @@ def page_missing(trace: Trace) -> dict[str, Any]:
     """What was not recorded, by report, and one line that records all of it."""
     lacking = [one for one in answerable(trace) if one.missing]
     needs = [need for one in lacking for need in find_report(one.report).needs]
-    rows = [
-        {
-            "report": one.report,
-            "question": one.question,
-            "coverage": one.coverage,
-            "missing": list(one.missing),
-            "record": one.record,
-        }
-        for one in lacking
-    ]
-    return {"rows": rows, "record": record_needs(needs) if needs else ""}
+    return {"rows": [attrs.asdict(one) for one in lacking], "record": record_needs(needs) if needs else ""}

@@ -15,7 +15,7 @@ from clrevents.errors import UnknownEventError
 from clrevents.fleet.fleet_answer import fleet_answer
 from clrevents.fleet.joined import with_trace
 from clrevents.fleet.outcome import Opening, Question, TraceProblem, asked, error_row, problems_table
-from clrevents.fleet.questions import AskCounts, AskDoctor, AskReport, KeptAnswer
+from clrevents.fleet.questions import AskDoctor, AskReport, KeptAnswer
 from clrevents.fleet.spark.types import cast_batch, fields_of, spark_batches
 from clrevents.fleet.trace_batches import TraceBatches
 from clrevents.table.table import Table
@@ -116,7 +116,7 @@ class SparkProblemRows:
 
     def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
         met: dict[TraceProblem, None] = {}
-        asks: tuple[Question[Any], ...] = (AskCounts(), *self.questions)
+        asks: tuple[Question[Any], ...] = (Trace.event_counts, *self.questions)
         for question in asks:
             outcome = asked(question, path, self.opening)
             met.update(dict.fromkeys(outcome.problems))
