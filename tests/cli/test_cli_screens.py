@@ -21,9 +21,27 @@ from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli import report_command
 from clrevents.cli.output import Output
+from clrevents.cli.report_rows import ReportOptions
 from project_files import fixtures
 from screens import TRACES, WIDTHS, Terminal, golden, screens
 
+OPTIONS: Final = ReportOptions(
+    *(None,) * 4,
+    symbols=(),
+    table=None,
+    columns=None,
+    sort=None,
+    limit=9,
+    as_csv=False,
+    as_json=False,
+    conditions=(),
+    jobs=None,
+    facts=False,
+    raw_units=False,
+    spreadsheet=False,
+    errors="salvage",
+    fail_on=frozenset(),
+)
 WORD: Final = re.compile(r"\d[\d,.]* (?:ns|µs|ms|s|B|kB|MB|GB|%)")
 
 
@@ -49,7 +67,7 @@ def shown(answer: Any, columns: int, every: bool = True) -> list[str]:
         mock.patch.dict("os.environ", {"COLUMNS": str(columns), "NO_COLOR": "1"}),
         Output() as out,
     ):
-        report_command._text(out, declared, answer, rows, lambda found: found.head(9), None, False, False, every)
+        report_command._text(out, declared, answer, rows, None, OPTIONS._replace(facts=every))
     return screen.getvalue().splitlines()
 
 
@@ -80,7 +98,7 @@ def test_into_a_pipe_nothing_is_dropped() -> None:
     pipe = io.StringIO()
     with redirect_stdout(pipe), mock.patch.dict("os.environ", {"COLUMNS": "40"}), Output() as out:
         rows = {"locks": answer.table("locks")}
-        report_command._text(out, declared, answer, rows, lambda found: found.head(9), None, False, False, False)
+        report_command._text(out, declared, answer, rows, None, OPTIONS)
     assert "not shown" not in pipe.getvalue()
     assert "Scenarios.Convoy.lambda_1()  Scenarios.Convoy.lambda_1()" in pipe.getvalue()
 
