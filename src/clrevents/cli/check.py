@@ -109,6 +109,9 @@ def _show_problems(out: Output, problems: Iterable[Problem]) -> None:
 def _show_losses(out: Output, losses: tuple[clrevents.Loss, ...]) -> None:
     rows = [(_thread(x.thread_id), f"{x.count:,}", moment_text(x.start_ns), moment_text(x.end_ns)) for x in losses]
     out.table(("thread", "lost", "after", "before"), rows, right={"thread", "lost", "after", "before"})
+    out.text(
+        "Events of more than 64 KB are dropped whatever the buffer's size; they may be missing before these times."
+    )
 
 
 def _thread(thread_id: int) -> str:

@@ -322,7 +322,8 @@ def _told(recorder: Recorder, files: Sequence[RecordedFile], report: str | None,
         events = counted(file.events, "event") if file.counted else f"more than {counted(file.events, 'event')}"
         say(f"{file.path}: {_size(file.bytes)}, {events if file.bytes else 'empty: no event came'}")
         if file.lost:
-            say(f"{file.path}: {lost_events(file.lost)}; a larger --buffersize or fewer events help")
+            advice = "fewer events or a larger --buffersize help, unless they had more than 64 KB each"
+            say(f"{file.path}: {lost_events(file.lost)}; {advice}")
         missing = _missing(file)
         if missing:
             say(f"{file.path}: {missing}")

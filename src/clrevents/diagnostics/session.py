@@ -109,7 +109,7 @@ class SessionOptions(Summary):
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The events lost so far: the process wrote them faster than they were read, or its buffer was too small."""
+        """The events lost so far: written faster than they were read, for a buffer too small, or larger than 64 KB."""
         return self._stream.decoder.losses
 
     @property

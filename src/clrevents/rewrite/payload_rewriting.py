@@ -67,7 +67,7 @@ class PayloadRewriting:
         values = [getattr(payload, name) for name in record.__fields__]
         layout: Layout = record.__layout__
         if values and values[-1] is None:
-            # Its writer was older than its description: the last fields are missing.
+            # Fields that may follow the described ones are missing.
             layout = Layout(layout.fields[: values.index(None)])
         bound = layout.bind(self._pointer_size)
         walk = self._walk(kind, bound)
@@ -160,8 +160,7 @@ class PayloadRewriting:
         self._counts.blanked[_event(kind)] += 1
         blank = bytes(len(data))
         least = self._least_payload(kind)
-        longer = len(least) > len(blank) and isinstance(self._decoder.read(kind, blank, 0)[0], RawPayload)
-        return least if longer else blank
+        return least if least and isinstance(self._decoder.read(kind, blank, 0)[0], RawPayload) else blank
 
     def _least_payload(self, kind: Any) -> bytes:
         """Zeros that fit the first layout, the same object for all events of a kind; none if they are too many."""

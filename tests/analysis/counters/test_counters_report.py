@@ -251,6 +251,25 @@ def test_an_instrument_is_what_the_program_says_of_it() -> None:
     assert [(row.version, row.instrument) for row in found] == [("1.2", "ObservableCounter`1"), ("2", None)]
 
 
+def test_two_meters_of_one_name_are_apart_by_the_id_of_their_instrument() -> None:
+    """Since .NET 9; their values have no tags of their own. An instrument that was not announced stays apart, too."""
+    builder = metered()
+    begin = {"sessionId": "abc", "meterName": "Shop", "meterVersion": "1.2", "instrumentName": "jobs"}
+    for number, tags in enumerate(("shop=a", "shop=b"), 1):
+        meter(builder, "BeginInstrumentReporting", **begin, meterTags=tags, instrumentId=number)
+    for turn in range(3):
+        collected(builder, turn)
+        for number, rate in enumerate((1000, 3, 50), 1):
+            value(builder, "CounterRateValuePublished", rate=f"{rate}", value=f"{rate * turn}", instrumentId=number)
+        collected(builder, turn, end=True)
+    series = told(builder).series
+    assert sorted((row.tags, row.last, row.mean) for row in series) == [
+        ("", 50, 50),
+        ("shop=a", 1000, 1000),
+        ("shop=b", 3, 3),
+    ]
+
+
 def test_tags_that_nobody_can_split() -> None:
     builder = metered()
     value(builder, "CounterRateValuePublished", tags="ro,ute=/a=0", rate="1", value="1")

@@ -55,15 +55,16 @@ def test_netperf_3_padding() -> None:
     writer = NetPerf3Writer(sink)
     text = (FieldDescription("Text", 18),)
     writer.metadata([described(fields=text), described(2)])
-    for length in range(8):
-        blob = EventRecord(1, length, 7, b"a\0" * length + b"\0\0" + bytes(length % 4), stack=[length + 1])
+    payloads = [b"a\0" * length + b"\0\0" + bytes(length % 4) for length in range(8)]
+    for length, payload in enumerate(payloads):
+        blob = EventRecord(1, length, 7, payload, stack=[length + 1])
         writer.events([blob, event(length, length, metadata_id=2)])
     writer.end()
     read = Read(sink.getvalue())
-    assert [e.payload["Text"] for e in read.events[::2]] == ["a" * n for n in range(8)]
+    assert [e.payload_bytes for e in read.events[::2]] == payloads
     assert [e.payload["Value"] for e in read.events[1::2]] == list(range(8))
     assert [e.stack for e in read.events[::2]] == [(n + 1,) for n in range(8)]
-    assert set(read.kinds) == {"payload-tail"}
+    assert set(read.kinds) == {"long-payload"}
     assert read.error is None
 
 

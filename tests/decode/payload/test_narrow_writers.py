@@ -52,3 +52,20 @@ def test_as_written(fields: list[tuple[int, Any]], narrow: bool) -> None:
         assert trace.check().ok
         table = trace.table("P/E")
         assert [table[f"F{n}"].tolist() for n in range(len(fields))] == [[value] for _, value in fields]
+
+
+@given(rows=st.lists(st.tuples(st.booleans(), st.text("abc", max_size=8)), min_size=2, max_size=6))
+def test_both_ways_of_writing_in_one_trace(rows: list[tuple[bool, str]]) -> None:
+    """Most of the narrow ones could be wide ones with a shorter text; columns read each as its record does."""
+    described = {"A": (TypeCode.BOOLEAN, True), "B": (TypeCode.BOOLEAN, False), "Text": (TypeCode.STRING, "")}
+    builder = TraceBuilder()
+    for number, (narrow, text) in enumerate(rows):
+        values = ((TypeCode.BOOLEAN, True), (TypeCode.BOOLEAN, False), (TypeCode.STRING, text))
+        payload = b"".join(written(*value, narrow) for value in values)
+        builder.described("P", "E", described)
+        builder._events[number] = dataclasses.replace(builder._events[number], payload=payload)
+    with clrevents.open(builder.build()) as trace:
+        records = [(event.payload.A, event.payload.B, event.payload.Text) for event in trace.events()]
+        table = trace.table("P/E")
+        assert sorted(zip(*(table[name].tolist() for name in described), strict=True)) == sorted(records)
+        assert records == [(True, False, text) for _, text in rows]

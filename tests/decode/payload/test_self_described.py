@@ -151,7 +151,7 @@ def test_a_payload_that_ends_between_fields_is_short() -> None:
         (event,) = trace.events()
     whole = event.payload_bytes
     kind_only = TraceBuilder().described("P", "E", {"a": (9, 1), "b": (9, 2)})
-    kind_only._events[0] = _shorter(kind_only._events[0], whole[:4])
+    kind_only._events[0] = _with_payload(kind_only._events[0], whole[:4])
     with clrevents.open(kind_only.build()) as trace:
         (event,) = trace.events()
         assert [problem.kind for problem in trace.problems] == ["short-payload"]
@@ -160,7 +160,28 @@ def test_a_payload_that_ends_between_fields_is_short() -> None:
     assert (counts.exact, counts.short) == (0, 1)
 
 
-def _shorter(event: Any, payload: bytes) -> Any:
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+@pytest.mark.parametrize("good", [0, 60], ids=["alone", "among many"])
+def test_a_description_that_leaves_bytes_over_is_wrong(good: int) -> None:
+    """An array without its count: its first elements would be read as one. No value is shown as if it were right."""
+    numbers = FieldDescription("", 19, FieldDescription("", 6))
+    builder = TraceBuilder()
+    for number in range(good + 1):
+        builder.described("P", "E", {"Number": (9, number), "Values": (numbers, (1, 2))})
+    builder._events[-1] = _with_payload(builder._events[-1], b"\7\0\0\0" + bytes([2, 0, 5, 6, 7, 8, 9]))
+    with clrevents.open(builder.build()) as trace:
+        (payload, tail), *_ = reversed([(event.payload, event.payload_tail) for event in trace.events()])
+        assert (payload.partial, tail) == ({"Number": 7, "Values": [5, 6]}, b"")
+        assert payload.reason == "3 bytes left after the last field of E_V0"
+        (problem,) = trace.problems
+        assert (problem.kind, problem.severity, problem.length) == ("long-payload", "payload", 3)
+        assert trace.table("P/E")["Number"].tolist() == list(range(good))
+        check = trace.check()
+        (counts,) = check.kinds.values()
+    assert (counts.exact, counts.tail, counts.short, check.ok) == (good, 0, 1, False)
+
+
+def _with_payload(event: Any, payload: bytes) -> Any:
     from dataclasses import replace
 
     return replace(event, payload=payload)

@@ -39,7 +39,7 @@ def said(data: Any, errors: ErrorMode, trace: int = 1) -> tuple[Any, ...]:
         return events, check.lost, check.complete, dict(check.problem_counts), opened.event_counts()
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(generations=st.lists(ONE, min_size=2, max_size=3), errors=MODES)
 def test_each_as_if_it_were_alone(generations: list[str], errors: ErrorMode) -> None:
     data = b"".join(TRACES[generation] for generation in generations)
@@ -51,7 +51,7 @@ def test_each_as_if_it_were_alone(generations: list[str], errors: ErrorMode) -> 
         clrevents.open(data, trace=9)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(first=st.sampled_from(["NetPerf 3", "NetTrace 4"]), second=ONE, data=st.data())
 def test_after_one_that_was_cut_off(first: str, second: str, data: st.DataObject) -> None:
     """Nothing of the second is taken for the first one's, wherever that ends: their blocks have marks."""

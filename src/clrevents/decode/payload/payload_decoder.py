@@ -66,7 +66,8 @@ class _LayoutReading:
 class _KindReadings:
     """The ways to read one kind, in the order they are tried; `reason` says why there are none.
 
-    `exact` if a payload with bytes left over does not fit, though there is no other way to read it.
+    `exact` if a payload with bytes left over does not fit: neither a trace's own description nor a user's layout says
+    what these are, and where it omits something (the count of an array), the values before them are wrong too.
     """
 
     readings: list[_LayoutReading] = attrs.field(factory=list)
@@ -155,7 +156,7 @@ class PayloadDecoder:
 
         So do those for which a user's layout overrides the trace's: it may be wrong, and proves no damage.
         """
-        if (kind.info is None and not kind.row.fields) or self._known(kind).exact:
+        if (self._known(kind).exact and kind.info.own) if kind.info is not None else not kind.row.fields:
             return True
         payload, tail, _ = self.read(kind, data, 0)
         return kind.newer or not (tail or isinstance(payload, RawPayload))
@@ -228,7 +229,7 @@ class PayloadDecoder:
         try:
             described = self._classes.layout(kind.row.fields, Variant())
             known.drift = "" if described is None else drift(info.layout, described.fields)
-            if known.drift and not known.exact:
+            if known.drift and not info.own:
                 self._describe(kind, known)
         except (Undescribable, OverflowError):
             pass
@@ -245,6 +246,8 @@ class PayloadDecoder:
             known.readings.append(
                 _LayoutReading(bound, layout, partial(self._learned, _class_name(kind), layout), make)
             )
+        # The Linux recorder appends fields to what it describes.
+        known.exact = not kind.row.provider.startswith("Universal.")
 
     def _learned(self, name: str, layout: Layout) -> type[Any]:
         """A class made for this layout. Raises OverflowError if there are too many already."""
@@ -318,7 +321,7 @@ def _hint(known: _KindReadings) -> str:
 def _too_long(
     kind: EventKind, known: _KindReadings, payload: Any, data: bytes, end: int, offset: int
 ) -> tuple[RawPayload, bytes, Problem]:
-    """What a user's layout leaves over of an event that the trace describes: the layout does not fit."""
+    """What a user's layout or the trace's own description leaves over: it does not fit."""
     label, left = event_label(kind), len(data) - end
     reason = f"{left} bytes left after the last field of {type(payload).__name__}"
     text = f"{label}: {reason}{_hint(known)}"

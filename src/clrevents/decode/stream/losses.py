@@ -28,7 +28,8 @@ class Loss(Value):
     """Events that a thread tried to write but that never reached the file, and when.
 
     `thread_id` is the thread that wrote them; the window is in nanoseconds since the session started, where 64 bits
-    cannot hold a time the nearest number that they can.
+    cannot hold a time the nearest number that they can. An event of more than 64 KB, which the runtime drops whatever
+    the buffer's size, may be missing before the window: since the last sequence point.
     """
 
     thread_id: int

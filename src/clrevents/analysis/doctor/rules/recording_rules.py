@@ -69,7 +69,8 @@ RULES: Final = (
         ("trace.lost",),
         Threshold(1, "1 lost event", "JDK Mission Control, lost buffers"),
         "What was lost is in no answer: sums are lower bounds, and starts may lack their ends.",
-        "Record fewer providers or keywords, or use a larger buffer (--buffersize).",
+        "Record fewer providers or keywords, or use a larger buffer (--buffersize). "
+        "Events of more than 64 KB are dropped in any case: make them smaller.",
         "the losses lie outside the time that you are interested in: rows that they may affect are marked `lossy`.",
         "check {file} --fail-on loss",
         _lost,

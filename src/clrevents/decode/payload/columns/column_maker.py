@@ -271,7 +271,7 @@ class ColumnMaker:
         self._planned: dict[int, _PlannedLayout] = {}
 
     def columns_of(self, group: Group) -> Iterator[KindColumns]:
-        """By the first layout that accounts for every payload exactly, otherwise row by row."""
+        """By the first layout that accounts for any payload exactly, if it does for all; otherwise row by row."""
         kind = group.kind
         ends = group.ends
         layouts = self._layouts_of(kind)
@@ -279,11 +279,11 @@ class ColumnMaker:
             if made is None:
                 break
             found = made.plan.find(group.buf, group.starts, ends)
-            if not found.fits:
-                continue
             # A layout without fields leaves no tail: records decide what such bytes are.
             tails = index == 0 and bool(layout.fields) and self._decoder.leaves_tails(kind)
-            if not (tails or found.exact):
+            if not (found.fits and (tails or found.exact)):
+                if (found.stops == ends).any():
+                    break  # It may account for some: others after it would read these differently than records do.
                 continue
             if self._decoder.drifted(kind):
                 self._read(group, 0)
