@@ -128,6 +128,35 @@ def test_errors_modes_on_damage(
     assert outputs.pop().count("\n") > 2000
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("info",),
+        ("spans", "GCStart", "GCEnd"),
+        ("flame", "-o", "OUT.html"),
+        ("cut", "-o", "OUT.nettrace"),
+        ("redact", "-o", "OUT.nettrace"),
+        ("export", "-o", "OUT.jsonl"),
+        ("export", "-o", "OUT.pftrace"),
+        ("query", "select count(*) from headers"),
+    ],
+    ids=" ".join,
+)
+def test_an_early_end_is_said_and_fails_if_asked(
+    command: tuple[str, ...], run: Run, tmp_path: Path, trace_bytes: Bytes
+) -> None:
+    path = tmp_path / "cut.nettrace"
+    data = trace_bytes(SAMPLE)
+    path.write_bytes(data[: len(data) * 2 // 3])
+    name, *rest = command
+    rest = [str(tmp_path / word) if word.startswith("OUT") else word for word in rest]
+    for kinds, code in (("damage", 3), ("none", 0)):
+        result = run(name, path, *rest, "--errors", "strict", "--fail-on", kinds)
+        assert result.exit_code == code
+        assert "at offset 0x" in one_sentence(result)
+    assert not [*tmp_path.glob("OUT*")]
+
+
 def test_payload_faults_are_problems_but_no_damage(run: Run, tmp_path: Path, trace_bytes: Bytes) -> None:
     # Strings without their ends: behind its fixed fields, every zero unit of one payload becomes a letter.
     name = "net8-method-interop.nettrace"

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -38,6 +38,9 @@ from clrevents.diagnostics.profiles import PROFILES, Profile
 from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.tape import RecordedFile, Watch
+
+if TYPE_CHECKING:
+    from clrevents.cli.live_report import LiveQuestion
 
 _UNREADABLE, _INCOMPLETE, _INTERRUPTED = 2, 3, 130
 _CLEAR: Final = "\r\x1b[K"
@@ -194,15 +197,12 @@ def refuse_existing(out: str | None) -> None:
         raise click.UsageError(safe(f"{out} exists: give another name, or remove it (collect --force replaces it)"))
 
 
-def record_for(
-    report: str, pid: int | None, name: str | None, port: str | None, providers: Sequence[str], duration: float | None,
-    out: str | None,
-) -> Path | None:  # fmt: skip
+def record_for(report: str, asked: LiveQuestion, out: str | None) -> Path | None:
     """Record what `report` needs into a file, as the command does, and say where it is; None if nothing came."""
     refuse_existing(out)
-    profile = asked_profile((), (report,), providers, None, None)
-    plan = RecordingPlan(duration)
-    with counted_stops() as stops, chosen_process(pid, name, port, stops) as (process, dialled):
+    profile = asked_profile((), (report,), asked.providers, None, None)
+    plan = RecordingPlan(asked.duration)
+    with counted_stops() as stops, chosen_process(asked.pid, asked.name, asked.port, stops) as (process, dialled):
         recorder, files = _recorded(process, dialled, SessionSettings(profile.providers), plan, out, stops)
         _told(recorder, files, None, stops)
     return next((file.path for file in files if file.bytes), None)

@@ -183,7 +183,7 @@ def command(
         # Who asks about a file need not load what records.
         from clrevents.cli.collect import record_for
 
-        recorded = record_for("doctor", live.pid, live.name, live.port, live.providers, live.duration, out_file)
+        recorded = record_for("doctor", live, out_file)
         if recorded is None:
             raise click.ClickException("nothing came from the process: has it just ended?")
         files = (str(recorded),)
