@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.events import ContentionStart_V2, ContentionStop_V1, GCStart_V2
+from clrevents.events import ContentionStart_V2, ContentionStop_V1, GCStart_V2, MethodJittingStarted_V1
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.registry import RUNTIME
 from clrevents.testing.builder import TraceBuilder
@@ -103,6 +103,25 @@ def test_a_module_without_its_assembly_names_nothing() -> None:
     with opened(trace) as found:
         assert [module.module_id for module in found.methods.modules] == []
         assert [method.name for method in found.methods] == ["M"]
+
+
+@pytest.mark.parametrize("code", [INT64, TypeCode.INT32, TypeCode.UINT64], ids=lambda code: code.name)
+def test_a_module_is_known_whatever_sign_its_id_is_described_with(code: TypeCode) -> None:
+    module_id = (1 << 64) - 5
+    fields = {
+        "ModuleID": (code, module_id if code == TypeCode.UINT64 else -5),
+        "Extra": (STRING, ""),
+        "AssemblyID": (TypeCode.UINT64, 5),
+        "ModuleFlags": (TypeCode.UINT32, 8),
+        "Reserved1": (TypeCode.UINT32, 0),
+        "ModuleILPath": (STRING, "/app/App.dll"),
+        "ModuleNativePath": (STRING, ""),
+        "ClrInstanceID": (TypeCode.UINT16, 0),
+    }
+    trace = TraceBuilder().thread(1).described(RUNTIME, "ModuleLoad", fields, id=152)
+    with opened(trace.event(MethodJittingStarted_V1(1, module_id, 6, 10, "N.T", "M", "()", 0))) as found:
+        (module,) = found.report("modules").modules
+    assert (module.name, module.module_id, module.jitted) == ("App", module_id, 1)
 
 
 FINDS = ("known-module-without-assembly", "lie-one-of-each", "broadcast-30", "cut-text")

@@ -6,6 +6,7 @@ payloads of a kind at once; texts, modules and IL maps stay bytes until requeste
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, Final
 
 import numpy as np
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column import has_fields
+from clrevents.decode.payload.columns.column import INTEGERS, column_type, has_fields
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import Filters, Selection
 from clrevents.errors import LimitError, Limits
 from clrevents.schema.dynamic import Learned
-from clrevents.schema.layout import FixedStep
+from clrevents.schema.layout import FixedStep, Layout
 from clrevents.schema.registry import RUNDOWN, RUNTIME, Registry
 from clrevents.symbols.lifetimes import LISTED, LOAD, UNLOAD, Ints, bounded
 
@@ -192,7 +193,7 @@ class Feed:
         record: Any = type(payload)
         if info is None or info.only_undescribed or not issubclass(record, Learned):
             return payload
-        return payload if has_fields(record.__layout__, info.layout) else None
+        return _as_known(payload, info.layout) if has_fields(record.__layout__, info.layout) else None
 
     def _described_otherwise(self, kind: EventKind) -> bool:
         return bool(kind.row.fields) and len(self._decoder(kind).layouts(kind)) > 1
@@ -235,6 +236,14 @@ class Feed:
             numbers[name] = np.array([_whole(getattr(r, wire, 0)) for r in records], dtype=np.uint64)
         sound = np.array([r is not None for r in records], dtype=np.bool_)
         return sound & (numbers["MethodStartAddress"] > 0), numbers
+
+
+def _as_known(payload: Learned, known: Layout) -> SimpleNamespace:
+    """The fields that are known of an event, whatever sign the trace gives its numbers."""
+    kinds = {field.name: column_type(field.type).kind for field in known}
+    return SimpleNamespace(
+        **{n: int(np.array(payload[n]).astype(kind)) if kind in INTEGERS else payload[n] for n, kind in kinds.items()}
+    )
 
 
 def _all_at_once(

@@ -7,8 +7,11 @@ own marks have foreign values. Judges nothing.
 from __future__ import annotations
 
 import random
+import struct
 from collections.abc import Sequence
 from typing import Final
+
+from clrevents.schema.lack_mark import FIELDS, ID, LACKED
 
 from asked_events import known_events
 from clrevents.encode.values import NO_GUID, EventRecord, MetadataRecord, TraceHeader
@@ -90,13 +93,27 @@ def lying_trace(rng: random.Random) -> bytes:
         data = payload(layout, rng, rng.choice((1, 2, 3)))[:4000]
         trace.events.append(EventRecord(number, time, thread, data, stack=stack, activity_id=activity))
         trace.processes[thread] = rng.choice((1, 1, 2))
-    for generation in sorted(GENERATIONS, key=lambda _: rng.random()):
+    generations = sorted(GENERATIONS, key=lambda _: rng.random())
+    if rng.random() < 0.1:
+        _lack(trace, rng)
+    for generation in generations:
         try:
             return trace.written(generation)
         except ValueError:
             # What this generation cannot describe, another one can.
             continue
     return b""
+
+
+def _lack(trace: PlainTrace, rng: random.Random) -> None:
+    """Marks as if this were a copy, of foreign values and at times described otherwise."""
+    fields, number = rng.choice((FIELDS, lie(FIELDS, rng))), len(trace.kinds) + 1
+    trace.kinds[number] = MetadataRecord(number, LACKED[0], ID, 0, LACKED[1], 0, 5, None, fields)
+    values = (-1, 0, 1, 2, 3, 4, 1000, 1 << 62, -(1 << 63), (1 << 63) - 1)
+    for _ in range(rng.choice((1, 1, 5))):
+        what = rng.choice((1, 2, 3, 3, 4, 5))
+        data = struct.pack("<5q", what, *rng.choices(values, k=4))
+        trace.events.append(EventRecord(number, 0, 1, data[: rng.choice((40, 40, 40, 17))]))
 
 
 def _layout(fields: Sequence[FieldDescription]) -> Layout:

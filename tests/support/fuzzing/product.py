@@ -29,6 +29,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from clrevents.schema.lack_mark import LACKED
+
 import clrevents
 import plain_headers
 from clrevents import LimitError, Limits, PayloadError, RawPayload, Trace, TraceError, TraceWarning, UnreadableError
@@ -719,20 +721,26 @@ def _misread(payload: Any, declared: Codec, data: bytes) -> str:
 
 
 def _cut_whole(data: bytes) -> None:
-    """A part that is the whole has the same events."""
+    """A part that is the whole has the same events, and says itself what the original lacked."""
     with _opened(data) as trace, tempfile.TemporaryDirectory() as folder:
-        expected = _reading(trace)
+        expected, lacked = _reading(trace), _lacked(trace)
         cut(trace, Path(folder) / "all.nettrace")
         with clrevents.open(Path(folder) / "all.nettrace") as copy:
-            found = _reading(copy)
-    # Of a kind without a description, nothing can be written; a description may lack the provider's name, too. Marks of
-    # what the original lacked are not of its events.
+            found, said = _reading(copy), _lacked(copy)
+    # Of a kind without a description, nothing can be written; a description may lack the provider's name, too.
     every, events = (
-        Counter({event: count for event, count in reading.events.items() if event[0].provider != "clrevents"})
+        Counter({e: count for e, count in reading.events.items() if (e[0].provider, e[0].name) != LACKED})
         for reading in (expected, found)
     )
     known = Counter({event: count for event, count in every.items() if event[0].provider})
-    assert known <= events <= every, _difference(found, Reading(known, expected.problems))
+    assert known <= events <= every, _difference(Reading(events, found.problems), Reading(known, expected.problems))
+    assert said == lacked, f"of the original: {lacked}, of the copy: {said}"
+
+
+def _lacked(trace: Trace) -> tuple[bool, bool, bool]:
+    """Whether a trace has its end, its loss can be seen, and it is damaged."""
+    check = trace.check()
+    return check.complete, check.losses_visible, check.damaged
 
 
 FAMILIES: Final[dict[str, Family]] = {

@@ -268,10 +268,9 @@ def fits(wanted: ColumnType, given: ColumnType) -> bool:
 
 
 def has_fields(described: Layout, known: Layout) -> bool:
-    """Whether a layout has all fields of a known one, by name, with types whose values those hold as they are."""
+    """Whether a layout has all fields of a known one, by name, with types whose values those hold."""
     types = {field.name: column_type(field.type) for field in described}
-    wanted = {field.name: column_type(field.type) for field in known}
-    return all(name in types and common(type, types[name]) == type for name, type in wanted.items())
+    return all(field.name in types and fits(column_type(field.type), types[field.name]) for field in known)
 
 
 def _joined_struct(one: ColumnType, other: ColumnType) -> ColumnType | None:
