@@ -133,6 +133,15 @@ def test_check_text(run: Run, trace_path: Find) -> None:
     assert "1,338     0      0        0  144        1  rundown/MethodDCEndVerbose" in result.stdout
 
 
+def test_a_lost_event_is_no_proof_of_a_full_buffer(run: Run, tmp_path: Path) -> None:
+    """One that is too large leaves the same gap: neither its place nor that a larger buffer helps is claimed."""
+    path = tmp_path / "lost.nettrace"
+    path.write_bytes(TraceBuilder().sample(1).lose(1).sample(1).build())
+    shown = run("check", path).stdout
+    assert "Events of more than 64 KB are dropped whatever the buffer's size; they may be missing before" in shown
+    assert "Events of more than 64 KB are dropped in any case" in run("doctor", path).stdout
+
+
 @pytest.mark.shared
 def test_losses_fail_check_but_not_info(run: Run, trace_path: Find) -> None:
     path = trace_path("net10-lossy.nettrace")

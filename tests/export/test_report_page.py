@@ -286,7 +286,7 @@ def test_the_head_says_what_is_missing() -> None:
     assert (whole["level"], whole["lines"]) == ("info", [])
     lost = data_of(report_page(clrevents.open(lossy)))
     assert lost["trust"]["level"] == "error"
-    text = "7 events were lost while recording, on 1 thread: 7 between 1.000 ms and 3.000 ms"
+    text = "7 events were lost while recording, on 1 thread, noticed: 7 between 1.000 ms and 3.000 ms"
     assert lost["trust"]["lines"] == [["error", text]]
     track = next(track for track in lost["timeline"]["tracks"] if track["title"] == "events missing")
     assert [lost["texts"][label] for label in track["labels"]] == ["7 events of thread 5"]

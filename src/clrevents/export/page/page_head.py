@@ -106,7 +106,7 @@ def _lost_text(scan: Any) -> str:
     text = f"{lost_events(scan.lost)}, on {counted(threads, 'thread')}"
     worst = sorted(scan.losses, key=lambda loss: -loss.count)[:_THREADS]
     spans = [f"{loss.count:,} between {moment_text(loss.start_ns)} and {moment_text(loss.end_ns)}" for loss in worst]
-    return f"{text}: {', '.join(spans)}" + (", …" if len(scan.losses) > len(worst) else "")
+    return f"{text}, noticed: {', '.join(spans)}" + (", …" if len(scan.losses) > len(worst) else "")
 
 
 def _problem_text(problem: Problem) -> str:
