@@ -6,6 +6,8 @@ Walks syntax trees (`house`), and runs the tool that writes what is generated.
 from __future__ import annotations
 
 import ast
+import re
+from itertools import pairwise
 from typing import Final
 
 import pytest
@@ -136,3 +138,27 @@ def test_generated_files_are_current() -> None:
     """`tools/make.py --check`, without a process of its own."""
     for path, text in {**tool("derived/index").files(), **tool("derived/stubs").files()}.items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is stale: run python tools/make.py"
+
+
+_NUMBER: Final = re.compile(r"len\(|count|number|total|\bn\b")
+_PLURAL: Final = re.compile(r" (?:[a-z]+ )?(?!does|goes|has|was)([a-z]{2,}[^aius\W]s)\b")
+NEVER_ONE: Final = {
+    # More than one of them is what is said, or a format's own words, in rooms that share none.
+    *("recordings", "reports", "methods", "times", "ids", "kinds", "types", "frames", "places"),
+    *("bytes", "values", "events"),
+}
+
+
+def test_numbers_agree_with_their_nouns() -> None:
+    """A number in front of a plural comes from `counted`, unless it can never be one."""
+    wrong = []
+    for path in MODULES:
+        for text in (node for node in ast.walk(tree(path)) if isinstance(node, ast.JoinedStr)):
+            for number, words in pairwise(text.values):
+                if isinstance(number, ast.FormattedValue) and isinstance(words, ast.Constant):
+                    plural = _PLURAL.match(words.value)
+                    value = ast.unparse(number.value)
+                    told = not _NUMBER.search(value) or re.search(r"counted\(|_text\(", value)
+                    if plural and not told and plural[1] not in NEVER_ONE:
+                        wrong.append(f"{path}:{text.lineno}: {{{value}}}{words.value!r}")
+    assert not wrong

@@ -68,7 +68,7 @@ def test_destroyed_events_of_a_part(tmp_path: Path) -> None:
     block = [at for at in range(len(data)) if data.startswith(b"EventBlock", at)][1]
     with clrevents.open(data[: block + 20] + bytes(20) + data[block + 40 :], errors="salvage") as trace:
         (gone,) = [p for p in trace.problems if p.kind == "missing-events"]
-        assert gone.message == "1 events of thread 7 are missing after damage"
+        assert gone.message == "thread 7 lacks 1 event after damage"
         for end, missing in ((1, False), (2000, True)):
             cut(trace, tmp_path / "part", end=end)
             with clrevents.open(tmp_path / "part") as part:

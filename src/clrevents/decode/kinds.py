@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
-from clrevents._util.words import safe
+from clrevents._util.words import counted, safe
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.container.container import bad_fields
 from clrevents.errors import Limits, Problem, damage
@@ -377,7 +377,7 @@ def _with_short_names(row: MetadataRow) -> tuple[MetadataRow, Problem]:
     """The same description with names of a bounded length, and a note that says so."""
     longest = max(len(row.provider), len(row.name))
     short = attrs.evolve(row, provider=_short(row.provider), name=_short(row.name))
-    text = f"an event description has a name of {longest:,} characters; the first {_NAME} are kept"
+    text = f"an event description has a name of {counted(longest, 'character')}; the first {_NAME} are kept"
     event = f"{short.provider}/{short.name}"
     return short, Problem("long-name", "note", text, row.offset, event=event, impact="the rest of the name")
 

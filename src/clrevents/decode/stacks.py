@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import counted
 from clrevents.decode.container.blocks import InlineStacks, Stacks
 from clrevents.decode.kernels.program import Program, end_to_end, gather, offsets_of, ragged
 from clrevents.errors import Problem, damage
@@ -181,7 +182,7 @@ class StackTable:
             for place, (starts, _) in zip(places, self._walk(places), strict=True):
                 block, _, count = self._blocks[place]
                 if isinstance(block, Stacks) and len(starts) < count:
-                    text = f"a stack block declares {count} stacks but holds {len(starts)}"
+                    text = f"a stack block declares {counted(count, 'stack')} but holds {len(starts)}"
                     at = block.base + block.start
                     yield damage("bad-stacks", text, at, block.end - block.start, "its last stacks")
 
@@ -261,7 +262,7 @@ class StackArrays(Summary):
         return len(self.ids)
 
     def __repr__(self) -> str:
-        return f"<StackArrays of {len(self):,} stacks>"
+        return f"<StackArrays of {counted(len(self), 'stack')}>"
 
     def stack(self, index: int) -> tuple[int, ...]:
         """The addresses of the stack at position `index` of `ids`, innermost first."""

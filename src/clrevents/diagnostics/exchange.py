@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, TypeAlias, TypeVar
 
+from clrevents._util.words import counted
 from clrevents.diagnostics.faults import nonsense, refused
 from clrevents.diagnostics.ipc_answers import Environment, EnvironmentFollows, Refusal
 from clrevents.diagnostics.ipc_values import Malformed, Reader, TextType, read_record
@@ -50,7 +51,7 @@ def environment_after(follows: EnvironmentFollows) -> Reading[Environment]:
     """Reads what follows the answer to a request for the environment."""
     what = "its environment"
     if follows.size > MOST_ENVIRONMENT_BYTES:
-        raise nonsense(what, f"it claims to have {follows.size:,} bytes")
+        raise nonsense(what, f"it claims to have {counted(follows.size, 'byte')}")
     try:
         return read_record(Environment, Reader((yield follows.size)))
     except Malformed as error:

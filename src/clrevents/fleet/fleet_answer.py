@@ -107,15 +107,17 @@ class FleetAnswer:
         ]
 
     def __repr__(self) -> str:
-        lines = [f"<{self.name} of {len(self.traces):,} traces, coverage {self.coverage}>"]
+        lines = [f"<{self.name} of {counted(len(self.traces), 'trace')}, coverage {self.coverage}>"]
         for name, metric in self.metrics.items():
             lines.append(f"  {name}: {metric_text(metric)}")
-        lines += [f"  {name}: {len(table):,} rows" for name, table in self.tables.items()]
+        lines += [f"  {name}: {counted(len(table), 'row')}" for name, table in self.tables.items()]
         return "\n".join(fitted(line) for line in lines[:LINES])
 
     def _repr_html_(self) -> str:
         metrics = html_table((), [(name, metric_text(metric)) for name, metric in self.metrics.items()])
-        parts = [f"<b>{html_text(self.name)}</b> of {len(self.traces):,} traces, coverage {self.coverage}{metrics}"]
+        parts = [
+            f"<b>{html_text(self.name)}</b> of {counted(len(self.traces), 'trace')}, coverage {self.coverage}{metrics}"
+        ]
         headline = next(iter(self.tables), "")
         for name, table in {"by_trace": self.by_trace, **self.tables}.items():
             parts.append(f"<p><b>{html_text(name)}</b>: {counted(len(table), 'row')}</p>")
@@ -168,7 +170,8 @@ def _over_all(found: Sequence[Metric]) -> Metric:
     merged = merged_metric(found, _SEVERAL)
     told = [metric for metric in found if metric.value is not None]
     if merged.value is None and merged.merge != "none" and told:
-        why = f"{len(found) - len(told)} of {len(found)} traces lack it; the {merged.merge} of the others is "
+        traces = counted(len(found), "trace lacks", "traces lack")
+        why = f"{len(found) - len(told)} of {traces} it; the {merged.merge} of the others is "
         return attrs.evolve(merged, reason=f"{why}{metric_text(merged_metric(told))}")
     return merged
 

@@ -557,7 +557,7 @@ def _of_handle(book: Book, handle: str) -> Mapping[str, Any]:
     rows: ReportTable[Any] = found.table(table)
     shape = shape_of(rows.row_class)
     if row >= len(rows):
-        raise ValueError(f"{table} has {len(rows):,} rows")
+        raise ValueError(f"{table} has {counted(len(rows), 'row')}")
     held = next(iter(rows[row : row + 1].rows()))
     names = shape.span or ((shape.at, shape.at) if shape.at else None)
     if names is None:

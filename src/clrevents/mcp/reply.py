@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
-from clrevents._util.words import visible
+from clrevents._util.words import counted, visible
 
 USUAL, MOST = 12_000, 32_000
 """Bytes of an answer, its structure and its text: where rows are cut, and what none exceeds."""
@@ -109,7 +109,7 @@ def plain_value(value: Any) -> Any:
             return value if abs(value) < _EXACT else str(value)
         case str():
             text = visible(value)
-            return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+            return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({counted(len(text), 'character')})"
         case Mapping():
             return {plain_value(str(key)): plain_value(held) for key, held in value.items()}
         case Sequence():

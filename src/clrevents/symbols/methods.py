@@ -121,7 +121,7 @@ class Methods(Summary):
     def __getitem__(self, index: int) -> Method:
         """The piece of code with this `index`. Raises IndexError if there is none."""
         if not -len(self) <= index < len(self):
-            raise IndexError(f"method index out of range ({len(self)} methods)")
+            raise IndexError(f"method index out of range ({counted(len(self), 'method')})")
         index %= len(self)
         known = self._made.get(index)
         if known is None:
@@ -133,7 +133,7 @@ class Methods(Summary):
         return (self[index] for index in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} pieces of code of {counted(len(self.modules), 'module')}>"
+        return f"<{counted(len(self), 'piece')} of code of {counted(len(self.modules), 'module')}>"
 
     @property
     def advice(self) -> str | None:

@@ -14,6 +14,7 @@ import attrs
 
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import counted
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.feed import CodeRow, Feed
 from clrevents.symbols.lifetimes import ALWAYS
@@ -130,7 +131,7 @@ class Modules(Summary):
         return iter(self._all)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} modules>"
+        return f"<{counted(len(self), 'module')}>"
 
     def at(self, module_id: int, time_ns: int | None = None, process_id: int | None = None) -> Module | None:
         """The module that `module_id` meant at `time_ns`, or None if there is none.

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from clrevents._util.html import framed_html, html_table, shortened
-from clrevents._util.words import safe
+from clrevents._util.words import counted, safe
 from clrevents.decode.payload.columns.column import ColumnType
 from clrevents.table.event_schema import TableField
 
@@ -28,17 +28,17 @@ def table_html(fields: Sequence[TableField], columns: Sequence[list[Any]], lengt
         for field, column in zip(fields, columns, strict=False)
     ]
     rows = list(zip(*texts, strict=True))
-    more = f"<p>{length:,} rows</p>"
+    more = f"<p>{counted(length, 'row')}</p>"
     whole = html_table(tuple(field.name for field in fields), rows) + more
     return framed_html(whole, lambda: table_text("", fields, length))
 
 
 def table_text(what: str, fields: Sequence[TableField], length: int) -> str:
     """The repr of a table: its columns."""
-    lines = [f"<Table{' of ' + what if what else ''}, {length:,} rows>"]
+    lines = [f"<Table{' of ' + what if what else ''}, {counted(length, 'row')}>"]
     lines += [f"  {field.name}: {field.type}" for field in fields]
     if len(lines) > LINES:
-        lines = [*lines[: LINES - 1], f"  {LINES - 2} of {len(fields):,} columns"]
+        lines = [*lines[: LINES - 1], f"  {LINES - 2} of {counted(len(fields), 'column')}"]
     return "\n".join(fitted(safe(line)) for line in lines)
 
 

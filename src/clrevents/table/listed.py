@@ -24,5 +24,5 @@ class Listed(tuple[T, ...]):
             return text
         lines = [f"<{counted(len(self), 'item')}>", *(fitted(f"  {item!r}") for item in head)]
         if len(head) < len(self):
-            lines.append(f"  {len(head)} of {len(self):,} items")
+            lines.append(f"  {len(head)} of {counted(len(self), 'item')}")
         return "\n".join(lines)

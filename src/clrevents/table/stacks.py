@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import counted
 from clrevents.decode.payload.columns.column import Column, ColumnType
 from clrevents.decode.stacks import StackArrays, join
 from clrevents.table.event_schema import TableField
@@ -68,7 +69,7 @@ class AddressStacks:
         return () if place is None else self.arrays.stack(place)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} stacks>"
+        return f"<{counted(len(self), 'stack')}>"
 
     def _place(self, stack_id: int) -> int | None:
         ids = self.arrays.ids

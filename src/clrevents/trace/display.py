@@ -163,7 +163,7 @@ def check_html(check: Findings) -> str:
     parts = [f"<b>{escape(_place(check.info))}</b>", html_table((), _finding_lines(check))]
     parts.append(html_table(_KIND_HEAD, [(*numbers, shortened(name)) for *numbers, name in kinds[:_KINDS]]))
     if len(kinds) > _KINDS:
-        parts.append(f"<p>{_KINDS} of {len(kinds):,} kinds of event</p>")
+        parts.append(f"<p>{_KINDS} of {counted(len(kinds), 'kind')} of event</p>")
     return framed_html("".join(parts), lambda: check_text(check))
 
 
@@ -172,7 +172,7 @@ def _finding_lines(check: Findings) -> list[tuple[str, str]]:
     problems = sorted(check.problem_counts.items(), key=lambda item: (-item[1], item[0]))
     lines += [("problems", f"{count:,} × {safe(kind)}") for kind, count in problems[:_PROBLEMS]]
     if len(problems) > _PROBLEMS:
-        lines.append(("problems", f"{_PROBLEMS} of {len(problems):,} kinds of problem"))
+        lines.append(("problems", f"{_PROBLEMS} of {counted(len(problems), 'kind')} of problem"))
     if check.lost:
         threads = len({loss.thread_id for loss in check.losses})
         lines.append(("lost", f"{counted(check.lost, 'event')} of {counted(threads, 'thread')}"))

@@ -336,7 +336,7 @@ def test_unusable_field_list_is_a_note() -> None:
     assert isinstance(second.payload, RawPayload)
     problem = trace.problems[0]
     assert (problem.kind, problem.severity, problem.event) == ("bad-fields", "note", "P/Odd")
-    assert "1048576 fields" in problem.message
+    assert "1,048,576 fields" in problem.message
 
 
 def test_described_fields() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from clrevents._util.outputs import whole_file
+from clrevents._util.words import counted
 from clrevents.analysis.compare.asked_rows import measured_rows
 from clrevents.analysis.compare.change import Per
 from clrevents.analysis.compare.comparison import Comparison
@@ -82,7 +83,7 @@ def measure(recording: Recording, *, report: str | None = None, **question: Any)
     if is_saved(path):
         held = saved_measured(path)
         if len(held) > 1:
-            raise ValueError(f"{path} has {len(held)} recordings: `compare` takes them as a group")
+            raise ValueError(f"{path} has {counted(len(held), 'recording')}: `compare` takes them as a group")
         return held[0]
     with open_trace(path) as trace:
         return measure(trace, report=report, **question)

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import unknown
+from clrevents._util.words import counted, unknown
 from clrevents.analysis.compare.block_statistics import (
     ENOUGH,
     ENOUGH_INTERVALS,
@@ -65,7 +65,8 @@ def compared(
     if counts != (1, 1) and not suffices(*counts, _LEVELS["groups"]):
         enough = " or ".join(f"{one} against {other}" for one, other in sufficient(*counts, _LEVELS["groups"]))
         raise ValueError(
-            f"{counts[0]} against {counts[1]} recordings cannot show a difference beyond chance, however large it is; "
+            f"{counts[0]} against {counted(counts[1], 'recording')} cannot show a difference beyond chance, however "
+            f"large it is; "
             f"{enough} can (or compare one with one, which says what differs between these two)"
         )
     held = (*base, *new)

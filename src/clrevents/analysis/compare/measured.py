@@ -15,6 +15,7 @@ import numpy as np
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
+from clrevents._util.words import counted
 from clrevents.analysis.compare.block_statistics import Floats
 from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence, TraceIdentity
 from clrevents.table.build import plain
@@ -144,7 +145,7 @@ class Measured(Summary):
         try:
             count, span = int(data["count"]), int(data["span_ns"])
             if not (0 < count <= _MOST_BLOCKS and 0 < span <= _LARGEST):
-                raise ValueError(f"damaged: {count} blocks in {span} ns")
+                raise ValueError(f"damaged: {counted(count, 'block')} in {span} ns")
             metrics, rows = (tuple(Amount.from_dict(one, count) for one in data[name]) for name in ("metrics", "rows"))
             trace = TraceIdentity(**data["trace"])
             circumstances = dict(data["circumstances"])
@@ -158,7 +159,7 @@ class Measured(Summary):
             raise ValueError(f"damaged: {type(error).__name__}: {error}") from None
 
     def __repr__(self) -> str:
-        return f"<Measured {self.label}: {len(self.metrics)} metrics, {len(self.rows):,} rows>"
+        return f"<Measured {self.label}: {counted(len(self.metrics), 'metric')}, {counted(len(self.rows), 'row')}>"
 
 
 def _saved(blocks: Floats) -> list[Any]:

@@ -5,6 +5,7 @@ Knows field layouts and tags (docs/format.md, "Event descriptions"). Does not ch
 
 from __future__ import annotations
 
+from clrevents._util.words import counted
 from clrevents.decode.container.blocks import FieldDescription, MetadataRow
 from clrevents.decode.container.window import Cursor, Short
 from clrevents.errors import Limits
@@ -75,7 +76,7 @@ class Budget:
 
     def spend(self, count: int, needed: int, left: int) -> None:
         if count < 0 or needed > left:
-            raise BadFields(f"it declares {count} fields in {left} bytes")
+            raise BadFields(f"it declares {counted(count, 'field')} in {left} bytes")
         self.left -= count
         if self.left < 0:
             raise BadFields("it declares more fields than Limits.fields")

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from clrevents._util.words import counted
 from clrevents.decode.container.blocks import Events, Together
 from clrevents.decode.kernels.header_scan import HeaderColumns, Tally
 from clrevents.decode.kinds import Kinds
@@ -158,5 +159,5 @@ class EventIntake:
         self._losses.damaged()
         at = int(columns.offsets[row])
         length = int(columns.offsets[-1] + columns.sizes[-1]) - at
-        text = f"{len(columns) - row} events are invalid; skipped with the rest of their block"
+        text = f"{counted(len(columns) - row, 'event is', 'events are')} invalid; skipped with the rest of their block"
         self._errors.report_all((damage("bad-event", text, at, length, "these events"),))

@@ -129,7 +129,8 @@ class LossLog:
         self.missing += lack.count
         if len(self.destroyed) < self._limits.problems:
             self.destroyed.append(Loss(lack.thread_id, lack.count, lack.start_ns, lack.end_ns))
-        text = f"{lack.count} events are missing where the trace that this was copied from was damaged"
+        missing = counted(lack.count, "event is", "events are")
+        text = f"{missing} missing where the trace that this was copied from was damaged"
         return Problem("missing-events", "damage", text, impact="these events"), 1
 
     def _meaning(self, gaps: Sequence[Gap], offsets: Iterable[int]) -> list[Found]:
@@ -144,7 +145,7 @@ class LossLog:
             elif gap.after_damage:
                 self.missing += gap.count
                 self._keep(gap, self.destroyed)
-                text = f"{gap.count} events of thread {self._thread_id(gap)} are missing after damage"
+                text = f"thread {self._thread_id(gap)} lacks {counted(gap.count, 'event')} after damage"
                 problems.append((damage("missing-events", text, offset, None, "these events"), 1))
             else:
                 self.lost += gap.count

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from clrevents._util.outputs import refuse_replacing, whole_file
 from clrevents._util.version import __version__
+from clrevents._util.words import counted
 from clrevents.analysis.compare.change import Change
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.comparison_texts import (
@@ -121,7 +122,7 @@ def _table(
     ]
     columns.insert(4, _column("interval", _INTERVAL, True, list(map(interval_text, changes)), texts, None))
     whole = len(changes) if name == "metrics" else sum(row.family == name for row in found.rows)
-    how = f"{len(changes):,} of {whole:,} rows" if whole > len(changes) else ""
+    how = f"{len(changes):,} of {counted(whole, 'row')}" if whole > len(changes) else ""
     return {
         "name": name,
         "about": "",

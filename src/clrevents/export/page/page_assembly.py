@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from clrevents._util.words import safe
+from clrevents._util.words import counted, safe
 from clrevents.analysis.gathering.groups import Interned
 from clrevents.export.flame.flame_html import escaped_json, filled_page
 
@@ -42,7 +42,7 @@ def shown_text(text: str) -> str:
     """
     cut = text[:_LONG]
     made = "\n".join(map(safe, cut.split("\n")))
-    return made if len(cut) == len(text) else f"{made}… ({len(text):,} characters)"
+    return made if len(cut) == len(text) else f"{made}… ({counted(len(text), 'character')})"
 
 
 def assembled_page(

@@ -176,7 +176,8 @@ class ActivitiesCollector(Collector[ActivitiesReport]):
 def _notes(forest: ActivityForest, official: OfficialParents, numbers: dict[str, int], most: int) -> list[Note]:
     notes = []
     if forest.left_out:
-        text = f"there are {forest.left_out:,} activities beyond the {most:,} that are kept, so sums are not given"
+        left_out = counted(forest.left_out, "activity", "activities")
+        text = f"there are {left_out} beyond the {most:,} that are kept, so sums are not given"
         limit = {"left_out": forest.left_out, "kept": most}
         notes.append(Note("too-many-activities", "warning", text, ("activities",), limit, "ask with a larger `most`"))
     if official.overflowed or forest.flows.overflowed:

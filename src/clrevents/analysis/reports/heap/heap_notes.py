@@ -36,7 +36,8 @@ def snapshot_notes(snapshot: HeapSnapshot) -> Iterator[Note]:
             lacking.append("its sizes are impossible")
         if coverage.edges_announced != coverage.edges_seen:
             lacking.append(
-                f"{coverage.edges_seen:,} references are there, and the objects announce {coverage.edges_announced:,}"
+                f"{counted(coverage.edges_seen, 'reference is', 'references are')} there, and the objects announce "
+                f"{coverage.edges_announced:,}"
             )
         yield Note(
             "incomplete-snapshot",

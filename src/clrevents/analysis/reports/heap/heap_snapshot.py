@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import counted
 from clrevents.analysis.reports.heap.heap_graph import HeapGraph, HeapSolution
 from clrevents.symbols.typenames import display_type
 
@@ -179,7 +180,9 @@ class HeapSnapshot(Summary):
         return len(self.address)
 
     def __repr__(self) -> str:
-        return f"<heap snapshot {self.number}: {len(self):,} objects of {int(self.size.sum()):,} bytes>"
+        return (
+            f"<heap snapshot {self.number}: {counted(len(self), 'object')} of {counted(int(self.size.sum()), 'byte')}>"
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """The data that it was made from; the rest follows from it."""

@@ -158,7 +158,7 @@ class Conclusion:
 
     def _goals(self, one: Shortage) -> str:
         before = one.raised[0].before
-        return "" if before is None else f" from {before:,} to {one.raised[-1].goal:,} workers"
+        return "" if before is None else f" from {before:,} to {counted(one.raised[-1].goal, 'worker')}"
 
     def _threads(self, one: Shortage) -> int:
         return len({wait.thread for wait in self._blocked.during(one.start, one.end)})

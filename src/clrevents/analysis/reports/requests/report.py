@@ -296,7 +296,7 @@ def _metrics(context: Context, tables: RequestTables, left_out: int) -> dict[str
 def _notes(requests: Sequence[KnownRequest], left_out: int, tied: int) -> list[Note]:
     notes = []
     if left_out:
-        text = f"{left_out:,} activities were left out, so requests among them are missing"
+        text = f"{counted(left_out, 'activity was', 'activities were')} left out, so requests among them are missing"
         notes.append(
             Note("too-many-activities", "warning", text, ("requests",), {"left_out": left_out}, "raise `most`")
         )

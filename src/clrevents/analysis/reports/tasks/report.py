@@ -192,7 +192,8 @@ def _before(chunk: ReportChunk, place: int) -> ReportChunk:
 def _limit(left_out: int, most: int) -> list[Note]:
     if not left_out:
         return []
-    text = f"there are {left_out:,} events beyond the {most:,} that are kept; tables end there, and sums are not given"
+    events = counted(left_out, "event")
+    text = f"there are {events} beyond the {most:,} that are kept; tables end there, and sums are not given"
     numbers = {"left_out": left_out, "kept": most}
     return [Note("too-many-events", "warning", text, ("tasks",), numbers, "ask with a larger `most`")]
 

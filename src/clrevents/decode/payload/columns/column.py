@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import counted
 from clrevents.decode.kernels.program import gather, offsets_of, ragged
 from clrevents.schema.layout import Layout
 from clrevents.schema.wire import (
@@ -93,7 +94,7 @@ class Column(Summary):
         return self.length
 
     def __repr__(self) -> str:
-        return f"<Column of {self.length:,} rows of {self.type}>"
+        return f"<Column of {counted(self.length, 'row')} of {self.type}>"
 
     @property
     def known(self) -> NDArray[np.bool_]:

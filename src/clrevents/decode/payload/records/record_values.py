@@ -16,6 +16,7 @@ from uuid import UUID
 import attrs
 
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import counted
 from clrevents.schema.types import FileTime
 from clrevents.schema.wire import (
     AnsiZ,
@@ -142,7 +143,7 @@ def counted_text(wire: TextArrayType) -> Many:
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         size = count * width
         if size > end - pos:
-            raise ShortValue(pos, size, f"a declared count of {count} characters")
+            raise ShortValue(pos, size, f"a declared count of {counted(count, 'character')}")
         raw = data[pos : pos + size]
         if width == 2:
             return raw.decode("utf-16-le", "surrogatepass"), pos + size
@@ -345,7 +346,7 @@ def _elements(wire: TextArrayType, scope: Scope) -> Many:
 
 def _raw(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
     if not 0 <= count <= end - pos:
-        raise ShortValue(pos, max(count, 0), f"a declared count of {count} bytes")
+        raise ShortValue(pos, max(count, 0), f"a declared count of {counted(count, 'byte')}")
     return data[pos : pos + count], pos + count
 
 
@@ -359,7 +360,7 @@ def _many(element: WireType, scope: Scope) -> Many:
 
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         if count < 0 or count * smallest > end - pos:
-            raise ShortValue(pos, max(count, 0) * smallest, f"a declared count of {count} elements")
+            raise ShortValue(pos, max(count, 0) * smallest, f"a declared count of {counted(count, 'element')}")
         found = []
         for index in range(count):
             try:
@@ -380,7 +381,7 @@ def _many_plain(element: WireType, code: str) -> Many:
 
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         if count < 0 or count * size > end - pos:
-            raise ShortValue(pos, max(count, 0) * size, f"a declared count of {count} elements")
+            raise ShortValue(pos, max(count, 0) * size, f"a declared count of {counted(count, 'element')}")
         found = struct.unpack_from(f"<{count}{code}" if repeatable else "<" + code * count, data, pos)
         return (tuple(map(convert, found)) if convert else found), pos + count * size
 
