@@ -139,7 +139,7 @@ def test_what_asks_for_metrics_shares_them() -> None:
     ]
     asked += [provider for profile in PROFILES for provider in profile.providers]
     metrics = {str(one) for one in asked if one.name == METERS}
-    assert metrics == {f"{METERS}:0x2:4:SessionId=SHARED;Metrics=System.Runtime;MaxHistograms=10"}
+    assert metrics == {f"{METERS}:0x6:4:SessionId=SHARED;Metrics=System.Runtime;MaxHistograms=10"}
     assert counter_providers(["A", "B\\b"], 0.5)[-1].arguments == (
         "SessionId=SHARED;Metrics=A,B\\b;MaxHistograms=10;RefreshInterval=0.5"
     )

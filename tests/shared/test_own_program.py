@@ -81,3 +81,19 @@ def test_one_instrument_is_one_line(path: Any) -> None:
     answers = next(row for row in series if row.name == "answer-time")
     assert (answers.min, answers.max, answers.per_second) == (1, 10, None)
     assert 8 * answers.count <= answers.measurements <= 11 * answers.count
+
+
+@pytest.mark.parametrize(("path", "count"), [(TRACES[0], 5), (TRACES[1], 24)], ids=["net8", "net11"])
+def test_every_instrument_is_listed_whether_it_was_recorded_or_not(path: Any, count: int) -> None:
+    rows = [json.loads(line) for line in shown("counters", path, "--list", "--json")[0].splitlines()]
+    assert len(rows) == count
+    recorded = [(row["provider"], row["version"], row["name"], row["kind"]) for row in rows if row["recorded"]]
+    assert recorded == [
+        ("Own.Shop", None, "orders.count", "Counter"),
+        ("Own.Shop", None, "orders.duration", "Histogram"),
+        ("Own.Shop", None, "orders.open", "UpDownCounter"),
+        ("Own.Shop", None, "queue.length", "ObservableGauge"),
+        ("Own.Shop", "2.0", "orders.count", "Counter"),
+    ]
+    facts = shown("counters", path)[0]
+    assert f"instruments           {count}\ninstruments recorded  5\n" in facts

@@ -1,6 +1,7 @@
 """Reports on a running process: a trace's collectors, fed while events come. One hook for every command that asks.
 
-Knows no report. With a time limit there is one answer, at the end; without one, an answer every second, until Ctrl-C.
+Knows of one report what is asked for by name. With a time limit there is one answer, at the end; without one, an answer
+every second, until Ctrl-C.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import click
@@ -22,6 +23,8 @@ from clrevents.cli.durations import duration_option
 from clrevents.cli.output import safe, say
 
 _EVERY: Final = 1.0
+_LISTING: Final = 1.0
+"""How long a process may take to list what it has, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,10 @@ class LiveQuestion:
     def wanted(self) -> bool:
         return (self.pid, self.name, self.port) != (None, None, None)
 
+    def listing(self) -> LiveQuestion:
+        """The same for as long as a process needs to list what it has."""
+        return self if self.duration is not None or not self.wanted else replace(self, duration=_LISTING)
+
 
 def live_options() -> list[Callable[..., Any]]:
     """What every report takes to be about a running process."""
@@ -71,13 +78,19 @@ def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> I
     Raises DiagnosticsError if it cannot be asked; ValueError for a window in percent.
     """
     # Who asks about a file need not load all this.
+    from clrevents.cli.live_counters import with_counters
     from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops
+    from clrevents.diagnostics.providers import parse_providers
     from clrevents.diagnostics.session import Session
 
     feed, name = ReportFeed([report], window), report.declaration.name
     profile = asked_profile((), [name], asked.providers, None, None)
     with counted_stops() as stops, chosen_process(asked.pid, asked.name, asked.port, stops) as (process, dialled):
-        live = Session(process, *feed.selectors, providers=profile.providers, duration=asked.duration, reports=())
+        recorded = profile.providers
+        if name == "counters":
+            fixed = {provider.name for text in asked.providers for provider in parse_providers(text)}
+            recorded = with_counters(process, report.parameters, recorded, fixed)
+        live = Session(process, *feed.selectors, providers=recorded, duration=asked.duration, reports=())
         stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
         told = time.monotonic()
         with live:

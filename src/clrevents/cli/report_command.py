@@ -80,6 +80,11 @@ def report_command(name: str) -> click.Command:
 
     def command(files: tuple[str, ...], **options: Any) -> int:
         live = LiveQuestion.taken_from(options)
+        if options.pop("listed", False):
+            options["table"] = declared.listing
+            if options["limit"] is None:
+                options["limit"] = sys.maxsize
+            live = live.listing()
         against, per = options.pop("against", None), options.pop("per", None)
         if live.wanted and files and one:
             # Where a report has an argument, what stands first is that: there is no FILE before it.
@@ -193,6 +198,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
                 "repeatable."
             ),
         ),
+        *_list_option(declared),
         *_chart_option(declared),
         *_against_options(declared),
         click.option(
@@ -218,6 +224,13 @@ def _chart_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., A
         return []
     texts = " ".join(f"{name}: {text[0].lower()}{text[1:]}" for name, text in charts.items())
     return [click.option("--chart", type=click.Choice([*charts]), help=f"Write a chart as SVG. {texts}")]
+
+
+def _list_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
+    if declared.listing is None:
+        return []
+    help = f"Show what there is to record, and how: the table `{declared.listing}`."
+    return [click.option("--list", "listed", is_flag=True, help=help)]
 
 
 def _against_options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:

@@ -19,6 +19,8 @@ from clrevents.schema.registry import PRIVATE, RUNTIME, SAMPLE, TPL
 METERS: Final = "System.Diagnostics.Metrics"
 METER_VALUES: Final = 0x2
 """The keyword of its values and collections."""
+METER_LISTING: Final = 0x4
+"""The keyword of the list of all instruments, recorded or not."""
 _BRIDGE: Final = "Microsoft-Diagnostics-DiagnosticSource"
 
 
@@ -70,7 +72,7 @@ def counter_providers(names: Iterable[str] = ("System.Runtime",), seconds: float
         meters += f";RefreshInterval={seconds:g}"
     sources = [name.partition("\\")[0] for name in names]
     counters = [Provider(name, arguments=f"EventCounterIntervalSec={seconds:g}") for name in dict.fromkeys(sources)]
-    return (*counters, Provider(METERS, keywords=METER_VALUES, arguments=meters))
+    return (*counters, Provider(METERS, keywords=METER_VALUES | METER_LISTING, arguments=meters))
 
 
 PROFILES: Final = (

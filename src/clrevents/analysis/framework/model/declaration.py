@@ -138,6 +138,8 @@ class ReportDeclaration(Generic[P, A]):
     sparklines: Callable[[A, ReportTable[Any], int, str], list[str]] | None = None
     folded: Callable[[ReportTable[Any]], ReportTable[Any]] | None = None
     """The rows of the headline that people see who asked for no table or columns, where others repeat them."""
+    listing: str | None = None
+    """The table of what can be recorded, for `--list`; a process needs a moment to tell it."""
     in_part: Mapping[str, InPart] = attrs.field(factory=dict, hash=False)
     """Metrics that differ in a part of a trace; `*` stands for all that are not named."""
     against: bool = False

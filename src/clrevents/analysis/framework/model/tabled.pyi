@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.callers import CallersReport
     from clrevents.analysis.reports.callers.report import CallNode, CalledMethod
     from clrevents.analysis.reports.counters import CountersReport
-    from clrevents.analysis.reports.counters.counter_tables import CounterProblem, CounterSeries, CounterValue
+    from clrevents.analysis.reports.counters.counter_tables import CounterInstrument, CounterProblem, CounterSeries, CounterValue
     from clrevents.analysis.reports.exceptions import ExceptionsReport
     from clrevents.analysis.reports.exceptions.exception_rows import ExceptionGroup, ExceptionInterval, ExceptionMessage, ExceptionOutcome, ThrownException
     from clrevents.analysis.reports.gc import GcReport
@@ -73,6 +73,8 @@ class Tabled:
     def table(self: CallersReport, name: Literal["methods"]) -> ReportTable[CalledMethod]: ...  # type: ignore[misc]
     @overload
     def table(self: CountersReport, name: Literal["series"] | None = None) -> ReportTable[CounterSeries]: ...  # type: ignore[misc]
+    @overload
+    def table(self: CountersReport, name: Literal["instruments"]) -> ReportTable[CounterInstrument]: ...  # type: ignore[misc]
     @overload
     def table(self: CountersReport, name: Literal["problems"]) -> ReportTable[CounterProblem]: ...  # type: ignore[misc]
     @overload

@@ -5,6 +5,7 @@ Splits tags; decides nothing about numbers.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -40,7 +41,7 @@ from clrevents.analysis.reports.counters.counter_columns import (
 )
 from clrevents.analysis.reports.counters.counter_series import INCREASES, SeriesSums
 from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, CounterValues, SeriesKey
-from clrevents.analysis.reports.counters.meter_sessions import MeterProblem, MeterSessions
+from clrevents.analysis.reports.counters.meter_sessions import MeterInstrument, MeterProblem, MeterSessions
 from clrevents.table.build import Column, ColumnType, text_column
 
 
@@ -148,10 +149,27 @@ class CounterProblem(Row):
 
 
 @table_row
+class CounterInstrument(Row):
+    """An instrument of a meter, whether its values were recorded or not."""
+
+    recorded: Flag = column("Its values were recorded.")
+    kind: Word = column("Its type, such as `Counter` or `Histogram`.")
+    unit: CodeName = column("Its unit, empty for none.")
+    provider: CodeName = column("Its meter.")
+    version: CodeName | None = column("The version of the meter; null without one.")
+    tags: PrivateText | None = column("The tags of the meter; null without any.")
+    name: CodeName = column("Its name.", importance=0)
+    description: PrivateText | None = column("What the program says that it is; null if nothing.")
+    option: PrivateText = column("The options that record it, together with -p PID.")
+
+
+@table_row
 class CountersFacts:
     """The facts of a report on counters."""
 
     counter_interval_ns: DurationNs | None = column("The median interval of EventCounters; null without any.")
+    instruments: Count | None = column("The instruments that the process has; null if it did not announce them.")
+    instruments_recorded: Count | None = column("Those of them that were recorded; null with the former.")
     metrics_interval_ns: DurationNs | None = column("The median interval of metrics; null without any.")
     sessions: tuple[PrivateText, ...] = column("The ids of all metrics sessions.")
     other_sessions: tuple[PrivateText, ...] = column("The ids of those that belong to other tools.")
@@ -251,6 +269,25 @@ def series_rows(
         key=lambda row: (row["provider"], row["name"], row["tags"], row["session_id"] or "", row["quantile"] or 0)
     )
     return context.summed(CounterSeries, rows)
+
+
+def instrument_rows(context: Context, instruments: Sequence[MeterInstrument]) -> ReportTable[CounterInstrument]:
+    """Each instrument, by meter and name."""
+    rows = [
+        {
+            "recorded": each.recorded,
+            "kind": each.type.partition("`")[0],
+            "unit": each.unit,
+            "provider": each.meter,
+            "version": each.version or None,
+            "tags": each.meter_tags or None,
+            "name": each.name,
+            "description": each.description or None,
+            "option": shlex.join(("--provider", each.meter, "--name", each.name)),
+        }
+        for each in instruments
+    ]
+    return context.table(CounterInstrument, as_columns(CounterInstrument, rows))
 
 
 def a_line_each(rows: ReportTable[CounterSeries]) -> ReportTable[CounterSeries]:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
+import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
@@ -21,7 +22,8 @@ from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, Coun
 
 START: Final = "CollectionStart"
 _STOP: Final = "CollectionStop"
-_INSTRUMENTS: Final = ("BeginInstrumentReporting", "InstrumentPublished")
+_RECORDED: Final = "BeginInstrumentReporting"
+_INSTRUMENTS: Final = (_RECORDED, "InstrumentPublished")
 _REFUSED: Final = "MultipleSessionsNotSupportedError"
 _MISCONFIGURED: Final = "MultipleSessionsConfiguredIncorrectlyError"
 _PROBLEMS: Final = {
@@ -45,6 +47,20 @@ TOLD: Final = (START, _STOP, *_INSTRUMENTS, *_PROBLEMS)
 
 
 @frozen
+class MeterInstrument:
+    """An instrument of the process, `recorded` or only announced."""
+
+    meter: str
+    version: str
+    meter_tags: str
+    name: str
+    type: str
+    unit: str
+    description: str
+    recorded: bool = False
+
+
+@frozen
 class MeterProblem:
     """Something that the source of metrics reported."""
 
@@ -64,6 +80,8 @@ class MeterSessions:
         self._first_seen: dict[str, int] = {}
         self._refused: dict[str, int] = {}
         self._instruments: dict[tuple[str, str, str, str], tuple[int, str]] = {}
+        self._listed: dict[MeterInstrument, bool] = {}
+        self._announced = False
         self._meter_tags: dict[tuple[str, int], str] = {}
         self._problems: list[MeterProblem] = []
 
@@ -75,6 +93,7 @@ class MeterSessions:
             self._collected(fields, places, name == START)
         elif name in _INSTRUMENTS:
             self._published(fields, places)
+            self._list(fields, recorded=name == _RECORDED)
         else:
             self._reported(name, fields, places)
         if name != _REFUSED:
@@ -105,6 +124,16 @@ class MeterSessions:
         """The type of an instrument; None for one that was never announced."""
         found = self._instruments.get((session or "", meter, version, name))
         return None if found is None else found[1]
+
+    @property
+    def announced(self) -> bool:
+        """Whether all instruments of the process are listed, not just those that were recorded."""
+        return self._announced
+
+    def instruments(self) -> list[MeterInstrument]:
+        """Those that the process announced or began to record, by meter and name."""
+        found = [attrs.evolve(each, recorded=recorded) for each, recorded in self._listed.items()]
+        return sorted(found, key=lambda each: (each.meter, each.version, each.meter_tags, each.name))
 
     def told_apart(self, keys: Sequence[SeriesKey]) -> list[SeriesKey]:
         """The keys, with the tags of their meters where several meters have an instrument of this name."""
@@ -158,6 +187,14 @@ class MeterSessions:
         for each, tagged, number in zip(sessions, tags, ids.tolist(), strict=True):
             if tagged and number >= 0:
                 self._meter_tags[each or "", number] = tagged
+
+    def _list(self, fields: EventFields, recorded: bool) -> None:
+        self._announced = self._announced or not recorded
+        names = ("meterName", "meterVersion", "meterTags", "instrumentName", "instrumentType", "unit", "description")
+        for texts in zip(*map(fields.texts, names), strict=True):
+            meter, version, tags, name, type, unit, description = (text or "" for text in texts)
+            each = MeterInstrument(meter, version, tags, name, type, unit, description)
+            self._listed[each] = recorded or self._listed.get(each, False)
 
     def _reported(self, name: str, fields: EventFields, places: list[int]) -> None:
         sessions = fields.texts({_REFUSED: "runningSessionId", _MISCONFIGURED: "clientId"}.get(name, "sessionId"))

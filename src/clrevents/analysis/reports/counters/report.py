@@ -21,11 +21,13 @@ from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.reports.counters.counter_columns import EventFields, Ints
 from clrevents.analysis.reports.counters.counter_series import in_order, series_sums, within
 from clrevents.analysis.reports.counters.counter_tables import (
+    CounterInstrument,
     CounterProblem,
     CounterSeries,
     CountersFacts,
     CounterValue,
     a_line_each,
+    instrument_rows,
     problem_rows,
     series_rows,
     split,
@@ -80,13 +82,17 @@ _METRICS: Final = (
 class CountersParameters:
     """Which counters are wanted."""
 
-    provider: str | None = parameter(None, "Only counters of this EventSource or meter: its name, or a pattern with *.")
-    name: str | None = parameter(None, "Only counters or instruments with this name, or matching a pattern with *.")
+    provider: str | None = parameter(
+        None, "Only counters of this EventSource or meter: its name, or a pattern with *.", joined=","
+    )
+    name: str | None = parameter(
+        None, "Only counters or instruments with this name, or matching a pattern with *.", joined=","
+    )
 
 
 @answer(
     name="counters",
-    summary="counters count problems counter_interval_ns",
+    summary="counters count problems instruments instruments_recorded counter_interval_ns",
     charts=(
         ChartDeclaration(
             "values",
@@ -110,6 +116,7 @@ class CountersReport(Answer[CountersFacts]):
     """
 
     series: ReportTable[CounterSeries] = table("Each series, with a summary of its values.")
+    instruments: ReportTable[CounterInstrument] = table("Each instrument of the process, recorded or not.")
     problems: ReportTable[CounterProblem] = table("Errors and limits that the metrics source reported.")
     values: ReportTable[CounterValue] = table("Each value, in order of time.", bulk=True)
 
@@ -172,6 +179,7 @@ class CountersCollector(Collector[CountersReport]):
         problems = self._sessions.problems()
         times = np.array([problem.time_ns for problem in problems], dtype=np.int64)
         inside = [problem for problem, here in zip(problems, context.window.holds(times).tolist(), strict=True) if here]
+        instruments = [one for one in self._sessions.instruments() if self._asks_for(one.meter, one.name)]
         sums = series_sums(shown, ordered)
         counted_once = shown.rank == 0
         odd = np.concatenate([np.zeros(0, dtype=np.int64), *self._odd])
@@ -191,21 +199,27 @@ class CountersCollector(Collector[CountersReport]):
             metrics=metrics,
             notes=self._notes(shown, ordered, wanted, inside, metrics["odd"] or 0),
             series=series_rows(context, sums, ordered, display, self._sessions),
+            instruments=instrument_rows(context, instruments),
             problems=problem_rows(context, problems),
             values=value_rows(context, values, ordered),
         )
         return report
 
     def _wants(self, key: SeriesKey) -> bool:
-        asked = self._asked
-        return _fits(asked.provider, key.provider) and _fits(asked.name, key.name)
+        return self._asks_for(key.provider, key.name)
+
+    def _asks_for(self, provider: str, name: str) -> bool:
+        return _fits(self._asked.provider, provider) and _fits(self._asked.name, name)
 
     def _facts(self, shown: CounterValues, keys: list[SeriesKey]) -> CountersFacts:
         of_meter = np.array([key.session is not None for key in keys], dtype=np.bool_)
         meter = of_meter[shown.series] if len(keys) else np.zeros(0, dtype=np.bool_)
         known = shown.interval_ns != NO_INTERVAL
         others = self._sessions.others()
+        announced = self._sessions.instruments() if self._sessions.announced else None
         return CountersFacts(
+            instruments=None if announced is None else len(announced),
+            instruments_recorded=None if announced is None else sum(each.recorded for each in announced),
             counter_interval_ns=nearest_rank(np.sort(shown.interval_ns[known & ~meter]), 50),
             metrics_interval_ns=nearest_rank(np.sort(shown.interval_ns[known & meter]), 50),
             sessions=tuple(self._sessions.sessions()),
@@ -238,11 +252,11 @@ class CountersCollector(Collector[CountersReport]):
             notes.append(Note("metric-errors", "warning", text, ("series", "values"), {"errors": errors}))
         others = self._sessions.others()
         if others:
+            who = ", ".join(sorted(others)[:_MOST_NAMES])
             text = (
                 f"metrics are those of {counted(len(others), 'session')} of other tools that were already "
-                "running: their"
+                f"running ({who}): their instruments and intervals, not the requested ones"
             )
-            text += " instruments and intervals, not the requested ones"
             notes.append(Note("other-session", "warning", text, ("series", "values"), {"sessions": len(others)}))
         used = np.unique(shown.series).tolist()
         ambiguous = sum(split(keys[number]).ambiguous for number in used)
@@ -262,8 +276,10 @@ class CountersCollector(Collector[CountersReport]):
         return notes
 
 
-def _fits(pattern: str | None, text: str) -> bool:
-    return pattern is None or pattern == text or fnmatchcase(text, pattern)
+def _fits(patterns: str | None, text: str) -> bool:
+    if patterns is None or patterns == text:
+        return True
+    return any(pattern == text or fnmatchcase(text, pattern) for pattern in patterns.split(","))
 
 
 REPORT: Final = ReportDeclaration(
@@ -280,9 +296,11 @@ REPORT: Final = ReportDeclaration(
     ),
     sparklines=sparklines,
     folded=a_line_each,
+    listing="instruments",
     examples=(
         ("What are the values of all counters?", "clrevents counters app.nettrace"),
         ("How did the heap grow?", "clrevents counters app.nettrace --name 'gc-heap*'"),
+        ("Which instruments does the process have?", "clrevents counters -p 4711 --list"),
         ("Each value of the last ten seconds:", "clrevents counters app.nettrace --table values --start 10s"),
         ("Which errors did metrics report?", "clrevents counters app.nettrace --table problems"),
         ("Draw them:", "clrevents counters app.nettrace --chart values > counters.svg"),
