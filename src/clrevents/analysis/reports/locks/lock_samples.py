@@ -24,14 +24,14 @@ class HeldRuns:
         for thread in set(found.owner.tolist()) | set(found.thread.tolist()):
             low, high = (int(np.searchsorted(runs.thread, np.uint64(thread), side=side)) for side in ("left", "right"))
             bounds[thread] = low, high
-        self.all: list[tuple[Holding, list[int]]] = []
-        self.by_lock: dict[int, list[tuple[Holding, list[int]]]] = {}
+        self.all: list[tuple[Holding, range]] = []
+        self.by_lock: dict[int, list[tuple[Holding, range]]] = {}
         for holding in holdings(found):
             low, high = bounds[holding.thread]
             # Those that have a sample meanwhile.
             first = low + int(np.searchsorted(runs.last[low:high], holding.start_ns, side="left"))
             last = low + int(np.searchsorted(runs.first[low:high], holding.end_ns, side="left"))
-            one = holding, list(range(first, last))
+            one = holding, range(first, last)
             self.all.append(one)
             self.by_lock.setdefault(holding.lock, []).append(one)
 
