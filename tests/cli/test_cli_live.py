@@ -117,10 +117,16 @@ def test_profiles_are_listed_with_their_cost(run: Run) -> None:
     assert done.stdout.count("cost: ") == done.stdout.count("reports: ") > 10
 
 
-def test_nobody_there(run: Run, tmp_path: Path) -> None:
-    done = run("collect", "-p", "1", "-o", tmp_path / "a")
+@pytest.mark.parametrize(("asked", "sought"), [("1", "the id 1"), ("Nobody", "the name 'Nobody'")])
+@pytest.mark.parametrize("command", [("collect", "-o", "a"), ("tail",), ("doctor", "-o", "a"), ("top",)])
+def test_nobody_there(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], asked: str, sought: str
+) -> None:
+    """Every command takes a process by its id or by its name."""
+    monkeypatch.chdir(tmp_path)
+    done = run(*command, "-p", asked)
     assert (done.exit_code, list(tmp_path.iterdir())) == (2, [])
-    assert "no .NET process with the id 1" in done.stderr
+    assert f"no .NET process with {sought}" in done.stderr
 
 
 def test_a_refusal_is_a_sentence_and_leaves_no_file(run: Run, tmp_path: Path) -> None:

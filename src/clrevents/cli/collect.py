@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 import signal
 import sys
 import time
@@ -120,7 +121,7 @@ _CLEAR: Final = "\r\x1b[K"
 @click.option("--list-profiles", is_flag=True, help="List the profiles with their costs and exit.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 def command(
-    pid: int | None,
+    live_process: str | None,
     name: str | None,
     port: str | None,
     profiles: tuple[str, ...],
@@ -183,10 +184,10 @@ def command(
     plan = RecordingPlan(duration, rotate, keep, watch, after, stop_within)
     with counted_stops() as stops, ExitStack() as stack:
         if program:
-            if (pid, name, port) != (None, None, None):
+            if (live_process, name, port) != (None, None, None):
                 raise click.UsageError("give either a program to start, or one of -p, -n and --diagnostic-port")
             return _record_child(stack, program, settings, plan, out, profile, stops)
-        process, dialled = stack.enter_context(chosen_process(pid, name, port, stops))
+        process, dialled = stack.enter_context(chosen_process(live_process, name, port, stops))
         recorder, files = _recorded(process, dialled and resume, settings, plan, out, stops)
         return _told(recorder, files, profile.reports[0] if profile.reports else "info", stops)
 
@@ -202,7 +203,7 @@ def record_for(report: str, asked: LiveQuestion, out: str | None) -> Path | None
     refuse_existing(out)
     profile = asked_profile((), (report,), asked.providers, None, None)
     plan = RecordingPlan(asked.duration)
-    with counted_stops() as stops, chosen_process(asked.pid, asked.name, asked.port, stops) as (process, dialled):
+    with counted_stops() as stops, chosen_process(asked.process, None, asked.port, stops) as (process, dialled):
         recorder, files = _recorded(process, dialled, SessionSettings(profile.providers), plan, out, stops)
         _told(recorder, files, None, stops)
     return next((file.path for file in files if file.bytes), None)
@@ -289,7 +290,8 @@ def _run(
     def tell(progress: Progress) -> None:
         meanwhile()
         if shown:
-            sys.stderr.write(f"{_CLEAR}{_progress(progress)}")
+            # A line that wraps could not be cleared.
+            sys.stderr.write(_CLEAR + _progress(progress)[: shutil.get_terminal_size().columns - 1])
             sys.stderr.flush()
 
     try:
@@ -307,7 +309,7 @@ def _progress(progress: Progress) -> str:
     if progress.behind > 1 << 20:
         words.append(f"{_size(progress.behind)} not counted yet")
     if progress.stopping:
-        words.append("stopping: waiting for the names of methods; Ctrl-C again does not wait")
+        words.append("stopping: Ctrl-C again does not wait for names")
     return "  ".join(words)
 
 

@@ -202,7 +202,7 @@ def command(
         return write(found)
 
 
-for decorate in reversed(live_options()):
+for decorate in reversed(live_options("after Ctrl-C")):
     command = decorate(command)
 
 

@@ -44,10 +44,9 @@ def process_options(command: F) -> F:
         click.option(
             "-p",
             "--process-id",
-            "pid",
-            type=click.IntRange(min=0),
+            "live_process",
             metavar="PID",
-            help="The running process with this id.",
+            help="A running process, by id or name.",
         ),
     ):
         command = decorate(command)
@@ -84,16 +83,17 @@ def counted_stops() -> Iterator[StopCount]:
 
 @contextmanager
 def chosen_process(
-    pid: int | None, name: str | None, port: str | None, stops: StopCount
+    id_or_name: str | None, name: str | None, port: str | None, stops: StopCount
 ) -> Iterator[tuple[Process, bool]]:
     """The process that the options mean, and whether it connected to us and so may be waiting to be resumed.
 
     Raises UsageError unless exactly one of them is given, DiagnosticsError if there is no such process.
     """
-    if sum(option is not None for option in (pid, name, port)) != 1:
+    if sum(option is not None for option in (id_or_name, name, port)) != 1:
         raise click.UsageError("give a process: -p PID, -n NAME or --diagnostic-port PORT; see `clrevents ps`")
     if port is None:
-        yield find_process(pid, name), False
+        by_id = id_or_name is not None and id_or_name.isascii() and id_or_name.isdigit()
+        yield (find_process(int(id_or_name or 0)) if by_id else find_process(name=id_or_name or name)), False
     elif port.endswith(",connect"):
         yield Process.at(port.removesuffix(",connect")), False
     else:

@@ -31,8 +31,7 @@ _LISTING: Final = 1.0
 class LiveQuestion:
     """Which process a report is about, if it is about one that runs."""
 
-    pid: int | None
-    name: str | None
+    process: str | None
     port: str | None
     duration: float | None
     providers: tuple[str, ...]
@@ -40,34 +39,28 @@ class LiveQuestion:
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> LiveQuestion:
         """Takes its own from a command's options. Raises UsageError for what only makes sense with a process."""
-        process = options.pop("live_process")
-        number = process is not None and process.isascii() and process.isdigit()
-        found = cls(
-            int(process) if number else None,
-            None if number else process,
-            *(options.pop(name) for name in ("port", "duration", "providers")),
-        )
+        found = cls(*(options.pop(name) for name in ("live_process", "port", "duration", "providers")))
         if not found.wanted and (found.duration is not None or found.providers):
             raise click.UsageError("--duration and --providers require a running process: name one with -p")
         return found
 
     @property
     def wanted(self) -> bool:
-        return (self.pid, self.name, self.port) != (None, None, None)
+        return (self.process, self.port) != (None, None)
 
     def listing(self) -> LiveQuestion:
         """The same for as long as a process needs to list what it has."""
         return self if self.duration is not None or not self.wanted else replace(self, duration=_LISTING)
 
 
-def live_options() -> list[Callable[..., Any]]:
-    """What every report takes to be about a running process."""
+def live_options(default: str = "every second, until Ctrl-C") -> list[Callable[..., Any]]:
+    """What every report takes to be about a running process; without a time limit it answers as `default` says."""
     return [
         click.option(
             "-p", "--pid", "live_process", metavar="PID", help="Instead of FILE: a running process, by id or name."
         ),
         click.option("--diagnostic-port", "port", metavar="PORT[,connect]", help="Instead of FILE: as for `collect`."),
-        duration_option("For a process: answer after this time, 10s or 5m. [default: every second, until Ctrl-C]"),
+        duration_option(f"For a process: answer after this time, 10s or 5m. [default: {default}]"),
         click.option("--providers", multiple=True, metavar="LIST", help="For a process: also record these."),
     ]
 
@@ -85,7 +78,7 @@ def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> I
 
     feed, name = ReportFeed([report], window), report.declaration.name
     profile = asked_profile((), [name], asked.providers, None, None)
-    with counted_stops() as stops, chosen_process(asked.pid, asked.name, asked.port, stops) as (process, dialled):
+    with counted_stops() as stops, chosen_process(asked.process, None, asked.port, stops) as (process, dialled):
         recorded = profile.providers
         if name == "counters":
             fixed = {provider.name for text in asked.providers for provider in parse_providers(text)}

@@ -39,7 +39,7 @@ from clrevents.schema.source_message import SOURCE_MESSAGE, source_error, text_o
 @click.option("--profile", "profiles", multiple=True, callback=split_names, metavar="NAMES", help="What to record.")
 @click.option("--providers", multiple=True, metavar="LIST", help="What to record, as for `collect`.")
 def command(
-    pid: int | None,
+    live_process: str | None,
     name: str | None,
     port: str | None,
     selectors: tuple[str, ...],
@@ -69,7 +69,7 @@ def command(
         # Nobody reads a thousand samples a second, or the stops that they take, unless asked for.
         plain = not (profiles or providers)
         recorded["providers"] = [one for one in wanted if not (plain and one.name == SAMPLE)]
-    with counted_stops() as stops, chosen_process(pid, name, port, stops) as (process, dialled):
+    with counted_stops() as stops, chosen_process(live_process, name, port, stops) as (process, dialled):
         try:
             if stacks and selectors and not recorded:
                 recorded["providers"] = united((*providers_for(selectors), CODE_LOADS))

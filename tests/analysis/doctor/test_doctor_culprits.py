@@ -164,6 +164,21 @@ def test_a_convoy_of_three_threads_counts_as_waiting() -> None:
     assert ranked == {"lock.convoy": "clear", "lock.waited": "found"}
 
 
+@pytest.mark.parametrize(("threads", "state"), [(3, "found"), (30, "clear")])
+def test_a_lock_that_never_is_free_is_waited_for_often_if_threads_come_back(threads: int, state: str) -> None:
+    """At every moment somebody waits: three threads again and again, or thirty for what is made once."""
+    trace = TraceBuilder()
+    step = 30_000_000
+    for turn in range(30):
+        trace.thread(11 + turn % threads).at(step * turn).event(start(0x70, 9))
+        if turn:
+            waited = step + 1_000_000
+            trace.thread(11 + (turn - 1) % threads).at(step * turn + 1_000_000).event(stop(float(waited)))
+    with opened(trace.thread(9).at(step * 31).sample(0x1000).build()) as found:
+        ranked = {one.rule: one.state for one in found.doctor("lock.waited")}
+    assert ranked == {"lock.waited": state}
+
+
 @pytest.mark.parametrize(("kept", "state"), [(100 * MB, "cannot tell"), (1 * MB, "clear")])
 def test_few_full_collections_clear_no_heap_that_grew(kept: int, state: str) -> None:
     trace = shop()

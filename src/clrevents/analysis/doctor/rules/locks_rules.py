@@ -54,14 +54,19 @@ def _convoy(case: Case, limit: float) -> Verdict:
 
 
 def _episodes(case: Case) -> int:
-    """How often waiting for a lock of the program began while nobody else waited for the same one."""
+    """On how many occasions threads waited for a lock of the program: one begins while nobody waits for that lock, or
+    when a thread waits for it again."""
     rows = case.rows("locks", "contentions")
-    held = zip(*(rows.column(n).tolist() for n in ("native", "lock_id", "start_ns", "end_ns")), strict=True)
+    columns = ("native", "lock_id", "thread_id", "start_ns", "end_ns")
     until: dict[int | None, int] = {}
+    waited: dict[int | None, set[int]] = {}
     episodes = 0
-    for native, lock, start, end in held:
+    for native, lock, thread, start, end in zip(*(rows.column(n).tolist() for n in columns), strict=True):
         if not native and start is not None:
-            episodes += start >= until.get(lock, 0)
+            if start >= until.get(lock, 0) or thread in waited[lock]:
+                episodes += 1
+                waited[lock] = set()
+            waited[lock].add(thread)
             until[lock] = max(until.get(lock, 0), start + 1 if end is None else end)
     return episodes
 
