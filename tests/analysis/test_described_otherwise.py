@@ -8,9 +8,15 @@ from typing import Any
 import pytest
 
 import clrevents
+from clrevents.analysis.reports.pool.work_items import ITEM_COLUMNS
+from clrevents.analysis.reports.requests.request_continuations import CONTINUATION_COLUMNS
+from clrevents.analysis.reports.tasks.task_events import TASK_COLUMNS
+from clrevents.analysis.reports.threads.thread_events import KEPT
+from clrevents.decode.header_columns import HEADERS
 from clrevents.events import ContentionStart_V2, ContentionStop_V1, GCStart_V2, MethodJittingStarted_V1
 from clrevents.schema.codes import TypeCode
-from clrevents.schema.registry import RUNTIME
+from clrevents.schema.registry import RUNTIME, provider_name
+from clrevents.schema.self_described import SELF_DESCRIBED
 from clrevents.testing.builder import TraceBuilder
 from project_files import SHARED
 
@@ -136,3 +142,12 @@ def test_finds_are_answered(name: str) -> None:
         trace.doctor()
         kinds = {problem.kind for problem in trace.check().problems}
     assert kinds == {"bad-mark" if name == "cut-text" else "schema-drift"}
+
+
+@pytest.mark.parametrize("columns", [TASK_COLUMNS, ITEM_COLUMNS, CONTINUATION_COLUMNS, KEPT])
+def test_every_field_that_is_read_of_a_self_described_event_has_a_known_type(columns: Any) -> None:
+    for selector, names in columns.items():
+        provider, _, event = selector.partition("/")
+        known = SELF_DESCRIBED.get((provider_name(provider), event))
+        if known is not None:
+            assert {*names} - {*HEADERS} <= {field.name for field in known}, selector

@@ -23,6 +23,7 @@ from clrevents.events import (
     R2RGetEntryPoint_V1,
     RuntimeInformationStart_V0,
 )
+from clrevents.schema.registry import RUNTIME
 from clrevents.symbols.methods import Methods
 from clrevents.testing.builder import TraceBuilder
 
@@ -180,6 +181,12 @@ def test_entry_points_name_code_where_all_of_them_were_seen() -> None:
     assert at(launched, 0x9080, 1) == "[no rundown]"
     sized = names(TraceBuilder().event(R2RGetEntryPoint_V1(1, "N", "A", "void  ()", 0x1000, 0, 0x20)))
     assert [at(sized, a, 1) for a in (0x101F, 0x1020)] == ["A", "[no rundown]"]
+
+
+def test_a_damaged_entry_point_takes_no_other_with_it() -> None:
+    trace = TraceBuilder().raw(RUNTIME, R2RGetEntryPoint_V1.__event__.id, 1, b"short")
+    trace.event(R2RGetEntryPoint_V1(1, "N", "A", "void  ()", 0x1000, 0, 0x20))
+    assert [method.name for method in names(trace)] == ["A"]
 
 
 def test_many_questions_at_once_are_answered_like_one() -> None:

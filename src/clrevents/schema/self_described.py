@@ -31,7 +31,7 @@ def _fields(*texts: str) -> tuple[ReadField, ...]:
 
 
 SELF_DESCRIBED: Final[Mapping[tuple[str, str], tuple[ReadField, ...]]] = {
-    (TPL, "TaskScheduled"): _fields(*_TASK, _ORIGIN),
+    (TPL, "TaskScheduled"): _fields(*_TASK, _ORIGIN, "OriginatingTaskSchedulerID?", "TaskCreationOptions?"),
     (TPL, "TaskStarted"): _fields(*_TASK),
     (TPL, "TaskCompleted"): _fields(*_TASK, "IsExceptional:bool?"),
     (TPL, "TaskWaitBegin"): _fields(*_TASK, "Behavior?", "ContinueWithTaskID?", _ORIGIN),

@@ -208,7 +208,7 @@ class Feed:
     def _methods(self, given: DecodedRows, rows: list[int], kind: EventKind, role: int, times: Ints) -> None:
         data = [given.payload_bytes[r] for r in rows]
         if role == ENTRY or kind.newer or kind.info is None or self._described_otherwise(kind):
-            sound, numbers = self._one_by_one(kind, data)
+            sound, numbers = self._one_by_one(kind, data, "EntryPoint" if role == ENTRY else "MethodStartAddress")
         else:
             sound, numbers = _all_at_once(kind, data, given.pointer_size)
         kept = [r for r, fits in zip(rows, sound.tolist(), strict=True) if fits]
@@ -224,15 +224,13 @@ class Feed:
         )
 
     def _one_by_one(
-        self, kind: EventKind, data: list[bytes]
+        self, kind: EventKind, data: list[bytes], address: str
     ) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.uint64]]]:
-        """For layouts whose numbers are not all at the start."""
+        """For layouts whose numbers are not all at the start, with the name of the address."""
         records = [self.record(kind, d) for d in data]
         numbers = {}
         for name in _NUMBERS:
-            wire = (
-                "EntryPoint" if name == "MethodStartAddress" and records and hasattr(records[0], "EntryPoint") else name
-            )
+            wire = address if name == "MethodStartAddress" else name
             numbers[name] = np.array([_whole(getattr(r, wire, 0)) for r in records], dtype=np.uint64)
         sound = np.array([r is not None for r in records], dtype=np.bool_)
         return sound & (numbers["MethodStartAddress"] > 0), numbers

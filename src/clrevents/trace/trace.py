@@ -89,17 +89,13 @@ class Trace(Reported):
         symbols: Folders = (),
         trace: int = 1,
     ) -> None:
-        self._number = trace
-        limits, registry, self._opened = limits or Limits(), registry or DEFAULT, source
+        limits, registry = limits or Limits(), registry or DEFAULT
         self._folders = _folders_of(symbols)
+        self._opened = source, errors, limits, registry, self._folders, trace
         self._tables = BatchTables(registry, limits)
         self._stacks: Stacks | None = None
         self._databases: list[Any] = []
-        again = (
-            functools.partial(_methods_of, source, errors, limits, registry, self._folders, trace)
-            if _reopens(source)
-            else None
-        )
+        again = functools.partial(_methods_of, *self._opened) if _reopens(source) else None
         self._names = LateNames(_asking(weakref.ref(self)), again)
         opened = open_source(source, limits)
         try:
@@ -129,10 +125,9 @@ class Trace(Reported):
         self._passes.source.close()
 
     def __reduce__(self) -> tuple[Callable[..., Trace], tuple[Any, ...]]:
-        if not _is_path(self._opened):
+        if not _is_path(self._opened[0]):
             raise TypeError("only a trace opened by path can be pickled")
-        passes = self._passes
-        return _reopen, (self._opened, passes.errors, passes.limits, passes.registry, self._folders, self._number)
+        return _reopen, self._opened
 
     @property
     def info(self) -> TraceInfo:
@@ -195,7 +190,7 @@ class Trace(Reported):
             with passes.before_damage():
                 for rows in passes.code_rows(CodeEvents(passes.registry)):
                     feed.take(rows)
-            listed = f"{passes.info.path}{EARLY_NAMES}" if _is_path(self._opened) else ""
+            listed = f"{passes.info.path}{EARLY_NAMES}" if _is_path(self._opened[0]) else ""
             if not feed.complete and os.path.isfile(listed):
                 for rows in early_code(listed, passes.info, passes.limits, passes.registry):
                     feed.take(rows)
@@ -489,21 +484,14 @@ def _reopens(source: Openable) -> bool:
 
 
 def _reopen(
-    source: Any,
-    errors: ErrorMode,
-    limits: Limits,
-    registry: Registry,
-    folders: SymbolFolders | None = None,
-    number: int = 1,
+    source: Any, errors: ErrorMode, limits: Limits, registry: Registry, folders: SymbolFolders | None, number: int
 ) -> Trace:
     symbols = () if folders is None else folders.folders
     return Trace(source, errors=errors, limits=limits, registry=registry, symbols=symbols, trace=number)
 
 
-def _methods_of(
-    source: Any, errors: ErrorMode, limits: Limits, registry: Registry, folders: SymbolFolders | None, number: int
-) -> Methods:
-    with _reopen(source, errors, limits, registry, folders, number) as trace:
+def _methods_of(*opened: Any) -> Methods:
+    with _reopen(*opened) as trace:
         return trace.methods
 
 

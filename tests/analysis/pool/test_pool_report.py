@@ -33,6 +33,7 @@ from clrevents.events import (
     ThreadPoolWorkerThreadAdjustmentSample_V0,
     ThreadPoolWorkerThreadAdjustmentStats_V0,
 )
+from clrevents.schema.registry import TPL
 from clrevents.testing.builder import TraceBuilder
 
 METHOD = "Shop.Orders.GetTotal()"
@@ -344,3 +345,11 @@ def test_an_event_that_lacks_its_id_tells_of_no_item() -> None:
         builder.described("System.Threading.Tasks.TplEventSource", name, {"Other": (9, 1)}, id=id)
     found = told(builder.rundown())
     assert (len(found.queue), found.facts.latency_source) == (0, None)
+
+
+@pytest.mark.parametrize(("code", "value"), [(18, ""), (18, "ab"), (14, 2.5)])
+def test_options_of_another_type_are_unknown(code: int, value: object) -> None:
+    others = dict.fromkeys(("TaskCreationOptions", "OriginatingTaskSchedulerID"), (code, value))
+    builder = limited(TraceBuilder(), 2).described(TPL, "TaskScheduled", {"TaskID": (9, 5), **others}, id=7)
+    started(builder, 5)
+    assert [row.source for row in told(builder.rundown()).queue] == ["task"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from clrevents.analysis.framework.vocabulary.cells import (
     CodeName,
     CodeText,
@@ -17,6 +19,10 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Word,
 )
 from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
+
+_OPEN: Final = (
+    "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown."
+)
 
 
 @row(since="start_ns", threads=("thread_id", "owner_thread_id"))
@@ -52,10 +58,7 @@ class ContendedLock(Row):
     )
     share: Ratio | None = column("Its share of all waiting of its kind, native or not; null if that is 0.")
     max_ns: DurationNs | None = column("The longest wait.")
-    open: Count | None = column(
-        "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown.",
-        importance=3,
-    )
+    open: Count | None = column(_OPEN, importance=3)
     threads: Count = column("How many threads waited.")
     most_waiters: Count | None = column("The most threads that waited at once; null if the lock is unknown.")
     method: CodeName | None = column("The method that waited longest; null if unknown.", importance=0)
@@ -99,9 +102,7 @@ class WaitingMethod(Row):
     waited_ns: DurationNs | None = column("How long it waited, on all threads; null if no length is known.")
     share: Ratio | None = column("Its share of all waiting; null if that is 0.")
     max_ns: DurationNs | None = column("The longest wait.")
-    open: Count | None = column(
-        "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown."
-    )
+    open: Count | None = column(_OPEN)
     threads: Count = column("How many threads waited.")
     locks: Count = column("How many locks it waited for; all unknown ones count as one.")
     stack_id: StackId = column("One of its call stacks.", hidden=True)
@@ -120,9 +121,7 @@ class WaitingThread(Row):
     )
     share: Ratio | None = column("Its share of all waiting; null if that is 0.")
     max_ns: DurationNs | None = column("The longest wait.")
-    open: Count | None = column(
-        "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown."
-    )
+    open: Count | None = column(_OPEN)
 
 
 @row
@@ -136,9 +135,7 @@ class LockOwner(Row):
         "How long the threads waited that found it held by this owner, though others may have held it later; null if "
         "no length is known."
     )
-    open: Count | None = column(
-        "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown."
-    )
+    open: Count | None = column(_OPEN)
     owner_method: CodeName | None = column("What it was seen doing most often when they began; null without a sample.")
 
 

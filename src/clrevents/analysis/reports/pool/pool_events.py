@@ -15,7 +15,7 @@ from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.gathering.optional_rows import nulled
 from clrevents.analysis.reports.pool.starvation import Goal, Raise
-from clrevents.analysis.shared.events.wait_events import field_known, field_numbers
+from clrevents.analysis.shared.events.wait_events import field_numbers
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -57,8 +57,8 @@ class PoolEvents:
     def goals(self) -> list[Goal]:
         """The adjustments in order of time."""
         rows = self._events[ADJUSTED]
-        reasons = field_numbers(rows, "Reason").tolist()
-        goals = field_numbers(rows, "NewWorkerThreadCount").tolist()
+        reasons = rows.numbers("Reason").tolist()
+        goals = rows.numbers("NewWorkerThreadCount").tolist()
         return [
             Goal(time, ThreadAdjustmentReason(reason), goal)
             for time, reason, goal in zip(_times(rows).tolist(), reasons, goals, strict=True)
@@ -108,7 +108,7 @@ class PoolEvents:
         }
         return {
             "time_ns": _times(rows),
-            **{name: field_numbers(rows, field).astype(np.int64) for name, field in fields.items()},
+            **{name: rows.numbers(field).astype(np.int64) for name, field in fields.items()},
         }
 
     def throughput(self) -> dict[str, Any]:
@@ -146,18 +146,19 @@ class PoolEvents:
 
 
 def _times(rows: Gathered) -> Ints:
-    return field_numbers(rows, "time_ns").astype(np.int64)
+    return rows.numbers("time_ns").astype(np.int64)
 
 
 def _threads(rows: Gathered) -> list[int | None]:
-    return nulled(field_numbers(rows, "thread_id"), field_known(rows, "thread_id"))
+    column = rows.column("thread_id")
+    return nulled(column.filled(), column.known)
 
 
 def _finite(rows: Gathered, name: str) -> list[float | None]:
     """A measured number; None if it is not a number."""
-    known = field_known(rows, name)
-    values = rows.numbers(name).astype(np.float64) if name in rows.table else np.zeros(len(rows))
-    return nulled(values, np.isfinite(values) & known)
+    column = rows.column(name)
+    values = column.filled().astype(np.float64)
+    return nulled(values, np.isfinite(values) & column.known)
 
 
 def _series(events: Sequence[Gathered], name: str) -> tuple[Ints, Ints]:

@@ -22,7 +22,6 @@ from clrevents.analysis.gathering.pairs import first_in_first_out
 from clrevents.analysis.reports.pool.pool_rows import QueuedItem, QueueLatency, QueueLength
 from clrevents.analysis.shared.events.wait_events import field_known, field_numbers
 from clrevents.schema.registry import FRAMEWORK, TPL
-from clrevents.table.table import Table
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -35,7 +34,7 @@ _LONG_RUNNING: Final = 2
 
 @frozen
 class ItemSource:
-    """Two events and their field with the item's id."""
+    """Two events, their fields with the item's id, and `further` ones of the first."""
 
     name: str
     enqueue: str
@@ -60,9 +59,9 @@ SOURCES: Final = (
 )
 """All of them; metrics are based on the first one with items, because it records most items. Never on I/O."""
 ITEM_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    event: (*_HEADERS, *source.keys, *source.further)
+    event: (*_HEADERS, *source.keys, *further)
     for source in SOURCES
-    for event in (source.enqueue, source.dequeue)
+    for event, further in ((source.enqueue, source.further), (source.dequeue, ()))
 }
 """What is needed of each event."""
 
@@ -94,8 +93,7 @@ class Items:
 
 
 def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Items:
-    """The items of one source. An event without the id's field is ignored."""
-    enqueues, dequeues = (_with(source.keys, side) for side in (enqueues, dequeues))
+    """The items of one source."""
     begun, ended = matched([enqueues], [dequeues], source.keys, first_in_first_out)
     alone = np.setdiff1d(np.arange(len(enqueues)), begun), np.setdiff1d(np.arange(len(dequeues)), ended)
     nobody = [np.full(len(side), NONE, dtype=np.int64) for side in alone]
@@ -123,11 +121,6 @@ def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Item
         int(own.sum()),
         len(set(schedulers.tolist())),
     )
-
-
-def _with(keys: Sequence[str], events: Gathered) -> Gathered:
-    """The events, if they have these columns."""
-    return events if all(key in events.table for key in keys) else Gathered.empty(events.event, Table(()))
 
 
 def item_table(context: Context, found: Sequence[Items]) -> ReportTable[QueuedItem]:

@@ -16,6 +16,7 @@ from clrevents.analysis.framework.model.declaration import NoParameters, ReportD
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, MetricDeclaration, Note
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.threads.disagreements import disagreements
 from clrevents.analysis.reports.threads.kernel_threads import KERNEL_TELLS, KernelFeed, kernel_threads
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
@@ -32,9 +33,9 @@ from clrevents.analysis.reports.threads.thread_events import (
     RETIRED,
     WORKER,
     Blocked,
-    EventColumns,
     blocked,
     creations,
+    ints,
     terminations,
 )
 from clrevents.analysis.reports.threads.thread_names import NamedTrails, named, role_of
@@ -124,7 +125,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
 
     def finish(self, context: Context) -> ThreadsReport:
         """Give the answer."""
-        events = {name: EventColumns(found) for name, found in self._kept.all(KEPT, context.nothing).items()}
+        events = self._kept.all(KEPT, context.nothing)
         runs = self._runs.runs()
         waits, lost = blocked(events, ends_recorded(context))
         told = tells_running(self._versions, runs.managed, runs.samples)
@@ -284,7 +285,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
 
     def _trails(
         self,
-        events: Mapping[str, EventColumns],
+        events: Mapping[str, Gathered],
         runs: SampleRuns,
         waits: Sequence[Blocked],
         names: NamedTrails,
@@ -309,7 +310,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
             roles[role] = roles.get(role, 0) + 1
         for name in (IDLE, WORKER, RETIRED, FINALIZING, COMPILING):
             rows = events[name]
-            for thread, time in zip(rows.ints("thread_id"), rows.ints("time_ns"), strict=True):
+            for thread, time in zip(ints(rows, "thread_id"), ints(rows, "time_ns"), strict=True):
                 mine = trail(thread)
                 (mine.idle if name == IDLE else mine.moments).append(time)
                 role = {FINALIZING: "finalizer", COMPILING: "tiering"}.get(name, "pool_worker")
@@ -318,7 +319,10 @@ class ThreadsCollector(Collector[ThreadsReport]):
             trail(creation.thread).creations.append(creation)
         rows = events[LISTED]
         for thread, index, flags in zip(
-            whole_of(rows.ints("OSThreadID"), found), rows.ints("ManagedThreadIndex"), rows.ints("Flags"), strict=True
+            whole_of(ints(rows, "OSThreadID"), found),
+            ints(rows, "ManagedThreadIndex"),
+            ints(rows, "Flags"),
+            strict=True,
         ):
             if thread in found:
                 found[thread].listed = (index, flags)

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.contention_spans import CONTENDED as CONTENDED
 from clrevents.analysis.shared.events.contention_spans import ENTERED as ENTERED
 from clrevents.analysis.shared.events.thread_ids import whole_of
+from clrevents.analysis.shared.events.wait_events import field_numbers
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
 
 CREATED: Final = "runtime/ThreadCreated"
@@ -77,38 +77,13 @@ class Blocked:
     task_id: int | None = None
 
 
-class EventColumns:
-    """Columns of one event as numbers; a field that this version of the event lacks is 0 everywhere."""
-
-    def __init__(self, events: Gathered) -> None:
-        self._events = events
-        self._names = {field.name for field in events.table.fields}
-        self.places = events.places
-
-    def __len__(self) -> int:
-        return len(self._events)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._names
-
-    def ints(self, name: str) -> list[int]:
-        """A column; 0 where it is null."""
-        if name not in self._names or not len(self):
-            return [0] * len(self)
-        values = self._events.numbers(name)
-        if values.dtype.kind == "f":
-            values = np.nan_to_num(values, posinf=0, neginf=0).clip(-(2.0**62), 2.0**62)
-        found: list[int] = values.astype(values.dtype if values.dtype.kind in "iu" else np.int64).tolist()
-        return found
-
-    def known(self, name: str) -> NDArray[np.bool_]:
-        """Where a column is not null."""
-        if name not in self._names:
-            return np.zeros(len(self), dtype=np.bool_)
-        return self._events.column(name).known
+def ints(events: Gathered, name: str) -> list[int]:
+    """A column of numbers; 0 where it is null, or where no version of the event has it."""
+    found: list[int] = field_numbers(events, name).tolist()
+    return found
 
 
-def blocked(events: Mapping[str, EventColumns], task_ends: bool) -> tuple[list[Blocked], int]:
+def blocked(events: Mapping[str, Gathered], task_ends: bool) -> tuple[list[Blocked], int]:
     """All waits and background work, and how many starts or ends have no counterpart in between.
 
     Without `task_ends` the ends of waits for tasks were not recorded, so none of them is known to last.
@@ -126,7 +101,7 @@ Pairs = list[tuple[int, int]]
 _NO_ROW: Final = -1
 
 
-def _pairs(begins: EventColumns, ends: EventColumns, begin_keys: list[Any], end_keys: list[Any]) -> tuple[Pairs, int]:
+def _pairs(begins: Gathered, ends: Gathered, begin_keys: list[Any], end_keys: list[Any]) -> tuple[Pairs, int]:
     """Rows of starts with rows of ends of the same key, -1 for one that is missing at the start or the end of all.
 
     A start followed by another start of its key, and an end that follows an end, lost their counterpart: they are
@@ -156,15 +131,15 @@ def _pairs(begins: EventColumns, ends: EventColumns, begin_keys: list[Any], end_
     return found, lost
 
 
-def _locks(events: Mapping[str, EventColumns]) -> tuple[list[Blocked], int]:
+def _locks(events: Mapping[str, Gathered]) -> tuple[list[Blocked], int]:
     begins, ends = events[CONTENDED], events[ENTERED]
-    begin_thread, end_thread = begins.ints("thread_id"), ends.ints("thread_id")
-    begin_flag, end_flag = begins.ints("ContentionFlags"), ends.ints("ContentionFlags")
-    begin_time, end_time = begins.ints("time_ns"), ends.ints("time_ns")
+    begin_thread, end_thread = ints(begins, "thread_id"), ints(ends, "thread_id")
+    begin_flag, end_flag = ints(begins, "ContentionFlags"), ints(ends, "ContentionFlags")
+    begin_time, end_time = ints(begins, "time_ns"), ints(ends, "time_ns")
     stack, lock, thing, owner = (
-        begins.ints(name) for name in ("stack_id", "LockID", "AssociatedObjectID", "LockOwnerThreadID")
+        ints(begins, name) for name in ("stack_id", "LockID", "AssociatedObjectID", "LockOwnerThreadID")
     )
-    took = ends.ints("DurationNs")
+    took = ints(ends, "DurationNs")
     owner = whole_of(owner, {*begin_thread, *end_thread})
     pairs, lost = _pairs(
         begins,
@@ -198,11 +173,11 @@ def _locks(events: Mapping[str, EventColumns]) -> tuple[list[Blocked], int]:
     return found, lost
 
 
-def _handles(events: Mapping[str, EventColumns]) -> tuple[list[Blocked], int]:
+def _handles(events: Mapping[str, Gathered]) -> tuple[list[Blocked], int]:
     begins, ends = events[WAITED], events[SIGNALED]
-    begin_thread, end_thread = begins.ints("thread_id"), ends.ints("thread_id")
-    begin_time, end_time = begins.ints("time_ns"), ends.ints("time_ns")
-    stack, thing = begins.ints("stack_id"), begins.ints("AssociatedObjectID")
+    begin_thread, end_thread = ints(begins, "thread_id"), ints(ends, "thread_id")
+    begin_time, end_time = ints(begins, "time_ns"), ints(ends, "time_ns")
+    stack, thing = ints(begins, "stack_id"), ints(begins, "AssociatedObjectID")
     pairs, lost = _pairs(begins, ends, begin_thread, end_thread)
     found = []
     for begin, end in pairs:
@@ -217,13 +192,13 @@ def _handles(events: Mapping[str, EventColumns]) -> tuple[list[Blocked], int]:
     return found, lost
 
 
-def _tasks(events: Mapping[str, EventColumns]) -> tuple[list[Blocked], int]:
+def _tasks(events: Mapping[str, Gathered]) -> tuple[list[Blocked], int]:
     """Waits that block a thread; an await (the other behavior) blocks none."""
     begins, ends = events[TASK_BEGIN], events[TASK_END]
-    begin_thread, end_thread = begins.ints("thread_id"), ends.ints("thread_id")
-    begin_task, end_task = begins.ints("TaskID"), ends.ints("TaskID")
-    begin_time, end_time = begins.ints("time_ns"), ends.ints("time_ns")
-    behavior, stack = begins.ints("Behavior"), begins.ints("stack_id")
+    begin_thread, end_thread = ints(begins, "thread_id"), ints(ends, "thread_id")
+    begin_task, end_task = ints(begins, "TaskID"), ints(ends, "TaskID")
+    begin_time, end_time = ints(begins, "time_ns"), ints(ends, "time_ns")
+    behavior, stack = ints(begins, "Behavior"), ints(begins, "stack_id")
     pairs, _ = _pairs(
         begins,
         ends,
@@ -240,10 +215,10 @@ def _tasks(events: Mapping[str, EventColumns]) -> tuple[list[Blocked], int]:
     return found, 0
 
 
-def _compilations(events: Mapping[str, EventColumns]) -> tuple[list[Blocked], int]:
+def _compilations(events: Mapping[str, Gathered]) -> tuple[list[Blocked], int]:
     begins, ends = events[COMPILING], events[COMPILED]
-    begin_thread, begin_time, end_time = begins.ints("thread_id"), begins.ints("time_ns"), ends.ints("time_ns")
-    pairs, _ = _pairs(begins, ends, begin_thread, ends.ints("thread_id"))
+    begin_thread, begin_time, end_time = ints(begins, "thread_id"), ints(begins, "time_ns"), ints(ends, "time_ns")
+    pairs, _ = _pairs(begins, ends, begin_thread, ints(ends, "thread_id"))
     return [
         Blocked(begin_thread[b], begin_time[b], end_time[e], "native", "TieredCompilationBackgroundJitStart", 3)
         for b, e in pairs
@@ -262,27 +237,27 @@ class Creation:
     flags: int
 
 
-def creations(events: Mapping[str, EventColumns], headers: Iterable[int]) -> list[Creation]:
+def creations(events: Mapping[str, Gathered], headers: Iterable[int]) -> list[Creation]:
     """The threads that began, in order of time; `headers` are the ids that headers of other events have."""
     rows = events[CREATED]
     found = []
     for time, by, system, managed, index, flags in zip(
-        rows.ints("time_ns"),
-        rows.ints("thread_id"),
-        whole_of(rows.ints("OSThreadID"), [*headers, *rows.ints("thread_id")]),
-        rows.ints("ManagedThreadID"),
-        rows.ints("ManagedThreadIndex"),
-        rows.ints("Flags"),
+        ints(rows, "time_ns"),
+        ints(rows, "thread_id"),
+        whole_of(ints(rows, "OSThreadID"), [*headers, *ints(rows, "thread_id")]),
+        ints(rows, "ManagedThreadID"),
+        ints(rows, "ManagedThreadIndex"),
+        ints(rows, "Flags"),
         strict=True,
     ):
         found.append(Creation(time, system or by, managed, index, flags))
     return sorted(found, key=lambda one: one.time)
 
 
-def terminations(events: Mapping[str, EventColumns]) -> dict[int, list[int]]:
+def terminations(events: Mapping[str, Gathered]) -> dict[int, list[int]]:
     """When threads ended, by the runtime's pointer."""
     rows = events[TERMINATED]
     found: dict[int, list[int]] = {}
-    for time, managed in zip(rows.ints("time_ns"), rows.ints("ManagedThreadID"), strict=True):
+    for time, managed in zip(ints(rows, "time_ns"), ints(rows, "ManagedThreadID"), strict=True):
         found.setdefault(managed, []).append(time)
     return found

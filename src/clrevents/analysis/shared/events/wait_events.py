@@ -8,7 +8,7 @@ event is, and nothing of locks, handles and tasks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import attrs
 import numpy as np
@@ -23,8 +23,6 @@ from clrevents.analysis.gathering.optional_rows import NONE, either, picked
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
-_LARGEST: Final = float(1 << 62)
-
 
 class EndsOfThreads(Protocol):
     """What knows when threads ended."""
@@ -37,10 +35,7 @@ def field_numbers(events: Gathered, name: str) -> NDArray[Any]:
     """A column of numbers; 0 where it is null, or where no version of the event in the trace has it."""
     if name not in events.table:
         return np.zeros(len(events), dtype=np.int64)
-    values: NDArray[Any] = events.numbers(name)
-    if values.dtype.kind == "f":
-        values = np.nan_to_num(values, nan=0, posinf=0, neginf=0).clip(0, _LARGEST).astype(np.int64)
-    return values
+    return events.numbers(name)
 
 
 def field_known(events: Gathered, name: str) -> Mask:
