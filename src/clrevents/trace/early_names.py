@@ -34,7 +34,7 @@ class _Listed(CodeEvents):
 def early_code(listed: Openable, info: TraceInfo, limits: Limits, registry: Registry) -> Iterator[DecodedRows]:
     """The events about code of `listed`, a whole recording, on the clock of the recording that `info` describes.
 
-    None if it is of another process, or from where it cannot be read.
+    Nothing if it is of another process, or after where it cannot be read.
     """
     try:
         source = open_source(listed, limits)

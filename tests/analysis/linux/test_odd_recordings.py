@@ -56,6 +56,13 @@ def test_without_processes_and_without_mappings() -> None:
         opened.report("top", kind="user")
 
 
+@pytest.mark.parametrize("fields", [{"Other": (TypeCode.VARUINT, 1)}, {"Value": (TypeCode.STRING, "one")}])
+def test_samples_without_counts_count_once_each(fields: dict[str, tuple[int, object]]) -> None:
+    trace = TraceBuilder("nettrace6").described("Universal.Events", "cpu", fields, id=1, stack=[0x1000])
+    total = clrevents.open(trace.build()).report("top").metrics["total"]
+    assert (total.value, total.unit) == (1, "count")
+
+
 def test_symbols_without_their_mapping_name_their_own_addresses() -> None:
     trace = TraceBuilder("nettrace6").event(ProcessSymbol_V0(1, 77, 0x1000, 0x10FF, "alone"))
     found = shares(clrevents.open(cpu(cpu(cpu(trace, 0x1000), 0x10FF), 0x1100).build()))

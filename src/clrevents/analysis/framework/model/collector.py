@@ -228,16 +228,6 @@ class Context:
         return self.troubles.holes
 
     @property
-    def damaged(self) -> int:
-        """How many places of the file are damaged."""
-        return self.troubles.damaged
-
-    @property
-    def complete(self) -> bool:
-        """Whether the trace has a proper end."""
-        return self.troubles.complete
-
-    @property
     def has_start(self) -> bool:
         """Whether this is not a part of a trace that was cut off before it."""
         return self.troubles.part.low <= 0

@@ -103,8 +103,6 @@ class Suspensions:
 
 def of_sampling(begins: Gathered) -> NDArray[np.bool_]:
     """Which suspensions may be the sample profiler's: those for no collection that tell no number of one."""
-    if "Count" not in begins.table:
-        return np.zeros(len(begins), dtype=np.bool_)
     reasons, numbers = (begins.numbers(name).astype(np.int64) for name in ("Reason", "Count"))
     found: NDArray[np.bool_] = ~np.isin(reasons, FOR_GC) & (numbers == _NO_NUMBER)
     return found

@@ -16,7 +16,6 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.task_waits import CONTINUATION_ID, SYNCHRONOUS
-from clrevents.analysis.shared.events.wait_events import field_numbers
 from clrevents.schema.registry import FRAMEWORK, MONO, PRIVATE, RUNDOWN, RUNTIME, SAMPLE, STRESS, TPL
 
 ACTIVITY_HEADERS: Final = ("time_ns", "thread_id", "activity_id", "related_activity_id", "opcode")
@@ -192,13 +191,12 @@ def _steps(events: Gathered, step: _Step) -> list[Signal]:
     count = len(events)
     keys: list[FlowKey | None] = [None] * count
     if step.fields:
-        # A crafted or very old trace may lack it.
         numbers = np.zeros(count, dtype=np.uint64)
         for field in step.fields:
-            numbers += field_numbers(events, field).astype(np.uint64)
+            numbers += events.numbers(field).astype(np.uint64)
         keys = [(step.space, number) for number in numbers.tolist()]
     flows = [step.flow] * count
-    if step.kind == SignalKind.CREATE and step.flow == FlowKind.AWAIT and "Behavior" in events.table:
+    if step.kind == SignalKind.CREATE and step.flow == FlowKind.AWAIT:
         flows = [
             FlowKind.WAIT if behavior == SYNCHRONOUS else FlowKind.AWAIT
             for behavior in events.numbers("Behavior").tolist()

@@ -40,8 +40,8 @@ _LARGEST: Final = (1 << 63) - 1
 
 
 def cpu_field(table: Table) -> str | None:
-    """The field with the counts; None where the trace describes none."""
-    return CPU_COUNT if CPU_COUNT in table else None
+    """The field with the counts; None where the trace does not describe it for all events."""
+    return CPU_COUNT if CPU_COUNT in table and table.column(CPU_COUNT).known.all() else None
 
 
 def weigh_cpu(rows: SampleColumns, info: TraceInfo, window: TimeWindow) -> WeighedColumns:
