@@ -3,6 +3,7 @@ does (`../shared/own`)."""
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -97,3 +98,25 @@ def test_every_instrument_is_listed_whether_it_was_recorded_or_not(path: Any, co
     ]
     facts = shown("counters", path)[0]
     assert f"instruments           {count}\ninstruments recorded  5\n" in facts
+
+
+@both
+def test_the_end_of_a_trace_is_called_what_it_is(path: Any, tmp_path: Any) -> None:
+    whole = gzip.decompress(path.read_bytes())
+    cut = tmp_path / "end.nettrace"
+    # Two tags, the class's tag, two versions and the length of the name stand before it.
+    block = whole.find(b"EventBlock\6", len(whole) // 2) - 15
+    cut.write_bytes(whole[block - 1204 :])
+    with pytest.raises(clrevents.UnreadableError) as raised:
+        clrevents.open(cut)
+    assert "the beginning of this trace is missing: its first block begins at byte 1,204. The" in str(raised.value)
+    cut.write_bytes(whole[block - 1204 : block])
+    with pytest.raises(clrevents.UnreadableError, match=r"this is not a \.NET trace"):
+        clrevents.open(cut)
+
+
+@both
+def test_a_provider_of_the_program_selects_its_events(path: Any) -> None:
+    lines = [json.loads(line) for line in shown("events", path, "Own-Orders", "--json")[0].splitlines()]
+    assert {line["provider"] for line in lines} == {"Own-Orders"}
+    assert {"Order", "CartStart", "CartStop", "Failed", "EventCounters"} == {line["name"] for line in lines}

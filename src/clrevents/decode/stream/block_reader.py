@@ -5,6 +5,7 @@ Knows when the trace is complete and how many bytes the next block needs. The me
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator
 
@@ -17,6 +18,8 @@ from clrevents.errors import Limits, Problem, Problems, UnreadableError
 from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName
 
 _NETPERF12 = ObjectName.NETPERF12.encode()
+# Two tags, the class's tag, two versions, its name with the length, and the closing tag: a block of NetTrace 4 or 5.
+_BLOCK = re.compile(rb"\x05\x05\x01.{12}(?:EventBlock|StackBlock|MetadataBlock|SPBlock)\x06", re.DOTALL)
 _OTHERS: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "this is gzip data; decompress it first (files are decompressed when opened by name)"),
     (b"PK\x03\x04", "this is a zip archive; unpack it and open the .nettrace inside"),
@@ -43,6 +46,13 @@ def detect(window: Window, limits: Limits, salvage: bool) -> Container:
         window.require(32)
     if NETTRACE.startswith(head[:8]) or FAST_SERIALIZATION.startswith(head):
         raise _too_short(window)
+    begins = _BLOCK.search(window.data[: window.end])
+    if begins is not None:
+        raise UnreadableError(
+            f"the beginning of this trace is missing: its first block begins at byte {begins.start():,}. The clock and "
+            "the descriptions of events stood before that, without which no event can be decoded; copy the file again",
+            offset=0,
+        )
     raise UnreadableError("this is not a .NET trace (it does not start with 'Nettrace')", offset=0)
 
 
