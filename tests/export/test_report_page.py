@@ -69,6 +69,31 @@ def test_a_report_that_fails_is_a_box(monkeypatch: pytest.MonkeyPatch) -> None:
     assert others == [section for section in sound["sections"] if section["name"] != "stubs"]
 
 
+def test_the_command_line_is_there_and_empty_charts_are_not() -> None:
+    with clrevents.open(fixture("net10-convoy")) as trace:
+        page = data_of(report_page(trace))
+    assert ["command line", "/usr/share/dotnet/dotnet /app/scn/Scenarios.dll convoy 11"] in page["facts"]
+    charts = [(s["name"], chart["name"]) for s in page["sections"] for chart in s["charts"]]
+    assert charts == [("activities", "activities"), ("alloc", "rate"), ("threads", "states")]
+
+
+def test_names_of_threads_are_shown_where_they_are_known() -> None:
+    builder = TraceBuilder(format="nettrace6").thread(7, "pump").at(MS).sample().at(2 * MS).sample()
+    page = data_of(report_page(clrevents.open(builder.build())))
+    (threads,) = (section["tables"] for section in page["sections"] if section["name"] == "threads")
+    (names,) = (c["texts"] for c in threads[0]["columns"] if c["name"] == "name")
+    assert [page["texts"][name] for name in names] == ["pump"]
+
+
+UNREADABLE: Final = """[...document.querySelectorAll(".chart")].flatMap((chart) => {
+  const room = chart.getBoundingClientRect();
+  const texts = [...chart.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+  const bad = ([, a], place) => a.left < room.left || texts.slice(place + 1).some(([, b]) => meet(a, b));
+  return texts.filter(bad).map(([text]) => text);
+})"""
+"""Texts of charts that lie on one another, or begin outside of the picture."""
+
 ALIKE: Final = ("tbody tr:nth-child(n + 3)", "svg g")
 """What axe-core needs not look at: rows like those above them, and the insides of pictures."""
 
@@ -90,6 +115,10 @@ def test_every_section_opens_in_light_and_dark(browser: Any, pages: Path, name: 
         charts = [chart for section in data["sections"] for chart in section["charts"] if chart["svg"]]
         assert page.tab.locator("figure svg").count() == len(charts)
         assert page.tab.evaluate("document.documentElement.scrollWidth") == 1366
+        for width in (1200, 800):
+            page.tab.set_viewport_size({"width": width, "height": 900})
+            assert page.tab.evaluate(UNREADABLE) == []
+        page.tab.set_viewport_size({"width": 1366, "height": 900})
         paper = "getComputedStyle(document.body).backgroundColor"
         assert page.tab.evaluate(paper) == "rgb(255, 255, 255)"
         assert page.serious(*ALIKE) == []
@@ -107,6 +136,7 @@ def test_sort_and_search(browser: Any, pages: Path) -> None:
     times = [duration_text(time) for time in sorted(rows.numbers("compile_ns").tolist())]
     assert len(times) == 195
     with opened(browser, pages / "net10-garbage.html") as page:
+        assert page.texts("#report-alloc .first") == ["types: System.Byte[] bytes 113 MB, share 98.6 %, samples 1,053"]
         page.tab.click("#report-jit > summary")
         table = page.tab.locator("#report-jit [data-table=methods]")
         table.locator("th button").first.wait_for()

@@ -264,7 +264,7 @@ def test_it_zooms_inside_of_its_frame_and_reaches_nothing_else(tmp_path: Path) -
         assert inside.locator("#weight").inner_text().startswith("600 ns, 60.00 % of all")
         assert inside.locator("g.box").count() == 1
         inside.locator("#reset").click()
-        assert inside.locator("g.box").count() == 5
+        assert inside.locator("g.box").count() == 4
         (frame,) = [frame for frame in page.frames if frame.parent_frame is not None]
         with pytest.raises(Exception, match="cross-origin"):
             frame.evaluate("parent.document.getElementById('out').textContent")

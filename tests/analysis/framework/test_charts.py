@@ -83,6 +83,30 @@ def test_panels_hold_the_rows_that_are_known_in_the_units_that_they_name() -> No
     assert first["encoding"]["x"]["title"] == "ms since the session started"
 
 
+def test_a_panel_without_a_value_but_0_is_not_drawn() -> None:
+    """And an area of one moment is a bar, because it has no width."""
+    (chart,) = report(
+        (1_000_000, 3_000_000, 0, "A"), (1_000_000, 1_000_000, 0, "B"), (2_000_000, None, 0, None)
+    ).charts()
+    (drawn,) = chart.to_dict()["vconcat"]
+    assert drawn["encoding"]["y"]["title"] == "size (MB)"
+    assert drawn["mark"]["type"] == "bar"
+    assert not chart.empty
+    (nothing,) = report((1_000_000, 0, 0, "A"), (2_000_000, None, 0, None)).charts()
+    assert nothing.empty
+    assert nothing.figure(100_000) == ""
+
+
+def test_times_of_a_long_trace_are_in_seconds() -> None:
+    (chart,) = report((0, 1, 2, "A"), (10_000_000_000, 2, 3, "A")).charts()
+    for panel in chart.to_dict()["vconcat"]:
+        x = panel["encoding"]["x"]
+        assert (x["title"], x["axis"]["labelExpr"]) == (
+            "s since the session started",
+            "format(datum.value / 1000, ',')",
+        )
+
+
 EACH = ChartDeclaration("each", "One for each.", (Panel("sizes", "time_ns", "took_ns", "steps", "what", each="what"),))
 
 

@@ -6,6 +6,8 @@ Queries the trace and names the results; keys are only ever added. Decodes at mo
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import attrs
@@ -19,6 +21,7 @@ from clrevents.table.stacks import cut_stacks
 from clrevents.trace import CheckResult, Loss, ProcessLife, RawPayload, Trace, passes_of, source_errors
 
 _RUNTIME_EVENTS: Final = {RUNTIME: "RuntimeInformationStart", RUNDOWN: "RuntimeInformationDCStart"}
+_PROCESS: Final = "Microsoft-DotNETCore-EventPipe", "ProcessInfo"
 _FROM_PATH: Final = re.compile(r"Microsoft\.NETCore\.App[/\\]([^/\\]+)[/\\]")
 
 
@@ -145,4 +148,16 @@ def runtime_object(trace: Trace) -> dict[str, Any] | None:
             "command_line": p.CommandLine,
             "path": p.RuntimeDllPath,
         }
+    return None
+
+
+def command_line(trace: Trace, runtime: Mapping[str, Any] | None) -> str | None:
+    """The command line of the process, by what its `runtime_object` reports, or by its own event."""
+    if runtime is not None and runtime["command_line"]:
+        return str(runtime["command_line"])
+    if any((key.provider, key.name) == _PROCESS for key in trace.event_counts()):
+        for event in trace.events("/".join(_PROCESS)):
+            # As the trace describes it.
+            with suppress(AttributeError):
+                return str(event.payload.CommandLine)
     return None

@@ -1,4 +1,5 @@
 // Lays out the page. Sections are filled when they are first opened, so that the first picture comes soon.
+const FIRST_CELLS = 3;
 const SIGNS = { info: "✓", warning: "⚠", error: "✗" };
 
 function pairs(list, lines) {
@@ -37,11 +38,22 @@ function findings() {
   })));
 }
 
+// The first row of an answer's first table: what it is about, and its first numbers.
+function firstRow(section) {
+  const table = section.tables.find((one) => one.columns.length);
+  const known = table?.columns.filter((column) => column.texts[0] !== null) ?? [];
+  if (!known.length) return [];
+  const about = known.find((column) => column.importance === 0 && !column.right);
+  const others = known.filter((column) => column !== about).sort((a, b) => a.importance - b.importance).slice(0, FIRST_CELLS);
+  const name = about ? [el("code", {}, cellText(about, 0)), " "] : [];
+  return [el("span", { class: "first" }, `${table.name}: `, ...name, others.map((column) => `${column.title} ${cellText(column, 0)}`).join(", "))];
+}
+
 function sectionPart(section) {
   const headline = section.headline.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, value)));
   const tags = section.coverage === "full" ? [] : [el("span", { class: "tag" }, `${section.coverage} data`)];
   const summary = el("summary", {}, el("span", {}, el("h3", {}, section.name)), el("span", {},
-    el("span", { class: "question" }, section.question, ...tags), el("span", { class: "headline" }, ...headline)));
+    el("span", { class: "question" }, section.question, ...tags), el("span", { class: "headline" }, ...headline), ...firstRow(section)));
   const body = el("div", { class: "body" });
   const made = el("details", { class: "report", id: `report-${section.name}` }, summary, body);
   made.fill = () => { if (!body.childElementCount) fillSection(body, section); };

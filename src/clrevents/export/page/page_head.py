@@ -20,7 +20,7 @@ from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.run.answerable import answerable
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.errors import Problem, TraceError
-from clrevents.export.files.facts import runtime_object
+from clrevents.export.files.facts import command_line, runtime_object
 from clrevents.export.page.page_assembly import shown_text
 from clrevents.trace import Trace, passes_of
 
@@ -40,7 +40,7 @@ def page_facts(trace: Trace) -> list[tuple[str, str]]:
     facts = [
         ("file", os.path.basename(info.path or "") or "trace in memory"),
         ("format", f"{info.format} {info.version}, {8 * info.pointer_size}-bit"),
-        ("runtime", _runtime_text(trace)),
+        *_runtime_facts(trace),
         ("process", process),
         ("start", start),
         ("duration", duration_text(scan.duration_ns)),
@@ -50,13 +50,15 @@ def page_facts(trace: Trace) -> list[tuple[str, str]]:
     return [(shown_text(name), shown_text(value)) for name, value in facts]
 
 
-def _runtime_text(trace: Trace) -> str:
-    """Which runtime it was. Its command line is left out: it may contain secrets."""
+def _runtime_facts(trace: Trace) -> list[tuple[str, str]]:
+    """Which runtime it was, and the command line of its process, if recorded."""
     try:
         found = runtime_object(trace)
+        command = command_line(trace, found)
     except TraceError:
-        found = None
-    return "unknown" if found is None else f".NET {found['version'] or found['bcl_version']} ({found['sku']})"
+        found = command = None
+    version = "unknown" if found is None else f".NET {found['version'] or found['bcl_version']} ({found['sku']})"
+    return [("runtime", version), *([("command line", command)] if command else [])]
 
 
 def page_kinds(trace: Trace) -> dict[str, Any]:

@@ -35,13 +35,11 @@ _LARGEST: Final = 200_000
 
 def page_charts(found: Answer[Any], begin: Begin = drawn_later) -> list[Callable[[], dict[str, str]]]:
     """What gives the charts of an answer that draw something. Each has an `svg`, or the reason why it has none."""
-    return [_page_chart(found, chart, begin) for chart in found.charts() if any(map(len, chart.tables.values()))]
+    return [_page_chart(found, chart, begin) for chart in found.charts() if not chart.empty]
 
 
 def _page_chart(found: Answer[Any], chart: Chart, begin: Begin) -> Callable[[], dict[str, str]]:
     made = {"name": chart.name, "about": chart.declared.description, "svg": "", "why": ""}
-    if chart.empty:
-        return lambda: {**made, "why": "nothing to draw: it did not happen, or was not recorded"}
     drawn = begin(chart, _LARGEST)
 
     def finished() -> dict[str, str]:
@@ -140,6 +138,7 @@ def _page_column(
         "title": heading(column.name, column.cell),
         "about": column.description,
         "right": is_number(column.cell),
+        "importance": column.importance,
     }
     values = rows.column(column.name).tolist()
     made["texts"] = [None if value is None else texts.place(text) for value, text in zip(values, shown, strict=True)]

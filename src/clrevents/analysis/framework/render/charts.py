@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+import numpy as np
+
 from clrevents._util.html import MOST_HTML, html_text
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
@@ -54,6 +56,9 @@ _COARSER: Final = (_FINE, Fineness(300, 500, 6), Fineness(100, 100, 4), Fineness
 _SMALL: Final = 60
 _VEGA_LITE: Final = "https://vega.github.io/schema/vega-lite/v6.json"
 _TIME: Final = "ms since the session started"
+_LONG_MS: Final = 10_000
+_ABOVE: Final = {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -8}
+"""Where the name of lines stands: above their labels, which may be long."""
 _WIDTH, _HEIGHT = 700, 160
 _SCALES: Final[Mapping[str, tuple[float, str]]] = {"ns": (1e6, "ms"), "bytes": (1e6, "MB"), "ratio": (0.01, "%")}
 
@@ -121,9 +126,14 @@ class Chart:
         return self.declared.name
 
     @property
+    def _panels(self) -> list[Panel]:
+        """Those that show something: a value other than 0."""
+        return [panel for panel in self.declared.panels if _drawable(panel, self.tables[panel.table])]
+
+    @property
     def empty(self) -> bool:
         """Whether there is nothing to draw, because it did not happen or was not recorded."""
-        return not any(len(self.tables[panel.table].table) for panel in self.declared.panels)
+        return not self._panels
 
     def to_dict(self) -> dict[str, Any]:
         """The chart as Vega-Lite, with its data."""
@@ -135,10 +145,12 @@ class Chart:
         return found
 
     def _drawn(self, fineness: Fineness) -> dict[str, Any]:
+        panels = [_panel(panel, self.tables[panel.table], fineness) for panel in self._panels or self.declared.panels]
+        _say_seconds(panels)
         return {
             "$schema": _VEGA_LITE,
             "title": {"text": _label(self.title), "subtitle": self.declared.description},
-            "vconcat": [_panel(panel, self.tables[panel.table], fineness) for panel in self.declared.panels],
+            "vconcat": panels,
             "resolve": {"scale": {"x": "shared", "color": "independent", "shape": "independent"}},
         }
 
@@ -192,6 +204,22 @@ class Chart:
         return self.figure(MOST_HTML) or None
 
 
+def _drawable(panel: Panel, rows: ReportTable[Any]) -> bool:
+    columns = [rows.column(name) for name in (panel.x, panel.y, panel.until) if name is not None]
+    known = np.logical_and.reduce([column.known for column in columns])
+    return bool(known.any() if panel.mark == "span" else columns[1].filled(0)[known].any())
+
+
+def _say_seconds(panels: Sequence[dict[str, Any]]) -> None:
+    """The times of a long trace, in seconds."""
+    times = [mark.get("until", mark["x"]) for panel in panels for mark in panel["data"]["values"]]
+    if max(times, default=0) >= _LONG_MS:
+        for panel in panels:
+            x = panel.get("spec", panel)["encoding"]["x"]
+            x["title"] = _TIME.replace("ms", "s", 1)
+            x["axis"]["labelExpr"] = "format(datum.value / 1000, ',')"
+
+
 def _panel(panel: Panel, rows: ReportTable[Any], fineness: Fineness) -> dict[str, Any]:
     if panel.until is not None:
         return _spans(panel, panel.until, rows, fineness.spans)
@@ -220,6 +248,8 @@ def _panel(panel: Panel, rows: ReportTable[Any], fineness: Fineness) -> dict[str
         "bar": {"type": "bar", "width": 2},
         "point": {"type": "point", "filled": True},
     }
+    # Of one moment, areas and lines show nothing.
+    alone = panel.mark in ("area", "line") and len({value["x"] for value in values}) == 1
     coding = {
         "x": _time(),
         "y": {"field": "y", "type": "quantitative", "title": None if panel.each else _title(y)},
@@ -229,7 +259,7 @@ def _panel(panel: Panel, rows: ReportTable[Any], fineness: Fineness) -> dict[str
         # Told apart by their shape, too, where they are points.
         if panel.mark == "point":
             coding["shape"] = {"field": "by", "type": "nominal", "title": _words(panel.by)}
-    made = {"mark": marks[panel.mark], "encoding": coding, "width": _WIDTH, "height": _HEIGHT}
+    made = {"mark": marks["bar" if alone else panel.mark], "encoding": coding, "width": _WIDTH, "height": _HEIGHT}
     if panel.each is None:
         return {"data": {"values": values}, **made}
     return {
@@ -260,7 +290,13 @@ def _spans(panel: Panel, until: str, rows: ReportTable[Any], most: int) -> dict[
     coding = {
         "x": _time(),
         "x2": {"field": "until"},
-        "y": {"field": "y", "type": "nominal", "title": _words(panel.y), "sort": [_label(line) for line in lines]},
+        "y": {
+            "field": "y",
+            "type": "nominal",
+            "title": _words(panel.y),
+            "axis": _ABOVE,
+            "sort": [_label(line) for line in lines],
+        },
     }
     if panel.by is not None:
         coding["color"] = _colour(panel.by)
@@ -274,7 +310,9 @@ def _spans(panel: Panel, until: str, rows: ReportTable[Any], most: int) -> dict[
 
 
 def _time() -> dict[str, Any]:
-    return {"field": "x", "type": "quantitative", "title": _TIME, "scale": {"zero": False}}
+    # Labels at the ends stay where their ticks are, clear of their neighbours.
+    axis = {"labelFlush": False, "tickCount": 8}
+    return {"field": "x", "type": "quantitative", "title": _TIME, "scale": {"zero": False}, "axis": axis}
 
 
 def _colour(column: str) -> dict[str, Any]:

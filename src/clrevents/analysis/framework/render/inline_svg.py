@@ -17,6 +17,7 @@ from clrevents.table.table import needed
 
 _INK: Final = "currentColor"
 _FRAME: Final = {"stroke": "transparent"}
+_SIZES: Final = {"labelFontSize": 12, "titleFontSize": 12}
 _PAGE_COLOURS: Final[dict[str, Any]] = {
     "aria": False,
     "background": "transparent",
@@ -24,9 +25,16 @@ _PAGE_COLOURS: Final[dict[str, Any]] = {
     "axis": {
         **dict.fromkeys(("labelColor", "titleColor", "domainColor", "tickColor", "gridColor"), _INK),
         "gridOpacity": 0.15,
+        **_SIZES,
+        "titlePadding": 8,
     },
-    "legend": {"labelColor": _INK, "titleColor": _INK},
-    "header": {"labelColor": _INK, "titleColor": _INK},
+    # Below, so that the page's width is the picture's.
+    "legend": {
+        **dict.fromkeys(("labelColor", "titleColor"), _INK),
+        **_SIZES,
+        **{"orient": "bottom", "columns": 3, "columnPadding": 30, "labelLimit": 180, "symbolLimit": 12},
+    },
+    "header": {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12},
 }
 """What Vega-Lite calls `config`: read on light and on dark paper."""
 _SPACE: Final = "{http://www.w3.org/2000/svg}"

@@ -113,7 +113,7 @@ class WaitingThread(Row):
     """A thread that waited for locks."""
 
     thread_id: ThreadId = column("The thread.")
-    thread_name: Word | None = column("Its name; null if unknown.", hidden=True)
+    thread_name: Word | None = column("Its name; null if unknown.")
     count: Count = column("How many contentions began.")
     waited_ns: DurationNs | None = column("How long it waited; null if no length is known.")
     away_ns: DurationNs | None = column(

@@ -440,7 +440,7 @@ REPORT: Final = ReportDeclaration(
     parameters=NoParameters,
     shown=(
         *("thread_id", "role", "running_ns", "ready_ns", "native_ns", "waiting_ns", "main_wait", "unknown_ns"),
-        "cpu_samples_ns",
+        *("cpu_samples_ns", "name"),
     ),
     examples=(
         ("What did each thread do?", "clrevents threads app.nettrace"),

@@ -125,7 +125,7 @@ class ThreadRow(SpanRow):
     managed_index: Ordinal | None = column(
         "The number that the program knows it by, `ManagedThreadId`; null if unknown.", hidden=True
     )
-    name: PrivateText | None = column("Its name; null if unknown.", hidden=True)
+    name: PrivateText | None = column("Its name; null if unknown.")
     start_ns: Ns = column("When it was created, or first seen.", hidden=True)
     end_ns: Ns = column(
         "When it ended, or was last seen, plus the time covered by its last sample; never after tracing stopped.",

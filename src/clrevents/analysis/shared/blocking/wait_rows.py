@@ -84,7 +84,7 @@ class BlockedThread(Row):
     """A thread that waited."""
 
     thread_id: ThreadId = column("The thread.")
-    thread_name: Word | None = column("Its name; null if unknown.", hidden=True)
+    thread_name: Word | None = column("Its name; null if unknown.")
     count: Count | None = column("How many waits of the program began; null if some were seen only in samples.")
     waited_ns: DurationNs | None = column("How long it waited; null if no length is known.")
     max_ns: DurationNs | None = column("The longest wait; null if no length was recorded.")
