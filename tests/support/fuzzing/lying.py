@@ -11,13 +11,12 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
-from clrevents.schema.lack_mark import FIELDS, ID, LACKED
-
 from asked_events import known_events
 from clrevents.encode.values import NO_GUID, EventRecord, MetadataRecord, TraceHeader
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Undescribable, Variant
 from clrevents.schema.layout import Layout
+from clrevents.schema.own_marks import LACKED, PROVIDER
 from cost_recipes import payload
 from plain_trace import GENERATIONS, PlainTrace
 
@@ -107,8 +106,8 @@ def lying_trace(rng: random.Random) -> bytes:
 
 def _lack(trace: PlainTrace, rng: random.Random) -> None:
     """Marks as if this were a copy, of foreign values and at times described otherwise."""
-    fields, number = rng.choice((FIELDS, lie(FIELDS, rng))), len(trace.kinds) + 1
-    trace.kinds[number] = MetadataRecord(number, LACKED[0], ID, 0, LACKED[1], 0, 5, None, fields)
+    fields, number = rng.choice((LACKED.fields, lie(LACKED.fields, rng))), len(trace.kinds) + 1
+    trace.kinds[number] = MetadataRecord(number, PROVIDER, LACKED.id, 0, LACKED.name, 0, 5, None, fields)
     values = (-1, 0, 1, 2, 3, 4, 1000, 1 << 62, -(1 << 63), (1 << 63) - 1)
     for _ in range(rng.choice((1, 1, 5))):
         what = rng.choice((1, 2, 3, 3, 4, 5))

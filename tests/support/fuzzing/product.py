@@ -29,8 +29,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from clrevents.schema.lack_mark import LACKED
-
 import clrevents
 import plain_headers
 from clrevents import LimitError, Limits, PayloadError, RawPayload, Trace, TraceError, TraceWarning, UnreadableError
@@ -56,6 +54,7 @@ from clrevents.mcp.roots import Roots
 from clrevents.reference import Codec, codec
 from clrevents.rewrite import cut, redact, redaction_rules
 from clrevents.schema.dynamic import Learned
+from clrevents.schema.own_marks import LACKED
 from clrevents.trace.decoder import Decoder
 from exercise import exercise
 from firefox_rules import check_profile
@@ -729,7 +728,7 @@ def _cut_whole(data: bytes) -> None:
             found, said = _reading(copy), _lacked(copy)
     # Of a kind without a description, nothing can be written; a description may lack the provider's name, too.
     every, events = (
-        Counter({e: count for e, count in reading.events.items() if (e[0].provider, e[0].name) != LACKED})
+        Counter({e: count for e, count in reading.events.items() if (e[0].provider, e[0].name) != LACKED.event})
         for reading in (expected, found)
     )
     known = Counter({event: count for event, count in every.items() if event[0].provider})
