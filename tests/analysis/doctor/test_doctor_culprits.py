@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+import clrevents
 from built_collections import GcTrace
 from built_waits import start, stop
 from clrevents.analysis.doctor.diagnosis import Finding
-from clrevents.analysis.doctor.diagnosis_texts import culprit_text
+from clrevents.analysis.doctor.diagnosis_texts import culprit_text, detail_lines, diagnosis_lines
 from clrevents.events import (
     GCAllocationKind,
     GCAllocationTick_V4,
@@ -18,6 +19,7 @@ from clrevents.events import (
     PinObjectAtGCTime_V0,
 )
 from clrevents.testing.builder import TraceBuilder
+from project_files import FIXTURES
 from report_laws import opened
 
 MB = 1_000_000
@@ -190,3 +192,11 @@ def test_few_full_collections_clear_no_heap_that_grew(kept: int, state: str) -> 
     found = judged(trace, "gc.growth")
     assert found.state == state
     assert "3 full collections are too few to see the heap grow" in found.title
+
+
+def test_no_line_is_wider_than_the_terminal_but_what_is_copied() -> None:
+    with clrevents.open(FIXTURES / "net10-starvation.nettrace.gz") as trace:
+        found = trace.doctor("pool.*")
+    for width in range(40, 120):
+        lines = [*diagnosis_lines(found, width), *detail_lines(found, width)]
+        assert all(len(line) <= width for line in lines if not line.strip().startswith(("look: ", "record: ")))

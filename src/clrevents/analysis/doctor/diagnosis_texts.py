@@ -54,15 +54,15 @@ def diagnosis_lines(found: Concluded, width: int | None, most: int = MOST) -> li
     lines = [headline(found)]
     wrong = [one for one in found.findings if one.state == "found"]
     for number, one in enumerate(wrong[:most], 1):
-        lines += ["", *_wrapped(f"{number}. {one.rule} ({impact_text(one)}): {one.title}", width, 3)]
-        lines += [part for text in _parts(one) for part in _wrapped(f"   {text}", width, 5)]
+        lines += ["", *wrapped(safe(f"{number}. {one.rule} ({impact_text(one)}): {one.title}"), width, 3)]
+        lines += [part for text in _parts(one) for part in wrapped(safe(f"   {text}"), width, 5)]
         # On one line, to be copied.
         lines.append(safe(f"   look: {one.next_command}"))
     if len(wrong) > most:
         lines.append(f"… and {counted(len(wrong) - most, 'more finding')}")
     unknown = [one.rule for one in found.findings if one.state == "cannot tell"]
     folded = f"cannot tell: {', '.join(_families(unknown))}; --rule NAME says why"
-    return [*lines, *(["", *_wrapped(folded, width, 2)] if unknown else [])]
+    return [*lines, *(["", *wrapped(safe(folded), width, 2)] if unknown else [])]
 
 
 def _families(rules: Iterable[str]) -> Iterator[str]:
@@ -90,7 +90,7 @@ def unknown_lines(found: Concluded, width: int | None) -> list[str]:
             by_reason.setdefault(one.title, []).append(one.rule)
     lines = [""] if by_reason else []
     for reason, rules in by_reason.items():
-        lines += _wrapped(f"cannot tell {', '.join(rules)}: {reason}", width, 2)
+        lines += wrapped(safe(f"cannot tell {', '.join(rules)}: {reason}"), width, 2)
     return lines
 
 
@@ -116,20 +116,12 @@ def detail_lines(found: Concluded, width: int | None) -> list[str]:
             "record": one.record,
         }
         lines += [""] if lines else []
-        lines += _wrapped(f"{one.rule}: {one.state}: {one.title}", width, 2)
+        lines += wrapped(safe(f"{one.rule}: {one.state}: {one.title}"), width, 2)
         for name, text in parts.items():
             if text:
-                lines += _wrapped(f"  {name}: {text}", width, 4)
+                lines += wrapped(safe(f"  {name}: {text}"), width, 4)
         lines.append(safe(f"  look: {one.next_command}"))
     return lines
-
-
-def _wrapped(text: str, width: int | None, indent: int) -> list[str]:
-    lead = text[: len(text) - len(text.lstrip())]
-    return [
-        f"{lead}{line}" if place == 0 else line
-        for place, line in enumerate(wrapped(safe(text.lstrip()), width, indent))
-    ]
 
 
 def diagnosis_markdown(found: Concluded) -> Iterator[str]:
