@@ -353,7 +353,9 @@ def test_values_of_another_tools_session_are_said_to_be_that() -> None:
     found = told(second)
     assert [row.other_session for row in found.series] == [True]
     assert found.facts.other_sessions == ("abc",)
-    assert "other-session" in note_ids(found)
+    (said,) = (note.message for note in found.notes if note.id == "other-session")
+    assert "already running (abc): their" in said
+    assert "session-refused" not in note_ids(found)
     assert [(row.kind, row.session_id) for row in found.problems] == [("session refused", "abc")]
     # The first one hears of it, too, and has values before.
     first = metered()
@@ -363,7 +365,12 @@ def test_values_of_another_tools_session_are_said_to_be_that() -> None:
     value(first, "CounterRateValuePublished", rate="1", value="2")
     found = told(first)
     assert [row.other_session for row in found.series] == [False]
-    assert "other-session" not in note_ids(found)
+    assert not {"other-session", "session-refused"} & note_ids(found)
+    # One of which nothing came, as when nothing that it asks for is there.
+    refused = metered()
+    meter(refused, "MultipleSessionsNotSupportedError", runningSessionId="abc")
+    (said,) = (note.message for note in told(refused).notes if note.id == "session-refused")
+    assert said == "metrics were refused: the process publishes them for a session of another tool (abc)"
 
 
 def test_what_the_source_reports_is_a_table() -> None:

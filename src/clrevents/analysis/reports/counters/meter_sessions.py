@@ -120,6 +120,10 @@ class MeterSessions:
             session for session, place in self._refused.items() if self._first_seen.get(session, place) > place
         )
 
+    def unheard(self) -> frozenset[str]:
+        """Sessions of other tools that one of this trace was refused for, and of which nothing came."""
+        return frozenset(session for session in self._refused if session not in self._first_seen)
+
     def instrument(self, session: str | None, meter: str, version: str, name: str) -> str | None:
         """The type of an instrument; None for one that was never announced."""
         found = self._instruments.get((session or "", meter, version, name))

@@ -258,6 +258,10 @@ class CountersCollector(Collector[CountersReport]):
                 f"running ({who}): their instruments and intervals, not the requested ones"
             )
             notes.append(Note("other-session", "warning", text, ("series", "values"), {"sessions": len(others)}))
+        if unheard := self._sessions.unheard():
+            who = ", ".join(sorted(unheard)[:_MOST_NAMES])
+            text = f"metrics were refused: the process publishes them for a session of another tool ({who})"
+            notes.append(Note("session-refused", "warning", text, ("series", "values")))
         used = np.unique(shown.series).tolist()
         ambiguous = sum(split(keys[number]).ambiguous for number in used)
         if ambiguous:
