@@ -83,7 +83,7 @@ def files() -> Iterator[tuple[str, bytes]]:
                 out.unlink(missing_ok=True)
             said("report", file, "-o", f"{folder}/page.html")
             yield f"{label} as page", Path(folder, "page.html").read_bytes()
-            for command in (("cut", "--start", "20%", "--end", "60%"), ("redact",)):
+            for command in (("cut", "--start", "20%", "--end", "60%"), ("redact", "--key", "0011")):
                 said(command[0], file, "-o", f"{folder}/{command[0]}.nettrace", *command[1:])
                 copy = Path(folder, f"{command[0]}.nettrace")
                 yield f"{label} {command[0]}", copy.read_bytes() if copy.exists() else b""
