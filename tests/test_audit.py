@@ -7,6 +7,9 @@ from types import ModuleType
 
 import pytest
 
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.events import WaitHandleWaitSource, WaitHandleWaitStart_V0, WaitHandleWaitStop_V0
+from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import passes_of
 from project_files import ROOT, loaded, unpacked
 from report_laws import opened
@@ -67,3 +70,38 @@ def test_a_stack_block_that_is_missing_is_told(audit: ModuleType) -> None:
     assert threads.metrics["native_total"].value is None
     assert "missing-stacks" in {note.id for note in threads.notes}
     assert "missing-stacks" not in {note.id for note in gc.notes}
+
+
+def test_a_missing_stack_block_is_in_the_verdicts(audit: ModuleType) -> None:
+    data = unpacked(ROOT / "fixtures" / "net10-convoy.nettrace.gz")
+    found = audit.blocks(data)
+    place = next(place for place, (name, _, _) in enumerate(found) if name == "StackBlock")
+    with opened(audit.removed(data, found, place)) as trace:
+        checked, said = trace.check(), str(trace.summary())
+    assert not checked.ok
+    assert checked.stackless == 7838
+    assert checked.verdict == "11,034 events; 7,838 events refer to stacks that the file does not have"
+    assert "stacks are missing" in said
+
+
+def test_a_wait_across_a_loss_has_no_length() -> None:
+    """Its begin and its end may be those of two waits; next to the loss, lengths stay lower bounds."""
+
+    def waited(*steps: str) -> Metric:
+        builder = TraceBuilder().thread(7)
+        for at, step in enumerate(steps, 1):
+            builder.at(at * 1_000_000)
+            if step == "lost":
+                builder.lose(3)
+            else:
+                builder.event(
+                    WaitHandleWaitStart_V0(WaitHandleWaitSource.Unknown, 1, 0)
+                    if step == "begin"
+                    else WaitHandleWaitStop_V0(0)
+                )
+        with opened(builder.build()) as trace:
+            return trace.report("waits").metrics["event_total"]
+
+    assert waited("begin", "lost", "end", "begin", "end").value is None
+    beside = waited("begin", "end", "lost", "begin", "end")
+    assert (beside.value, beside.low, beside.high) == (2_000_000, 2_000_000, None)

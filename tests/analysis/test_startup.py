@@ -214,12 +214,14 @@ def test_self_times_fit_into_the_time(name: str) -> None:
 
 @pytest.mark.parametrize("cut", ["10%", 20_000_000, 49_868_000])
 def test_windows_add_up(cut: Any) -> None:
-    with clrevents.open(fixture("net10-method-interop")) as trace:
+    with clrevents.open(fixture("net10-garbage")) as trace:
         whole, *halves = trace.report("startup"), trace.report("startup", end=cut), trace.report("startup", start=cut)
     names = [name for kind in ("jit", "lookup") for name in (f"{kind}_total", f"{kind}_to_main", f"{kind}_count")]
     names += ["lookups_found", "lookups_missed", "jit_missed", "jit_rejected", "events_to_main"]
+    names = [name for name in names if whole.metrics[name].value is not None]
     first, second, all_ = (np.array(numbers(found, *names)) for found in (*halves, whole))
     assert (first + second).tolist() == all_.tolist()
+    assert names[0] == "jit_total"
     assert all_[0] > 0
     assert numbers(halves[1], "runtime_to_main") == numbers(whole, "runtime_to_main")
     assert {m.moment for m in halves[0].moments} | {m.moment for m in halves[1].moments} == set(moments(whole))
@@ -323,7 +325,7 @@ def test_precompiled_code(flags: int, code: int | None, expected: str) -> None:
     if code is not None:
         builder.event(R2RGetEntryPointStart_V0(1, 0)).event(R2RGetEntryPoint_V0(1, "App.Program", "M", "()", code, 0))
     builder.event(jitting(1)).event(jitted(1, flags=flags)).event(jitting(2, "Main")).event(jitted(2, "Main"))
-    found = built(builder)
+    found = built(builder.event(TieredCompilationResume_V0(0, 1)))
     assert [c.precompiled for c in found.compilations] == [expected, "none"]
     assert numbers(found, "lookups_found", "lookups_missed") == (1 + (code == 7), int(code == 0))
     assert [lookup.found for lookup in found.lookups] == [True] + ([] if code is None else [bool(code)])

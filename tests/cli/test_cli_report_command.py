@@ -205,7 +205,10 @@ def test_losses_and_damage(run: Run, tmp_path: Path, name: str) -> None:
     path.write_bytes(builder.build())
     result = run(name, path)
     assert result.exit_code == 0
-    assert "3 events were lost while recording on 1 thread; rows that may be affected are marked" in result.stderr
+    assert (
+        "3 events were lost while recording on 1 thread; rows that may be affected are marked, and facts"
+        in result.stderr
+    )
     assert run(name, path, "--fail-on", "loss").exit_code == 3
     path.write_bytes(builder.build()[:-30])
     assert run(name, path).exit_code == 3

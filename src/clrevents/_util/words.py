@@ -79,3 +79,8 @@ def markdown_text(text: str) -> str:
     for character in "\\`*_[]|~#":
         text = text.replace(character, f"\\{character}")
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+
+
+def missing_stacks(count: int) -> str:
+    """That events have no stack because its block is missing."""
+    return f"{counted(count, 'event refers', 'events refer')} to stacks that the file does not have"

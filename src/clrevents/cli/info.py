@@ -14,7 +14,7 @@ import click
 
 import clrevents
 from clrevents._util.units import duration_text, moment_text, size_text
-from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events
+from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events, missing_stacks
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.recording.recording_kind import KIND_WORDS
 from clrevents.analysis.framework.run.answerable import asked_and_needed, trace_answers
@@ -225,6 +225,8 @@ def _trust_text(found: dict[str, Any]) -> str:
     if found["lost"]:
         threads = {t["thread_id"] for t in found["losses"]}
         parts.append(f"{lost_events(found['lost'])}, on {counted(len(threads), 'thread')}")
+    if found["stackless"]:
+        parts.append(missing_stacks(found["stackless"]))
     faults = sum(p["severity"] == "payload" for p in problems)
     if faults:
         parts.append(f"{counted(faults, 'payload does', 'payloads do')} not fit")

@@ -10,7 +10,7 @@ import numpy as np
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events
+from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events, missing_stacks
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKey
@@ -99,14 +99,20 @@ class CheckResult:
         return self.severities.get("payload", 0)
 
     @property
+    def stackless(self) -> int:
+        """The number of events that refer to a stack that the trace does not have."""
+        return self.problem_counts.get("missing-stack", 0)
+
+    @property
     def unknown(self) -> int:
         """The number of events whose fields neither the registry nor the trace describes."""
         return sum(k.unknown for k in self.kinds.values())
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is lost or damaged and every known payload fits its layout; `unknown` events do not count."""
-        return not (self.damaged or self.payload_faults or self.lost)
+        """Whether nothing is lost or damaged, no stack is missing and every known payload fits its layout; `unknown`
+        events do not count."""
+        return not (self.damaged or self.payload_faults or self.lost or self.stackless)
 
     @property
     def verdict(self) -> str:
@@ -116,6 +122,8 @@ class CheckResult:
             parts.append(f"damaged in {counted(self.severities['damage'], 'place')}")
         if self.lost:
             parts.append(lost_events(self.lost))
+        if self.stackless:
+            parts.append(missing_stacks(self.stackless))
         if self.payload_faults:
             parts.append(counted(self.payload_faults, "payload does not fit its layout", _MISFITS))
         if not self.complete:

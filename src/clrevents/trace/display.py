@@ -43,6 +43,8 @@ class Facts(Protocol):
     @property
     def problems(self) -> Problems: ...
     @property
+    def stackless(self) -> Loss | None: ...
+    @property
     def complete(self) -> bool: ...
     @property
     def threads(self) -> tuple[Any, ...]: ...
@@ -56,6 +58,8 @@ def banner(facts: Facts) -> str:
         parts.append(f"DAMAGED in {counted(damage, 'place')}")
     if facts.lost:
         parts.append(f"{counted(facts.lost, 'event was', 'events were')} LOST while recording")
+    if facts.stackless is not None:
+        parts.append("stacks are missing")
     if not facts.complete and not damage:
         parts.append("the end is missing")
     return "; ".join(parts)

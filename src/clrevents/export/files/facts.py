@@ -45,6 +45,7 @@ def trace_object(trace: Trace) -> dict[str, Any]:
     info = trace.info
     counts = trace.event_counts()
     brief = brief_object(trace)
+    scan = passes_of(trace).scan()
     return {
         "file": brief["file"],
         "format": brief["format"],
@@ -74,7 +75,8 @@ def trace_object(trace: Trace) -> dict[str, Any]:
             for t in trace.threads
         ],
         "lost": trace.lost,
-        "losses_visible": passes_of(trace).scan().losses_visible,
+        "losses_visible": scan.losses_visible,
+        "stackless": 0 if scan.stackless is None else scan.stackless.count,
         "losses": [loss_object(x) for x in trace.losses],
         "problems": [problem_object(p) for p in (*trace.problems, *source_errors(passes_of(trace)))],
     }

@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 
 from clrevents._util.units import duration_text, moment_text
-from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events
+from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events, missing_stacks
 from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.analysis.doctor.diagnosis_texts import MOST, culprit_text, headline, impact_text
 from clrevents.analysis.framework.model.answer import Answer
@@ -80,10 +80,12 @@ def page_trust(trace: Trace, answers: Mapping[str, Answer[Any]], broken: TraceEr
         lines.append(("warning", "the end of the trace is missing: the recording was cut off"))
     if scan.lost:
         lines.append(("error", _lost_text(scan)))
+    if scan.stackless is not None:
+        lines.append(("error", missing_stacks(scan.stackless.count)))
     faults = [problem for problem in trace.problems if problem.severity == "payload"]
     lines += [("warning", _problem_text(problem)) for problem in faults]
     doubtful = [name for name, found in answers.items() if _doubts(found)]
-    notes = sum(problem.severity == "note" for problem in trace.problems)
+    notes = sum(problem.severity == "note" and problem.kind != "missing-stack" for problem in trace.problems)
     if notes:
         lines.append(("info", f"{counted(notes, 'note')} from the reader, which affect no number"))
     more = len(lines) - _PROBLEMS

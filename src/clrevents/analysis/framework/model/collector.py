@@ -7,7 +7,7 @@ of methods, stacks, the window and all holes come at the end, in the `Context`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import counted
+from clrevents._util.words import counted, missing_stacks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.cell_ranges import CellRanges
 from clrevents.analysis.framework.model.needs import Need, SeenKinds, coverage, met, missing_notes
@@ -105,6 +105,11 @@ class Troubles:
         """The holes, to be asked about spans."""
         return Marks(self.holes)
 
+    @cached_property
+    def gaps(self) -> Marks:
+        """Those in which events are missing, not only their stacks."""
+        return Marks([hole for hole in self.holes if hole.cause != "stacks"])
+
     def beyond(self, ends: NDArray[np.int64]) -> NDArray[np.bool_]:
         """What ends where events may be missing because the end is."""
         return np.asarray(ends >= self.known_ns) if self.known_ns < FOREVER else np.zeros(len(ends), dtype=np.bool_)
@@ -119,24 +124,25 @@ class Troubles:
                 count = sum(h.count for h in mine)
                 threads = len({h.thread_id for h in mine})
                 text = f"{counted(count, 'event was', 'events were')} {what} on {counted(threads, 'thread')}"
-                text += "; rows that may be affected are marked"
-                found.append(Note(id, "warning", text, ("lossy",), {"events": count}))
+                text += "; rows that may be affected are marked, and facts count what was recorded"
+                found.append(Note(id, "warning", text, ("lossy", "facts"), {"events": count}))
         if self.damaged and not any(note.id == "damage" for note in found):
             text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing nearby"
-            found.append(Note("damage", "error", text, (), {"places": self.damaged}))
+            found.append(Note("damage", "error", text, ("facts",), {"places": self.damaged}))
         stackless = sum(hole.count for hole in self.holes if hole.cause == "stacks" and _meets(hole, self.window))
         if stackless:
-            text = f"{counted(stackless, 'event refers', 'events refer')} to stacks that the file does not have"
-            found.append(Note("missing-stacks", "error", text, ("lossy",), {"events": stackless}))
+            found.append(
+                Note("missing-stacks", "error", missing_stacks(stackless), ("lossy", "facts"), {"events": stackless})
+            )
         if not self.part.whole:
             text = "the trace is a part of another; what happened before or after it is unknown"
             found.append(Note("cut", "info", text))
         if not self.complete and self.window.high > self.known_ns:
             text = (
                 f"the end of the trace is missing: from {duration_text(self.known_ns)} on events may be missing, and "
-                "anything without an end may in fact have ended"
+                "anything without an end may in fact have ended; facts count what was recorded"
             )
-            found.append(Note("no-end", "warning", text))
+            found.append(Note("no-end", "warning", text, ("facts",)))
         if self.join is not None:
             found.append(self.join.note())
         if self.redacted:
@@ -260,7 +266,7 @@ class Context:
             return made
         shape = shape_of(row_class)
         starts, ends = _times(made)
-        lossy = self._touched(made, starts, ends)
+        lossy = self._touched(made, starts, ends, self.marks) | self.troubles.beyond(ends)
         if own is not None:
             timeless = shape.span is None and shape.at is None and shape.since is None
             lossy = np.asarray(own, dtype=np.bool_) | (False if timeless else lossy)
@@ -276,14 +282,16 @@ class Context:
         made = made.replaced(**changed)
         return made if inside.all() else made.take(np.flatnonzero(inside))
 
-    def _touched(self, rows: ReportTable[Any], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _touched(
+        self, rows: ReportTable[Any], starts: NDArray[np.int64], ends: NDArray[np.int64], marks: Marks
+    ) -> NDArray[np.bool_]:
         """Which rows touch a hole of one of their threads; of any thread, if none of theirs is known."""
         threads = [rows.numbers(name, _NOBODY) for name in shape_of(rows.row_class).threads]
-        found = self.marks.touched(starts, ends, threads)
-        if threads and self.marks:
+        found = marks.touched(starts, ends, threads)
+        if threads and marks:
             unknown = np.flatnonzero(np.all([column == np.uint64(_NOBODY) for column in threads], axis=0))
-            found[unknown] = self.marks.touched(starts[unknown], ends[unknown])
-        return found | self.troubles.beyond(ends)
+            found[unknown] = marks.touched(starts[unknown], ends[unknown])
+        return found
 
     def overlap(self, rows: ReportTable[Any]) -> NDArray[np.int64]:
         """How much of each row's span lies in the window, in ns; 0 for one without a start or an end."""
@@ -329,7 +337,13 @@ class Context:
         held: dict[str, Any] = {name: ranges.table(name, rows) for name, rows in tables.items()}
         held["facts"] = ranges.facts(facts)
         held["metrics"] = {
-            declared.name: ranges.metric(self._given(metrics[declared.name], declared, unknown, nothing, occurred))
+            declared.name: ranges.metric(
+                self._unbridged(
+                    self._given(metrics[declared.name], declared, unknown, nothing, occurred),
+                    declared.unit,
+                    tables.values(),
+                )
+            )
             for declared in self.metrics
         }
         missing = (*missing_notes(needs, self.kinds), *self._unfit_notes(), *self.troubles.notes)
@@ -418,12 +432,24 @@ class Context:
         lacks = nothing or any(self._lacks(what, unknown) for what in declared.needs)
         if found.value == 0 and found.low is None and lacks and declared.name not in occurred:
             found = attrs.evolve(found, value=None, high=None, reason="not recorded")
-        elif lacks and found.value and found.low is None and declared.in_holes == "at least":
+        elif lacks and found.value and found.low is None and found.high is None:
             # A sum over several kinds of things, of which one was not recorded.
-            found = _bound(found, least=True)
+            found = _in_holes(found, declared, unended=False, why="not all that it depends on was recorded")
         if self._holey:
             found = _in_holes(found, declared, self.window.high > self.troubles.known_ns)
         return found if self.troubles.part.whole else self._of_part(found, declared.name)
+
+    def _unbridged(self, metric: Metric, unit: str, tables: Iterable[ReportTable[Any]]) -> Metric:
+        """The metric; a time, or a share of it, is unknown where a row reaches over a hole: the row's begin and its end
+        may belong to two different ones."""
+        if metric.value is None or metric.high is not None or unit not in ("ns", "ratio") or not self.troubles.gaps:
+            return metric
+        for rows in tables:
+            if shape_of(rows.row_class).span is not None:
+                starts, ends = _times(rows)
+                if self._touched(rows, starts + 1, ends - 1, self.troubles.gaps).any():
+                    return _unknown(metric, MISSING)
+        return metric
 
     def _lacks(self, what: str, unknown: Collection[str]) -> bool:
         """Whether this was not recorded."""
@@ -488,10 +514,10 @@ def _bound(metric: Metric, least: bool) -> Metric:
     return attrs.evolve(metric, low=None, high=metric.value if metric.high is None else metric.high)
 
 
-def _in_holes(metric: Metric, declared: MetricDeclaration, unended: bool) -> Metric:
+def _in_holes(metric: Metric, declared: MetricDeclaration, unended: bool, why: str = MISSING) -> Metric:
     """What is known of a metric where events are missing: of a share of a time whose end is missing, nothing."""
     if declared.in_holes == "unknown" or (unended and declared.merge == "none" and declared.in_holes == "at least"):
-        return _unknown(metric, MISSING)
+        return _unknown(metric, why)
     return _bound(metric, least=declared.in_holes == "at least")
 
 

@@ -49,6 +49,8 @@ from clrevents.schema.registry import SAMPLE, TPL
 
 _LOCKED: Final = Need("waits for locks", ("ContentionStart", "ContentionStop"), 0x4000, 4)
 """Not what this report is about; but without it, and without samples and names, nobody blocked is no proof."""
+_STARTED: Final = Need("when tasks start", ("TaskStarted",), 0x2, 4, TPL)
+"""Without it, a task that never started may have."""
 _KEPT: Final = {**POOL_COLUMNS, **ITEM_COLUMNS}
 
 _ANY: Final = "the thread pool"
@@ -258,6 +260,8 @@ def _changed(
 def _queued(context: Context, best: Items | None, waited: Ints | None) -> dict[str, int | None]:
     """What the best source says about items, and how long those of the window waited."""
     names = ("items", "latency_p50", "latency_p99", "latency_max", "items_before", "items_never")
+    if best is not None and best.source == "task" and met(_STARTED, context.kinds) == "unknown":
+        return dict.fromkeys(names)
     if best is None or waited is None:
         quiet = _QUEUE not in context.unknown
         return {name: 0 if quiet and name.startswith("items") else None for name in names}

@@ -94,6 +94,11 @@ class MainFound:
     module_id: int
     name: tuple[str, str, str]
 
+    @property
+    def exact(self) -> bool:
+        """Whether it was met when it was first asked for, not when it was loaded or ran."""
+        return self.event in ("MethodJittingStarted", "R2RGetEntryPoint")
+
 
 def find_main(
     modules: ProgramModules,

@@ -10,6 +10,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclarat
 from clrevents.analysis.reports.startup.startup_answer import StartupCollector, StartupParameters
 from clrevents.analysis.reports.startup.startup_tables import StartupReport as StartupReport
 
+_OVER: Final = "when start-up was over"
 _UNTIL: Final = "unknown"
 """What sums up to a moment is where events are missing: that moment may be a later one."""
 
@@ -26,11 +27,11 @@ def _count(name: str, description: str, *needs: str) -> MetricDeclaration:
 def _self(kind: str, what: str) -> tuple[MetricDeclaration, ...]:
     total = f"The self time of all {what} until start-up was over."
     return (
-        MetricDeclaration(f"{kind}_total", "ns", total, "less", needs=(what,), lossy=_UNTIL),
+        MetricDeclaration(f"{kind}_total", "ns", total, "less", needs=(what, _OVER), lossy=_UNTIL),
         MetricDeclaration(
             f"{kind}_to_main", "ns", "How much of that was before Main.", "less", needs=(what,), lossy=_UNTIL
         ),
-        _count(f"{kind}_count", f"How many {what} began until start-up was over.", what),
+        _count(f"{kind}_count", f"How many {what} began until start-up was over.", what, _OVER),
     )
 
 
@@ -48,7 +49,7 @@ REPORT: Final = ReportDeclaration(
         Need("look-ups of precompiled code", ("R2RGetEntryPoint",), 0x2000000000, 4),
         Need("modules of precompiled code", ("MethodDetails",), 0x4000000000, 4),
         Need("type loads", ("TypeLoadStart",), 0x8000000000, 4),
-        Need("when start-up was over", ("TieredCompilationResume", "TieredCompilationPause"), 0x1000000000, 4),
+        Need(_OVER, ("TieredCompilationResume", "TieredCompilationPause"), 0x1000000000, 4),
     ),
     metrics=(
         _moment("runtime_to_program", "From the runtime's start until the program's assembly was requested."),
@@ -59,10 +60,10 @@ REPORT: Final = ReportDeclaration(
         *_self("assembly_load", "assembly loads"),
         *_self("type_load", "type loads"),
         *_self("lookup", "look-ups of precompiled code"),
-        _count("jit_missed", "Compilations of methods whose precompiled code was looked up but not found."),
-        _count("jit_rejected", "Compilations of methods whose precompiled code could not be used."),
-        _count("lookups_found", "Look-ups that found code."),
-        _count("lookups_missed", "Look-ups that found none."),
+        _count("jit_missed", "Compilations of methods whose precompiled code was looked up but not found.", _OVER),
+        _count("jit_rejected", "Compilations of methods whose precompiled code could not be used.", _OVER),
+        _count("lookups_found", "Look-ups that found code.", _OVER),
+        _count("lookups_missed", "Look-ups that found none.", _OVER),
         MetricDeclaration("types", "count", "Different types that were loaded.", "less", windows=False, lossy=_UNTIL),
         _count("events_to_main", "Events that this report reads, until Main."),
         MetricDeclaration(

@@ -116,13 +116,15 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
     }
     for kind, spans, owned in zip(KINDS, start.spans, start.owned, strict=True):
         known = start.launched and _tells(start, kind)
+        alone = all(_tells(start, other) for other in KINDS)
         total = int(owned.within(window.low, min(window.high, end)).sum())
         # Where no begin has its end, nobody knows how long any took.
         timed = known and (not len(spans) or bool(spans.closed.any()))
-        found[f"{kind}_total"] = total if timed else None
+        found[f"{kind}_total"] = _most(start, f"{kind}_total", total, alone) if timed else None
         found[f"{kind}_to_main"] = None
         if timed and start.main is not None:
-            found[f"{kind}_to_main"] = int(owned.within(window.low, min(window.high, start.main_ns)).sum())
+            before = int(owned.within(window.low, min(window.high, start.main_ns)).sum())
+            found[f"{kind}_to_main"] = _most(start, f"{kind}_to_main", before, alone and start.main.exact)
         found[f"{kind}_count"] = int(start.begun(spans).sum()) if known else None
     words = tables["compilations"].column("precompiled").tolist()
     begun = start.context.begun(tables["compilations"]).tolist()
@@ -157,6 +159,11 @@ def _tells(start: Start, kind: str) -> bool:
     return any(len(start.rows[name]) for name in events[kind])
 
 
+def _most(start: Start, name: str, value: int, exact: bool) -> Metric:
+    """A sum of self times; else an upper bound, where what they contain is unknown, or when Main was first met."""
+    return attrs.evolve(start.context.metric(name, value), high=None if exact else value)
+
+
 def _since(start: Start, name: str, *moments: str) -> Metric | None:
     """A metric: the time from the runtime's start to the first known one of these moments."""
     known = {moment.moment: moment for moment in start.moments}
@@ -166,7 +173,8 @@ def _since(start: Start, name: str, *moments: str) -> Metric | None:
     value = moment.time_ns - start.started_ns
     metric = start.context.metric(name, value, evidence=moment.evidence)
     if moment.evidence != "sample":
-        return metric
+        seen_late = name == "runtime_to_main" and start.main is not None and not start.main.exact
+        return attrs.evolve(metric, high=value) if seen_late else metric
     loaded = known.get("program_loaded")
     low = 0 if loaded is None or loaded.time_ns > moment.time_ns else loaded.time_ns - start.started_ns
     return attrs.evolve(metric, low=low, high=value)

@@ -64,7 +64,13 @@ _METRICS: Final = (
     MetricDeclaration(
         "unstarted", "count", "What was created but did not start or resume in the trace.", lossy="unknown"
     ),
-    MetricDeclaration("unknown_creators", "count", "What was created by an unknown creator.", lossy="unknown"),
+    MetricDeclaration(
+        "unknown_creators",
+        "count",
+        "What was created by an unknown creator.",
+        needs=(_RESUMPTIONS, _RUNS),
+        lossy="unknown",
+    ),
 )
 _NAMES: Final = tuple(metric.name for metric in _METRICS)
 _CHART: Final = ChartDeclaration(
@@ -202,6 +208,8 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
     if _BEGINS in context.unknown:
         return dict.fromkeys(_NAMES)
     begun = tables.begun
+    # The events that say that tasks resume are recorded together with those that they start.
+    starts_known = _RESUMPTIONS not in context.unknown or bool(tables.was_started.any())
     latencies = tables.latencies(np.flatnonzero(begun))
     found: dict[str, Metric | int | None] = {
         "count": int(begun.sum()),
@@ -211,7 +219,7 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
         "exceptional": None if _ENDS in context.unknown else int((begun & tables.failed).sum()),
         "blocking_count": int(tables.waits_begun.sum()),
         "blocking_total": _blocked(context, tables),
-        "unstarted": int((begun & ~tables.was_started).sum()),
+        "unstarted": int((begun & ~tables.was_started).sum()) if starts_known else None,
         "unknown_creators": int((begun & (tables.work.parent == UNKNOWN)).sum()),
         "latency_median": nearest_rank(latencies, 50),
         "latency_p95": nearest_rank(latencies, 95),

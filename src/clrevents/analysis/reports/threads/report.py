@@ -14,7 +14,7 @@ import numpy as np
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.kept import Kept
-from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need
+from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, MetricDeclaration, Note
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.threads.disagreements import disagreements
@@ -74,8 +74,14 @@ _HANDLES: Final = "both ends of waits for handles and monitors"
 _TASKS: Final = "both ends of waits for tasks"
 _CREATED: Final = "when threads began"
 _STOPPED: Final = "when threads were stopped for a garbage collection"
+_TIERED: Final = Need("compilations in the background", ("TieredCompilationBackgroundJitStart",), 0x1000000000)
+"""Not what this report is about; but without it, what the thread that compiles does is unknown."""
 _BY_EVENTS: Final[dict[str, ThreadState]] = {_LOCKS: "lock", _TASKS: "task_wait", _STOPPED: "gc_suspended"}
 """What events tell of times that the kernel recorded."""
+_WAITS: Final[frozenset[ThreadState]] = frozenset(("wait", "sleep", "join", "task_wait", "pool_idle"))
+"""What samples tell by the names of methods."""
+UNNAMED: Final = "methods have no names, by which samples tell what a thread does out of managed code"
+"""Why the number is unknown."""
 
 
 class ThreadsCollector(Collector[ThreadsReport]):
@@ -222,13 +228,27 @@ class ThreadsCollector(Collector[ThreadsReport]):
         seen = {piece.doing.state for life in lives for piece in life.pieces}
         told = _told(context) - (set() if _LOCKS not in context.unknown else {"lock"} - seen)
         # Neither is it where the methods are not named that these waits are found by.
-        by_name = {"sleep", "join"} if _HANDLES not in context.unknown else {"wait", "sleep", "join"}
-        told -= set() if context.methods.complete else by_name - seen
+        # Without the names of methods a wait seems to be native code; where events tell of waits, none is none.
+        named = context.methods.complete
+        told -= (
+            set() if named else {*_WAITS, "native"} - ({"wait"} - seen if _HANDLES not in context.unknown else set())
+        )
         metrics: dict[str, int | Metric | None] = {
             f"{state}_total": totals.get(state, 0) if state in told else None for state in STATES
         }
         if not running_told:
-            metrics |= _untold(context, totals)
+            metrics |= _seen(context, totals, _WAITS, UNTOLD)
+            metrics |= {f"{state}_total": context.metric(f"{state}_total", None, reason=UNTOLD) for state in UNTELLABLE}
+        elif not named and _SAMPLED not in context.unknown:
+            metrics |= _seen(context, totals, _WAITS - told, UNNAMED)
+        vague = ["task_wait"] if _TASKS in context.unknown else []
+        # What threads do for collections and compilations is known only from events of these.
+        vague += (
+            ["running", "native"] if _STOPPED in context.unknown or met(_TIERED, context.kinds) == "unknown" else []
+        )
+        for name in (f"{state}_total" for state in vague):
+            if isinstance(took := metrics[name], int) and took:
+                metrics[name] = context.metric(name, took, least=True)
         for state in BY_KERNEL:
             metrics[f"{state}_total"] = context.metric(f"{state}_total", None, reason=ONLY_MACHINE)
         columns |= {} if running_told else unseen_columns(columns)
@@ -363,12 +383,12 @@ def _unseen(runs: SampleRuns) -> Callable[[int, int], bool]:
     return of
 
 
-def _untold(context: Context, totals: Mapping[str, int]) -> dict[str, Metric]:
-    """The metrics if samples do not show whether a thread ran: only some waits are seen."""
-    found = {f"{state}_total": context.metric(f"{state}_total", None, reason=UNTOLD) for state in UNTELLABLE}
-    for state in ("wait", "sleep", "join", "task_wait", "pool_idle"):
+def _seen(context: Context, totals: Mapping[str, int], states: Set[str], why: str) -> dict[str, Metric]:
+    """The metrics of waits of which only some are seen."""
+    found = {}
+    for state in states:
         took = totals.get(state, 0)
-        metric = context.metric(f"{state}_total", took or None, reason=None if took else UNTOLD, least=bool(took))
+        metric = context.metric(f"{state}_total", took or None, reason=None if took else why, least=bool(took))
         found[f"{state}_total"] = metric
     return found
 
@@ -377,7 +397,7 @@ def _told(context: Context) -> frozenset[str]:
     """The states whose times are completely known."""
     if _SAMPLED not in context.unknown:
         return frozenset(set(STATES) - {*BY_KERNEL, *(["gc_suspended"] if _STOPPED in context.unknown else [])})
-    found = {state for need, state in ((_LOCKS, "lock"), (_TASKS, "task_wait")) if need not in context.unknown}
+    found = {state for need, state in ((_LOCKS, "lock"),) if need not in context.unknown}
     return frozenset(found if _ANYTHING in context.unknown else {*found, "unknown"})
 
 
@@ -433,7 +453,7 @@ REPORT: Final = ReportDeclaration(
             )
             for state, does in _DOES.items()
         ),
-        MetricDeclaration("threads", "count", "The number of threads.", windows=False),
+        MetricDeclaration("threads", "count", "The number of threads.", windows=False, needs=(_CREATED,)),
     ),
     collector=ThreadsCollector,
     in_part={"*": "unknown", "threads": "at least"},

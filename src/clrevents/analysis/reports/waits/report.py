@@ -65,8 +65,8 @@ _METRICS: Final = (
         lossy="unknown",
         needs=_SHOWN,
     ),
-    MetricDeclaration("task_count", "count", "Waits for tasks that began.", "less"),
-    MetricDeclaration("task_total", "ns", "How long threads waited for tasks.", "less"),
+    MetricDeclaration("task_count", "count", "Waits for tasks that began.", "less", needs=_SHOWN),
+    MetricDeclaration("task_total", "ns", "How long threads waited for tasks.", "less", needs=(*_SHOWN, _TASKS)),
     MetricDeclaration(
         "idle_total", "ns", "How long threads of the runtime and workers of the pool were idle.", needs=_SHOWN
     ),
