@@ -163,8 +163,8 @@ _NAMED: Final = re.compile(
 """In a text, with the options and the files that follow; a value ends where a sentence does."""
 
 
-_NO_COMMANDS: Final = {"had", "with"}
-"""In sentences about clrevents itself."""
+_NO_COMMANDS: Final = {"had", "with", "app"}
+"""In sentences about clrevents itself, and where a file stands alone."""
 
 
 def _named_in(source: str) -> Iterator[tuple[str, ...]]:
