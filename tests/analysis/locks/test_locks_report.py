@@ -45,6 +45,16 @@ def test_a_wait_is_as_long_as_the_runtime_measured_and_lies_where_its_events_are
     assert numbers_of(told(builder, start=3500), "count", "waited_total") == (0, 2250)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("impossible", [float("nan"), float("inf"), -1.0, 1e300])
+def test_a_length_that_no_time_has_is_not_measured(impossible: float) -> None:
+    builder = named(TraceBuilder()).thread(7).at(1000).event(start(0x70, 5), STACK).at(6000).event(stop(impossible))
+    assert [row.duration_ns for row in told(builder).contentions] == [5000]
+    assert [row.duration_ns for row in told(TraceBuilder().thread(7).at(1000).event(stop(impossible))).contentions] == [
+        None
+    ]
+
+
 def test_a_begin_without_an_end_waits_until_tracing_stopped() -> None:
     found = told(TraceBuilder().thread(7).at(1000).event(start()).thread(8).at(5_001_000).event(start(0x80)))
     assert [(r.thread_id, r.end_ns, r.duration_ns) for r in found.contentions] == [(7, None, 5_000_000), (8, None, 0)]

@@ -79,7 +79,13 @@ class ContentionSpans:
     @cached_property
     def ended(self) -> Mask:
         """Where the length is known."""
-        return np.asarray(self.spans.ended & (self.spans.begun | self.spans.known_at_end("DurationNs")))
+        return np.asarray(self.spans.ended & (self.spans.begun | self._measured))
+
+    @cached_property
+    def _measured(self) -> Mask:
+        """Where the runtime measured it, as a number that a time can be."""
+        told = self.spans.at_end("DurationNs")
+        return np.asarray(self.spans.known_at_end("DurationNs") & (told >= 0) & (told < 2.0**62))
 
     @cached_property
     def duration_known(self) -> Mask:
@@ -91,8 +97,8 @@ class ContentionSpans:
         """How long each lasted: as recorded at its end, otherwise from event to event; a lower bound if it is open; 0
         if unknown."""
         starts, ends = self.spans.bounds()
-        told = self.spans.at_end("DurationNs").astype(np.int64)
-        length = np.where(self.spans.known_at_end("DurationNs"), told, ends - starts)
+        told = np.where(self._measured, self.spans.at_end("DurationNs"), 0).astype(np.int64)
+        length = np.where(self._measured, told, ends - starts)
         return np.where(self.duration_known, length, 0)
 
     @cached_property
