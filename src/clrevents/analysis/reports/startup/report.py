@@ -31,7 +31,7 @@ def _self(kind: str, what: str) -> tuple[MetricDeclaration, ...]:
         MetricDeclaration(
             f"{kind}_to_main", "ns", "How much of that was before Main.", "less", needs=(what,), lossy=_UNTIL
         ),
-        _count(f"{kind}_count", f"How many {what} began until start-up was over.", what, _OVER),
+        _count(f"{kind}_count", f"How many {what} began until start-up was over.", what),
     )
 
 
@@ -60,10 +60,10 @@ REPORT: Final = ReportDeclaration(
         *_self("assembly_load", "assembly loads"),
         *_self("type_load", "type loads"),
         *_self("lookup", "look-ups of precompiled code"),
-        _count("jit_missed", "Compilations of methods whose precompiled code was looked up but not found.", _OVER),
-        _count("jit_rejected", "Compilations of methods whose precompiled code could not be used.", _OVER),
-        _count("lookups_found", "Look-ups that found code.", _OVER),
-        _count("lookups_missed", "Look-ups that found none.", _OVER),
+        _count("jit_missed", "Compilations of methods whose precompiled code was looked up but not found."),
+        _count("jit_rejected", "Compilations of methods whose precompiled code could not be used."),
+        _count("lookups_found", "Look-ups that found code."),
+        _count("lookups_missed", "Look-ups that found none."),
         MetricDeclaration("types", "count", "Different types that were loaded.", "less", windows=False, lossy=_UNTIL),
         _count("events_to_main", "Events that this report reads, until Main."),
         MetricDeclaration(

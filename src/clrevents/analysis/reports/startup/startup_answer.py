@@ -139,6 +139,19 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
     found["lookups_found"] = int((start.begun(looked) & ended & hit).sum()) if known else None
     found["lookups_missed"] = int((start.begun(looked) & ended & ~hit).sum()) if known else None
     found["types"] = len(tables["types"]) if start.launched and _tells(start, "type_load") else None
+    if start.until[0] != "tiering_resumed":
+        # Whether start-up was over then is unknown: later, or, at the end of the trace, long before.
+        least = start.until[0] != "end_of_trace"
+        for name in (
+            *(f"{kind}_count" for kind in KINDS),
+            "jit_missed",
+            "jit_rejected",
+            "lookups_found",
+            "lookups_missed",
+        ):
+            if isinstance(count := found[name], int) and count:
+                metric = start.context.metric(name, count, least=least)
+                found[name] = metric if least else attrs.evolve(metric, high=count)
     found["events_to_main"], found["events_per_second"] = _events(start)
     return found
 
