@@ -114,7 +114,7 @@ def test_problems_are_those_of_one_process(
     assert started == [2]
     assert contents(tmp_path / "1") == contents(tmp_path / "3")
     assert one.written is not None
-    assert (one.written, one.payload_faults, one.lost) == (three.written, three.payload_faults, 3)
+    assert (one.written, one.problems, one.lost) == (three.written, three.problems, 3)
     places = [problem.offset or 0 for problem in one.written.problems if problem.severity == "payload"]
     assert len(places) == min(3 * times, 1000)
     assert places == sorted(places)
@@ -141,7 +141,7 @@ def test_a_file_that_changes_meanwhile_is_read_by_one_process(
     assert started == [1]
     # It is now as it was when it was read again.
     one = exported(trace, tmp_path / "1", 1)
-    assert [problem.kind for problem in one.damage] == [problem.kind for problem in two.damage]
+    assert [problem.kind for problem in one.problems] == [problem.kind for problem in two.problems]
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
 
 

@@ -255,7 +255,7 @@ def variants(fields: tuple[FieldDescription, ...], provider: str) -> tuple[Varia
     Before a text or an array, the wide readings come last: with their many zeros, what was written wide hardly fits a
     narrow reading, while what was written narrow may fit a wide one that begins with a part of the text.
     """
-    codes = set(_codes(fields))
+    codes = set(described_codes(fields))
     tries = [Variant()]
     if TypeCode.BOOLEAN in codes:
         tries.append(Variant(small_booleans=True))
@@ -383,12 +383,13 @@ def _unique_names(fields: tuple[FieldDescription, ...]) -> Iterator[str]:
         yield name
 
 
-def _codes(fields: tuple[FieldDescription, ...]) -> Iterator[int]:
+def described_codes(fields: Iterable[FieldDescription]) -> Iterator[int]:
+    """The type codes of described fields, with those inside them."""
     for field in fields:
         yield field.code
-        yield from _codes(field.members)
+        yield from described_codes(field.members)
         if field.element is not None:
-            yield from _codes((field.element,))
+            yield from described_codes((field.element,))
 
 
 def _attributes(cls: Any) -> dict[str, str]:

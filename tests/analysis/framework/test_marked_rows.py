@@ -82,7 +82,7 @@ def test_destroyed_events_mark_rows_of_their_thread(format: Format, thread: int)
     # Two events of thread 5 are gone: a pause of thread 6 has nothing to do with them.
     assert marked(data) == {(20_000, 50_000): thread == 5}
     (note,) = report(data).notes
-    assert (note.id, note.numbers, note.touches) == ("damage", {"events": 2}, ("lossy",))
+    assert (note.id, note.numbers, note.touches) == ("damage", {"events": 2}, ("lossy", "facts"))
 
 
 def test_netperf_has_no_numbers_so_that_damage_marks_no_row_and_is_said() -> None:

@@ -429,8 +429,8 @@ class Context:
         """The metric; null instead of a 0 that is one only because `nothing`, or not what it needs, was recorded; a
         bound where events are missing."""
         found = value if isinstance(value, Metric) else self.metric(declared.name, value)
-        lacks = nothing or any(self._lacks(what, unknown) for what in declared.needs)
-        if found.value == 0 and found.low is None and lacks and declared.name not in occurred:
+        lacks = any(self._lacks(what, unknown) for what in declared.needs)
+        if found.value == 0 and found.low is None and (lacks or nothing) and declared.name not in occurred:
             found = attrs.evolve(found, value=None, high=None, reason="not recorded")
         elif lacks and found.value and found.low is None and found.high is None:
             # A sum over several kinds of things, of which one was not recorded.
