@@ -110,6 +110,10 @@ def test_the_end_of_a_trace_is_called_what_it_is(path: Any, tmp_path: Any) -> No
     with pytest.raises(clrevents.UnreadableError) as raised:
         clrevents.open(cut)
     assert "the beginning of this trace is missing: its first block begins at byte 1,204. The" in str(raised.value)
+    # However far away it is, as in files of long blocks.
+    cut.write_bytes(bytes(90_000) + whole[block - 1204 :])
+    with pytest.raises(clrevents.UnreadableError, match="its first block begins at byte 91,204"):
+        clrevents.open(cut)
     cut.write_bytes(whole[block - 1204 : block])
     with pytest.raises(clrevents.UnreadableError, match=r"this is not a \.NET trace"):
         clrevents.open(cut)

@@ -476,11 +476,18 @@ class Passes:
 
     def _read_info(self) -> TraceInfo:
         stream = self.stream(errors="salvage")
-        for data in self.source.windows(4096):
-            stream.feed(data)
-            if stream.info is not None:
-                return attrs.evolve(stream.info, path=self.source.path)
-        stream.close()
+        try:
+            for data in self.source.windows(4096):
+                stream.feed(data)
+                if stream.info is not None:
+                    return attrs.evolve(stream.info, path=self.source.path)
+            stream.close()
+        except UnreadableError:
+            # More of it may tell better what it is: the end of a trace has blocks somewhere.
+            for data in self.source.windows():
+                self.stream(errors="salvage").feed(data)
+                break
+            raise
         if stream.info is None:
             raise UnreadableError("the file ends before the trace header", offset=self.source.size)
         return attrs.evolve(stream.info, path=self.source.path)
