@@ -119,6 +119,7 @@ NAMES: Final = {
             "lifetimes",
             "method",
             "method_names",
+            "mono_names",
             "methods",
             "modules",
             "native",

@@ -19,7 +19,8 @@ from clrevents.decode.payload.columns.column import ColumnType, column_type, fit
 from clrevents.decode.payload.records.record_decoder import Decode, record_decoder
 from clrevents.decode.payload.records.record_values import Misfit, TextCache
 from clrevents.errors import Limits, Problem
-from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
+from clrevents.schema.codes import TypeCode
+from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, described_codes, drift, variants
 from clrevents.schema.event import asdict
 from clrevents.schema.layout import BoundLayout, Layout
 from clrevents.schema.registry import EventInfo
@@ -246,8 +247,9 @@ class PayloadDecoder:
             known.readings.append(
                 _LayoutReading(bound, layout, partial(self._learned, _class_name(kind), layout), make)
             )
-        # The Linux recorder appends fields to what it describes.
-        known.exact = not kind.row.provider.startswith("Universal.")
+        # The Linux recorder appends fields to what it describes; and what is located lies behind the last field.
+        located = {TypeCode.RELLOC, TypeCode.DATALOC}.intersection(described_codes(kind.row.fields))
+        known.exact = not (located or kind.row.provider.startswith("Universal."))
 
     def _learned(self, name: str, layout: Layout) -> type[Any]:
         """A class made for this layout. Raises OverflowError if there are too many already."""

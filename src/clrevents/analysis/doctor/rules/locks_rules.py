@@ -98,7 +98,7 @@ def _standing(case: Case, limit: float) -> Verdict:
     states, methods, threads = (rows.column(name).tolist() for name in ("state", "method", "thread_id"))
     # One that is in a native call may be there on purpose; of two at once that is less likely. Deadlocks that events
     # show have a rule of their own.
-    circle = set(case.rows("locks", "deadlocks").column("thread_id").tolist())
+    circle = set(case.rows("locks", "deadlocks").column("thread_id").tolist() if "locks" in case.answers else ())
     if count.value < limit or ("lock" not in states and len(rows) < _TWO) or circle.issuperset(threads):
         return Clear(f"{counted(int(count.value), 'thread')} did not move", (count,))
     stood = case.cells("top", "standing", "stood_ns", range(len(rows)))
@@ -133,7 +133,6 @@ RULES: Final = (
         "top {file} --table standing",
         _standing,
         "sample",
-        also=("locks",),
     ),
     Rule(
         "lock.convoy",
