@@ -222,13 +222,18 @@ def test_one_that_leaves_a_handler_replaces_what_it_handled() -> None:
 
 
 def test_handlers_of_one_method_lie_in_order() -> None:
-    """A handler before the running one is inside of it, one after it is around it."""
+    """A handler before the running one is inside of it, one after it is around it unless both end."""
     around = Script().throw(MAIN, message="first").catch(MAIN, at=0x200)
     around.throw(MAIN, message="second", flags=NESTED).caught(MAIN, at=0x300)
     assert outcomes(around.report()) == [("first", "replaced"), ("second", "caught")]
     inside = Script().throw(MAIN, message="first").catch(MAIN, at=0x200)
     inside.throw(MAIN, message="second", flags=NESTED).caught(MAIN, at=0x100).end("catch", "all")
     assert outcomes(inside.report()) == [("first", "caught"), ("second", "caught")]
+    # Since .NET 11 it may lie after it: that the first one ends tells.
+    after = Script().throw(MAIN, message="first").catch(MAIN, at=0x200)
+    after.throw(MAIN, message="second", flags=NESTED).caught(MAIN, at=0x300).end("catch", "all")
+    assert outcomes(after.report()) == [("first", "caught"), ("second", "caught")]
+    assert (*counts(after.report()), after.report().metrics["unmatched"].value) == (1, 0, 1, 0, 0)
 
 
 def test_one_that_leaves_a_finally_handler_replaces_the_first() -> None:

@@ -314,6 +314,8 @@ def test_unfinished_and_failed_loads() -> None:
     (main,) = found.compilations
     assert (main.end_ns, main.compile_ns, main.self_ns, main.tier) == (None, None, None, None)
     assert (found.facts.ended_by, set(moments(found)) & {"main", "main_ready"}) == ("end_of_trace", {"main"})
+    assert found.metrics["runtime_to_main"].value is not None
+    assert found.metrics["main_ready"].value is None
 
 
 @pytest.mark.parametrize(

@@ -189,4 +189,5 @@ def test_self_times_and_sums(web: ActivitiesReport) -> None:
     assert web.metrics["count"].value == 3119 == sum(row.count for row in web.names)
     assert web.metrics["stopped"].value == 3118 == sum(row.stopped for row in web.names)
     total = sum(row.duration_ns or 0 for row in web.activities)
-    assert sum(row.total_ns for row in web.names) == total
+    assert sum(row.total_ns or 0 for row in web.names) == total
+    assert all((row.total_ns is None) == (row.stopped == 0) for row in web.names)

@@ -31,19 +31,23 @@ def test_every_throw_is_counted_and_every_end_is_someone_s(shared: Shared) -> No
         assert report.metrics["thrown"].value is None
         return
     value = {name: metric.value for name, metric in report.metrics.items()}
-    thrown = value["thrown"] + value["nested"] + value["rethrown_by_await"]
-    assert thrown == types.total() == len(report.exceptions)
+    assert value["count"] == types.total() == len(report.exceptions)
+    if value["nested"] is not None:
+        assert value["thrown"] + value["nested"] + value["rethrown_by_await"] == types.total()
     assert value["thrown"] == sum(n for (_, nested), n in types.items() if not nested) - value["rethrown_by_await"]
     found: Counter[tuple[str | None, bool]] = Counter((one.type, one.nested) for one in report.exceptions)
     assert found == types
     # Every catch handler is the first of an exception or shows a rethrow, and every exception is closed or open.
     caught = sum(one.catching_method is not None for one in report.exceptions)
-    assert kinds["ExceptionCatchStart"] == caught + value["rethrown"]
+    assert kinds["ExceptionCatchStart"] == caught + sum(one.rethrown for one in report.exceptions)
+    assert value["rethrown"] in (None, sum(one.rethrown for one in report.exceptions))
     assert kinds["ExceptionThrownStop"] == sum(one.outcome == "caught" for one in report.exceptions)
     assert sum(one.filters for one in report.exceptions) == kinds["ExceptionFilterStart"]
     outcomes = {o.outcome: o.count for o in report.outcomes}
     assert sum(outcomes.values()) == len(report.exceptions)
-    assert (value["unmatched"], value["without_throw"]) == (0, 0)
+    # Null where the end of the trace is missing.
+    assert {value["unmatched"], value["without_throw"]} <= {0, None}
+    assert report.coverage == "partial" or None not in (value["nested"], value["rethrown"], value["unmatched"])
     if not report.exceptions["lossy"].any():
         assert not OPEN & set(outcomes)
 

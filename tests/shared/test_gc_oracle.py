@@ -142,10 +142,13 @@ def test_everything_adds_up(trace: Shared) -> None:
     report = ours(trace)
     held = [s.pause_ns or 0 for s in report.suspensions]
     paused = report.metrics["pause_total"]
-    assert sum(one.pause_ns or 0 for one in report.collections) == sum(held)
+    # Before it decides on a background collection, the server GC of .NET 11 stops all threads for its preparations.
+    early = [s for s in report.suspensions if s.number is None]
+    assert all(s.reason == "SuspendForGCPrep" for s in early)
+    assert not early or trace.short.startswith("net11-servergc")
+    assert sum(one.pause_ns or 0 for one in report.collections) == sum(held) - sum(s.pause_ns or 0 for s in early)
     # A pause that was open when the program was killed is in the sum until then.
     assert sum(held) == (paused.value or 0) if paused.low is None else sum(held) <= paused.low
-    assert all(s.number is not None for s in report.suspensions)
     sizes: dict[int, int] = {}
     for generation in report.generations:
         sizes[generation.number] = sizes.get(generation.number, 0) + (generation.size_after_bytes or 0)
@@ -164,7 +167,8 @@ def test_everything_adds_up(trace: Shared) -> None:
         by_heap[key] = by_heap.get(key, 0) + part.size_before_bytes
     assert by_heap == {(g.number, g.generation): g.size_before_bytes for g in report.generations}
     assert sum(t.count for t in report.totals if t.by == "kind") == len(report.collections)
-    assert not any(one.lossy for one in report.collections)
+    # One that was going on when the program was killed may have gone on.
+    assert not any(one.lossy for one in report.collections if one.end_ns is not None)
     assert not [note for note in report.notes if note.id in ("events-without-collection", "numbers-missing")]
 
 

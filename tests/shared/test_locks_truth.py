@@ -102,14 +102,19 @@ def test_waits_of_a_thread_are_counted_once(shared: Shared) -> None:
     # How many waits samples show is unknown; those of events are a lower bound.
     assert count.value in (None, len(programs)) or (count.low is not None and count.low <= len(programs))
     assert not sampled or count.value is None or count.low is not None
-    # Null where none was seen and none could have been.
-    assert (waited.value or 0) == sum(row.duration_ns or 0 for row in programs)
+    # Null where none was seen and none could have been, or where waits may reach over a loss.
+    total = sum(row.duration_ns or 0 for row in programs)
+    assert waited.value == total or (waited.value is None and (not total or found.coverage == "partial"))
     assert found.metrics["nested_count"].value == len(found.waits) - len(counted)
     for table in (found.methods, found.kinds):
+        if any(row.waited_ns is None for row in table):
+            assert waited.value is None
+            continue
         idle = sum(row.waited_ns for row in table if row.kind == "idle")
         assert sum(row.waited_ns for row in table) - idle == (waited.value or 0)
         assert idle == (found.metrics["idle_total"].value or 0)
-    assert sum(row.waited_ns for row in found.threads) == (waited.value or 0)
+    if waited.value is not None or not total:
+        assert sum(row.waited_ns for row in found.threads) == (waited.value or 0)
 
 
 @pytest.mark.parametrize("name", ["net10-all", "net10-starvation-11", "net31-rundown", "net10-async-11", "net10-web"])

@@ -69,6 +69,8 @@ class Flight:
     """Where that handler is."""
     handlers: list[tuple[int, int]] = attrs.field(factory=list)
     """Depth and entry of the catch handlers that have not ended: `throw;` may be caught inside of one."""
+    left_ns: int | None = None
+    """When another handler of its method began, inside of its own or instead of it: only the next event tells."""
     filter: int = -1
     """The row of the last filter of the dispatch that goes on."""
 
@@ -152,7 +154,8 @@ class _ThreadFlights:
             flight.running = _NOTHING
             flight.last_ns = time
             return
-        nested = bool(stack and stack[-1].running >= 0) if flags is None or flags < 0 else bool(flags & _NESTED)
+        handling = bool(stack and stack[-1].running >= 0 and stack[-1].left_ns is None)
+        nested = handling if flags is None or flags < 0 else bool(flags & _NESTED)
         # The runtime dispatches one exception at a time: another one comes from a handler, or the first is over.
         while stack and (not nested or stack[-1].running in (_NOTHING, _STOPPED)):
             self._unseen(time)
@@ -168,6 +171,7 @@ class _ThreadFlights:
         if flight.running == CATCH:
             # Where `throw;` raises no event of its own, a handler without a new exception shows it.
             flight.rethrown += 1
+        flight.left_ns = None
         if kind == CATCH:
             if flight.caught_ns is None:
                 self._turn(time)
@@ -226,6 +230,8 @@ class _ThreadFlights:
         for flight in self._stack:
             if flight.running == _STOPPED:
                 flight.outcome, flight.end_ns = "caught", flight.last_ns
+            elif flight.left_ns is not None:
+                flight.outcome, flight.end_ns = "replaced", flight.left_ns
             elif self._handled:
                 flight.outcome = "in_flight" if flight.caught_ns is None else "handling"
         if not self._handled:
@@ -243,6 +249,10 @@ class _ThreadFlights:
             if below.running == FILTER and depth <= below.depth:
                 self._end("rejected", time)
             elif below.running in (CATCH, FINALLY) and outside and kind != FILTER:
+                if below.running == CATCH and depth == below.depth and len(stack) == 2 and len(below.handlers) == 1:
+                    # Since .NET 11, handlers inside of another may lie after it. If it was left, it has no end.
+                    below.left_ns = time
+                    return
                 while below.handlers and _outside(depth, entry, *below.handlers[-1]):
                     below.handlers.pop()
                 if below.handlers:
@@ -278,6 +288,8 @@ class _ThreadFlights:
         self._stack.pop()
         if flight.running == _STOPPED:
             flight.outcome, flight.end_ns = "caught", flight.last_ns
+        elif flight.left_ns is not None:
+            flight.outcome, flight.end_ns = "replaced", flight.left_ns
         else:
             flight.outcome = "unseen"
 
@@ -292,7 +304,7 @@ class _ThreadFlights:
 def _outside(depth: int, entry: int, of_depth: int, of_entry: int) -> bool:
     """Whether a handler is outside the running one, or this is unknown.
 
-    Handlers of a method lie in order: those inside of a handler before it, those around it after it.
+    Handlers of a method lie in order: those inside of a handler before it (until .NET 10), those around it after it.
     """
     if not depth or not of_depth:
         return True

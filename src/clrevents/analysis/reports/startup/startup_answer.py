@@ -186,6 +186,9 @@ def _since(start: Start, name: str, *moments: str) -> Metric | None:
     value = moment.time_ns - start.started_ns
     metric = start.context.metric(name, value, evidence=moment.evidence)
     if moment.evidence != "sample":
+        if name == "main_ready" and start.main is not None and start.main.ready_ns is None:
+            # It began to be compiled; when its code was loaded is not recorded.
+            return None
         seen_late = name == "runtime_to_main" and start.main is not None and not start.main.exact
         return attrs.evolve(metric, high=value) if seen_late else metric
     loaded = known.get("program_loaded")
