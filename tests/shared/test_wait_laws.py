@@ -93,18 +93,22 @@ def test_no_wait_ends_after_tracing_stopped_and_open_ones_are_in_sums(shared: Sh
     ]
     assert not outlived
     locks = answers["locks"]
+    waited = locks.metrics["waited_total"]
+    # Where events were lost, what is seen of the waits is no bound of what was: an end may be another wait's.
+    lossy = waited.value is None and waited.reason == "events are missing that it depends on"
+    assert not lossy or losses
     for table in (locks.locks, locks.methods, locks.threads):
         managed = [row for row in table if not getattr(row, "native", False)]
-        total = locks.metrics["waited_total"].value
-        assert sum(row.waited_ns for row in managed) == (total or 0)
+        assert lossy or sum(row.waited_ns for row in managed) == (waited.value or 0)
     rows: dict[int, int] = defaultdict(int)
     for row in locks.contentions:
         if row.open and not row.native:
             rows[row.thread_id] += row.duration_ns or 0
     assert set(waiting) <= set(rows)
     assert all(rows[thread] == took for thread, took in waiting.items())
-    assert sum(waiting.values()) <= (locks.metrics["waited_total"].value or 0)
-    assert (bool(rows) or bool(losses)) == (locks.metrics["waited_total"].low is not None)
+    assert sum(waiting.values()) <= (waited.value or 0)
+    unended = waited.value is not None and "no-end" in [note.id for note in locks.notes]
+    assert lossy or (bool(rows) or bool(losses) or unended) == (waited.low is not None)
 
 
 def test_two_threads_in_a_deadlock_are_told_first_and_waited_until_tracing_stopped() -> None:

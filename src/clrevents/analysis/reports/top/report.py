@@ -11,7 +11,7 @@ import attrs
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, Word
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
@@ -26,6 +26,7 @@ from clrevents.analysis.shared.samples.sample_collector import (
     SampleFacts,
 )
 from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
+from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD
 from clrevents.analysis.shared.weights.event_weights import AMOUNTS
 
 
@@ -132,7 +133,9 @@ class TopCollector(SampleCollector[TopReport]):
     def answer(self, found: CollectedSamples) -> TopReport:
         """Make the answer of all samples."""
         still = found.context.summed(StandingThread, standing(found.samples))
-        number = len(still) if found.samples.state is not None else None
+        number: int | Metric | None = len(still) if found.samples.state is not None else None
+        if found.unknown == UNTOLD:
+            number = Metric(None, "count", evidence="sample", reason=UNTOLD)
         made: TopReport = found.context.answer(
             TopReport,
             facts=TopFacts(**found.facts),
