@@ -184,14 +184,23 @@ def test_over_pipes_as_an_agent_starts_it(tmp_path: Path) -> None:
 FOR_EVER = "select max(sqrt(a.range) + sqrt(b.range)) from range(10000000) a, range(10000000) b"
 
 
-def queries() -> list[str]:
-    """The processes that run SQL for a server."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+def queries(server: int) -> set[str]:
+    """The processes that run SQL for this server; other tests may have theirs at the same time."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            command = path.read_bytes().decode(errors="replace").split("\0")
-            found += [path.parent.name] if "clrevents.mcp.bounded_sql" in command else []
+            command = (path / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            parent = int((path / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+            found |= {path.name} if "clrevents.mcp.bounded_sql" in command and parent == server else set()
     return found
+
+
+def running(processes: set[str]) -> bool:
+    """Whether any of these is there and no zombie, whoever its parent is by now."""
+    states = [Path("/proc", name, "stat") for name in processes]
+    return any(
+        path.exists() and path.read_text(errors="replace").rpartition(")")[2].split()[0] != "Z" for path in states
+    )
 
 
 def gone(seconds: float, what: Callable[[], object]) -> bool:
@@ -209,7 +218,7 @@ def test_sql_ends_when_its_call_is_cancelled() -> None:
     async def work(client: Any) -> None:
         with anyio.move_on_after(8):
             await client.call_tool("query", {"path": CONVOY, "sql": FOR_EVER})
-        assert await anyio.to_thread.run_sync(lambda: gone(10, queries))
+        assert await anyio.to_thread.run_sync(lambda: gone(10, lambda: queries(os.getpid())))
         found = (await client.call_tool("query", {"path": CONVOY, "sql": "select 1 as n"})).structured_content
         assert found["rows"] == [{"n": 1}]
 
@@ -232,13 +241,14 @@ def test_sql_ends_when_the_client_leaves(how: str) -> None:
             for message in messages:
                 server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
             server.stdin.flush()
-            assert gone(20, lambda: not queries()), "it runs"
+            assert gone(20, lambda: not queries(server.pid)), "it runs"
+            asked = queries(server.pid)
             if how == "killed":
                 server.kill()
             else:
                 server.stdin.close()
             assert gone(10, lambda: server.poll() is None)
-            assert gone(10, queries)
+            assert gone(10, lambda: running(asked))
         finally:
             server.kill()
 
