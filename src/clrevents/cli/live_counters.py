@@ -7,9 +7,9 @@ and names of instruments alone, need the process's list of instruments: not ever
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from clrevents.analysis.reports.counters.report import fits
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.profiles import METERS, counter_providers
 from clrevents.diagnostics.providers import Provider
@@ -32,14 +32,11 @@ def with_counters(
         return tuple(recorded)
     providers = (asked.provider or "*").split(",")
     names = [provider for provider in providers if not is_glob(provider)]
-    patterns = [provider for provider in providers if is_glob(provider)]
-    if patterns:
-        instruments = (asked.name or "*").split(",")
-        names += sorted(
-            {m for m, instrument in _announced(process) if _fits(m, patterns) and _fits(instrument, instruments)}
-        )
+    if len(names) < len(providers):
+        announced = _announced(process)
+        names += sorted({m for m, name in announced if fits(asked.provider, m) and fits(asked.name, name)})
         # No process lists its EventSources.
-        names += [_DEFAULT] if _fits(_DEFAULT, patterns) else []
+        names += [_DEFAULT] if fits(asked.provider, _DEFAULT) else []
     counters = [one for one in counter_providers(dict.fromkeys(names)) if one.name not in fixed]
     return (*counters, *(one for one in recorded if one.name in fixed or one.name not in (METERS, _DEFAULT)))
 
@@ -56,7 +53,3 @@ def _announced(process: Process) -> set[tuple[str, str]]:
                 else:
                     found.add((event.payload["meterName"], event.payload["instrumentName"]))
     return found
-
-
-def _fits(text: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(text, pattern) for pattern in patterns)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clrevents._util.words import counted
 from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import Limits, SourceError
@@ -48,7 +49,6 @@ def nth_trace(source: Source, number: int, limits: Limits) -> Source:
             stream.feed(data)
         stream.close()
         if stream.next_trace is None:
-            traces = "1 trace" if before == 1 else f"{before} traces"
-            raise SourceError(f"has {traces}: there is none of number {number}", path=source.path)
+            raise SourceError(f"has {counted(before, 'trace')}: there is none of number {number}", path=source.path)
         source = _Rest(source, stream.next_trace)
     return source

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clrevents._util.value_classes import frozen
-from clrevents.decode.kernels.header_scan import HeaderColumns, Status, make_columns
+from clrevents.decode.kernels.header_scan import HeaderColumns, Status, make_columns, signed_tick
 from clrevents.schema.codes import UNSORTED, HeaderFlag
 
 _GUIDS = bytes(32)
@@ -74,7 +74,7 @@ def walk(buf: bytes, start: int, end: int, base: int, shape: Shape) -> tuple[lis
         runs.append((len(rows), capture, seq, cpu))
         rows.append((id & _ID_MASK, thread, stack, time, base + body, payload))
         if not id & UNSORTED:
-            latest = time - (1 << 64) if time >> 63 else time
+            latest = signed_tick(time)
         # Writers may pad within the declared size; an invalid size is not trusted.
         padding = pos + 4 + size - (body + payload)
         pos = body + payload + (padding if 0 <= padding <= 3 and pos + 4 + size <= end else 0)

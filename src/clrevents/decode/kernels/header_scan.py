@@ -241,7 +241,11 @@ def _sorted_tick(state: Any) -> int | None:
     """The last time of an event that is flagged as sorted, as a signed number; None if there was none."""
     if not state[SCAN.HAS_SORTED]:
         return None
-    tick = int(state[SCAN.SORTED])
+    return signed_tick(int(state[SCAN.SORTED]))
+
+
+def signed_tick(tick: int) -> int:
+    """Ticks of 64 bits as a signed number."""
     return tick - (1 << 64) if tick >> 63 else tick
 
 

@@ -210,7 +210,7 @@ static double clrevents_real(PyObject *buf, Py_ssize_t pos, Py_ssize_t size) {
     return narrow;
 }
 
-/* The same, or -1 if there is none. */
+/* Where the first zero unit is, or -1. */
 static Py_ssize_t clrevents_zero_unit(PyObject *buf, Py_ssize_t pos, Py_ssize_t end) {
     Py_ssize_t found = pos < end ? (Py_ssize_t)clrevents_text_end(clrevents_at(buf, 0), (size_t)pos, (size_t)end) : end;
     return end - found > 1 ? found : -1;

@@ -14,7 +14,6 @@ from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
 
 _LONG: Final = 200_000_000
 _CROWD: Final = 4
-_TWO: Final = 2
 
 
 def _deadlock(case: Case, limit: float) -> Verdict:
@@ -99,7 +98,7 @@ def _standing(case: Case, limit: float) -> Verdict:
     # One that is in a native call may be there on purpose; of two at once that is less likely. Deadlocks that events
     # show have a rule of their own.
     circle = set(case.rows("locks", "deadlocks").column("thread_id").tolist() if "locks" in case.answers else ())
-    if count.value < limit or ("lock" not in states and len(rows) < _TWO) or circle.issuperset(threads):
+    if count.value < limit or ("lock" not in states and len(rows) < 2) or circle.issuperset(threads):
         return Clear(f"{counted(int(count.value), 'thread')} did not move", (count,))
     stood = case.cells("top", "standing", "stood_ns", range(len(rows)))
     places = (f"thread {thread} in {method or 'unknown code'}" for thread, method in zip(threads, methods, strict=True))

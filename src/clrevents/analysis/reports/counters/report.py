@@ -209,7 +209,7 @@ class CountersCollector(Collector[CountersReport]):
         return self._asks_for(key.provider, key.name)
 
     def _asks_for(self, provider: str, name: str) -> bool:
-        return _fits(self._asked.provider, provider) and _fits(self._asked.name, name)
+        return fits(self._asked.provider, provider) and fits(self._asked.name, name)
 
     def _facts(self, shown: CounterValues, keys: list[SeriesKey]) -> CountersFacts:
         of_meter = np.array([key.session is not None for key in keys], dtype=np.bool_)
@@ -280,7 +280,8 @@ class CountersCollector(Collector[CountersReport]):
         return notes
 
 
-def _fits(patterns: str | None, text: str) -> bool:
+def fits(patterns: str | None, text: str) -> bool:
+    """Whether a text is one of these names, with commas between them, or matches one as a pattern; None is any."""
     if patterns is None or patterns == text:
         return True
     return any(pattern == text or fnmatchcase(text, pattern) for pattern in patterns.split(","))
