@@ -394,6 +394,14 @@ EVENTS: tuple[tuple[str, int, str, tuple[str, ...], tuple[int, ...], str], ...] 
     ("Universal.System", 3, "ProcessMapping", (), (0,), "universal"),
     ("Universal.System", 4, "ProcessSymbol", (), (0,), "universal"),
     ("Universal.System", 5, "ProcessMappingMetadata", (), (0,), "universal"),
+    ("clrevents", 16, "ProcessorCounting", (), (0,), "processor_counts"),
+    ("clrevents", 17, "ThreadName", (), (0,), "processor_counts"),
+    ("clrevents", 18, "ProcessorTime", (), (0,), "processor_counts"),
+    ("clrevents", 19, "ThreadEnd", (), (0,), "processor_counts"),
+    ("clrevents", 20, "ProcessProcessorTime", (), (0,), "processor_counts"),
+    ("clrevents", 21, "ProcessFacts", (), (0,), "processor_counts"),
+    ("clrevents", 22, "ProcessLimits", (), (0,), "processor_counts"),
+    ("clrevents", 23, "MachineProcessorTime", (), (0,), "processor_counts"),
 )
 
 OTHERS: dict[str, str] = {
@@ -448,6 +456,7 @@ OTHERS: dict[str, str] = {
     "MonoProfilerGCMovesValue": "clrevents.schema.events.mono_gc",
     "MonoProfilerGCRootsValue": "clrevents.schema.events.mono_gc",
     "MonoProfilerJitDoneValue": "clrevents.schema.events.mono_execution",
+    "NotCounted": "clrevents.schema.events.processor_counts",
     "OptimizationTier": "clrevents.schema.method_flags",
     "PrivateKeyword": "clrevents.schema.keywords",
     "ProcessMappingHead": "clrevents.schema.events.universal",

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from clrevents._util.value_classes import frozen
-from clrevents.schema.registry import MONO, PRIVATE, RUNDOWN, RUNTIME, TPL
+from clrevents.schema.registry import MONO, OWN, PRIVATE, RUNDOWN, RUNTIME, TPL
 
 Staying: TypeAlias = Literal["all", "file", "number", "word", "equality", "nothing"]
 """How much of a text is kept: all of it, the name of a module's file in a path, all if it is a number, all if it is a
@@ -133,6 +133,11 @@ _COUNTERS: Final = {
 }
 _SYSTEMS: Final = _words("Windows", "Linux", "macOS", "OSX", "Android", "iOS", "FreeBSD", "Unknown")
 _MACHINES: Final = _words("x86", "x64", "arm", "arm32", "arm64", "loongarch64", "riscv64", "s390x", "Unknown")
+_RUNTIME_THREADS: Final = _words(
+    *(".NET EventPipe", ".NET SynchManag", ".NET SigHandler", ".NET Finalizer", ".NET Sockets", ".NET Timer"),
+    *(".NET Tiered JIT", ".NET Tiered Com", ".NET TP Worker", ".NET TP Gate", ".NET TP Wait", ".NET Long Runni"),
+    *(".NET Server GC", ".NET BGC", ".NET File Watch", "dotnet-diagnost"),
+)
 
 ANY: Final = "*"
 DECLARED: Final[Mapping[str, Mapping[str, Mapping[str, Disclosure]]]] = {
@@ -146,6 +151,7 @@ DECLARED: Final[Mapping[str, Mapping[str, Mapping[str, Disclosure]]]] = {
     },
     "Microsoft-Diagnostics-DiagnosticSource": {ANY: _BRIDGE},
     "System.Diagnostics.Metrics": {ANY: _METRICS},
+    OWN: {"ThreadName": {"Name": _RUNTIME_THREADS}},
     "Microsoft-Extensions-Logging": {ANY: {"LoggerName": CODE, "EventName": CODE}},
     ANY: {"EventCounters": _COUNTERS},
 }

@@ -14,8 +14,9 @@ from typing import Final
 from clrevents._util.value_classes import frozen
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import FieldDescription
+from clrevents.schema.registry import OWN
 
-PROVIDER: Final = "clrevents"
+PROVIDER: Final = OWN
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
 

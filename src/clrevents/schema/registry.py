@@ -26,6 +26,8 @@ MONO: Final = "Microsoft-DotNETRuntimeMonoProfiler"
 SAMPLE: Final = "Microsoft-DotNETCore-SampleProfiler"
 TPL: Final = "System.Threading.Tasks.TplEventSource"
 FRAMEWORK: Final = "System.Diagnostics.Eventing.FrameworkEventSource"
+OWN: Final = "clrevents"
+"""Of the events that we write ourselves."""
 
 SHORT_PROVIDERS: Final[Mapping[str, str]] = {
     "runtime": RUNTIME,
