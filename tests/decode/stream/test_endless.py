@@ -63,7 +63,7 @@ def test_a_month_of_the_same_kinds_threads_stacks_and_labels_stays_flat() -> Non
             tracemalloc.start()
     try:
         gc.collect()
-        # A fresh process holds 13,000 here, one that did much before up to twice that; an object a piece is 28,000 more.
+        # A fresh process holds 13,000 here, one that did much before up to 26,000; an object a piece is 28,000 more.
         assert tracemalloc.get_traced_memory()[0] < 32_000
     finally:
         tracemalloc.stop()
