@@ -224,10 +224,28 @@ def test_a_stripped_trace_says_what_to_record() -> None:
 def test_no_advice_where_all_was_recorded() -> None:
     """An address that is no listed method's is native code then, which no rundown names."""
     samples = read_samples(traced(shop().sample(0x7F10, 0x1010).rundown()))
-    assert lines(samples)[0][3] == ["Shop.Main()", "[unresolved 0x7f10]"]
-    assert [frame.reason for frame in samples.frames] == [None, "not managed"]
+    assert lines(samples)[0][3] == ["Shop.Main()", "[native] under Shop.Main()"]
+    assert {frame.name: frame.reason for frame in samples.frames} == {
+        "Shop.Main()": None,
+        "[native] under Shop.Main()": "not managed",
+    }
     assert samples.advice is None
     assert read_samples(traced(shop().sample(0x1010))).advice is None
+
+
+def test_a_frame_without_a_name_is_a_native_call_of_its_caller() -> None:
+    """Of any address: two stubs below one method are one line. Without the list of all methods nobody knows."""
+    builder = shop().sample(0x7F10, 0x1010).sample(0x7F30, 0x7F20, 0x1010).sample(0x7F50, 0x1010, 0x7F40)
+    native = "[native] under Shop.Main()"
+    samples = read_samples(traced(builder.rundown()))
+    assert [line[3] for line in lines(samples)] == [
+        ["Shop.Main()", native],
+        ["Shop.Main()", native, native],
+        ["[unresolved 0x7f40]", "Shop.Main()", native],
+    ]
+    assert {frame.reason for frame in samples.frames} == {None, "not managed"}
+    samples = read_samples(traced(shop().sample(0x7F10, 0x1010)))
+    assert lines(samples)[0][3] == ["Shop.Main()", "[unresolved 0x7f10]"]
 
 
 def test_threads_with_names() -> None:

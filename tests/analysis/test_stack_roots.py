@@ -70,6 +70,15 @@ def test_an_idle_worker_in_a_stub_without_a_name() -> None:
     assert (names.state, names.title) == ("clear", "0 % of the sampled time is in managed code without a name")
 
 
+@pytest.mark.parametrize(
+    "call", ["[native] under System.Net.Sockets.SocketAsyncEngine.EventLoop", "Interop.Sys.WaitForSocketEvents"]
+)
+def test_a_socket_engine_waits_in_one_call_of_its_loop(call: str) -> None:
+    loop = "System.Net.Sockets.SocketAsyncEngine.EventLoop"
+    assert told(call, loop) == ("wait", "pool_io")
+    assert told("", loop) == told("Interop.Sys.CloseSocketEventPort", loop) == ("native", "pool_io")
+
+
 def test_a_task_that_is_run_by_who_waits_for_it_is_no_wait() -> None:
     waits = ("System.Threading.Tasks.Task.InternalWait", "Shop.Main")
     assert told("", *waits)[0] == "task_wait"

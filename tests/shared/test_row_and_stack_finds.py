@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from dotnet_runtimes import clrevents_run
 pytestmark = needs_shared
 
 FINDS = SHARED / "finds"
+REQUESTS = SHARED / "requests"
 _LARGEST = 2_000_000
 TRACES = [t for t in traces("traces/own", "traces/perfview", "scenarios") if t.path.stat().st_size < _LARGEST]
 CUT = 59_059_000
@@ -40,6 +42,18 @@ def test_an_idle_worker_under_a_stub() -> None:
         assert (row.role, row.native_ns, row.pool_idle_ns) == ("pool_worker", 0, 398_199_000)
         assert trace.report("waits").metrics["idle_total"].value == 398_203_000
         assert [one.state for one in trace.doctor("trace.names")] == ["clear"]
+
+
+def test_native_calls_of_a_web_service() -> None:
+    """A loop that waits for sockets is no code without a name."""
+    loop = "System.Net.Sockets.SocketAsyncEngine.EventLoop()"
+    with clrevents.open(REQUESTS / "net10-shop-samples-4.nettrace.gz") as trace:
+        samples = read_samples(trace)
+        rows = {row.name: row for row in trace.report("top").methods}
+    frames = [[samples.frames[frame] for frame in samples.frame_ids(s)] for s in range(len(samples.offsets) - 1)]
+    called = [a for stack in frames for a, b in itertools.pairwise(stack) if a.reason == "not managed" and not b.reason]
+    assert {frame.name.partition(" under ")[0] for frame in called} == {"[native]"}
+    assert rows[f"[native] under {loop}"].waiting_ns == pytest.approx(3.62e9, rel=0.01)
 
 
 def test_one_thread_of_a_long_id() -> None:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import Interned, offsets
+from clrevents.analysis.gathering.groups import Interned, numbered, offsets
 from clrevents.schema.method_flags import OptimizationTier
 from clrevents.symbols.frame import address_text
-from clrevents.symbols.method import IN_FILE, NATIVE, REASONS, STUB
+from clrevents.symbols.method import IN_FILE, NATIVE, NOT_MANAGED, REASONS, STUB
 from clrevents.symbols.method_names import raw_name
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.native import CodeKind, code_kind
@@ -32,6 +32,10 @@ NOT_SAMPLED: Final = "not sampled"
 
 SKIPPED: Final = "skipped caller"
 """The reason of a frame that stands for a caller which a recorder's unwinder skipped, and for what it had instead."""
+
+NATIVE_CALL: Final = "[native] under "
+"""What a frame without a name is called in a trace that lists all methods, before the name of the method that called
+it: the stub of a native call that was compiled in advance, which no trace names."""
 
 ASYNC: Final = "async "
 """The prefix of async methods' names in stacks that go across awaits."""
@@ -84,6 +88,8 @@ def merged_stacks(methods: Methods, found: ResolvedStacks) -> MergedStacks:
     skipped = _skipped_callers(methods, found, values)
     if len(skipped):
         values[skipped] = frames[StackFrame(f"[{SKIPPED}]", f"[{SKIPPED}]", reason=SKIPPED)]
+    if not methods.tells_kinds:
+        values, frames = _with_native_calls(found, values, frames)
     stacks: Interned[bytes] = Interned()
     alike = np.zeros(len(found) + 1, dtype=np.int64)
     for stack in dict.fromkeys(found.of.tolist()):
@@ -94,6 +100,35 @@ def merged_stacks(methods: Methods, found: ResolvedStacks) -> MergedStacks:
         alike[stack] = stacks[piece.tobytes()]
     ends = offsets([len(key) // 8 for key in stacks])
     return MergedStacks(alike[found.of], ends, np.frombuffer(b"".join(stacks), dtype=np.int64), tuple(frames))
+
+
+def _with_native_calls(
+    found: ResolvedStacks, values: Ints, frames: Interned[StackFrame]
+) -> tuple[Ints, Interned[StackFrame]]:
+    """The same with what is not managed named after the method that called it; of several in a row each."""
+    nameless = np.flatnonzero(found.table.reason[found.values] == NOT_MANAGED)
+    nameless = nameless[~np.isin(nameless, found.offsets[1:] - 1)]
+    if not len(nameless):
+        return values, frames
+    known = list(frames)
+    calls: dict[int, int | None] = {}
+    for place in nameless[::-1].tolist():
+        caller = int(values[place + 1])
+        if caller not in calls:
+            above = known[caller]
+            name, raw = f"{NATIVE_CALL}{above.name}", f"{NATIVE_CALL}{above.raw}"
+            if above.reason is None:
+                calls[caller] = len(known)
+                known.append(StackFrame(name, raw, reason=REASONS[NOT_MANAGED]))
+            else:
+                calls[caller] = caller if above.name.startswith(NATIVE_CALL) else None
+        call = calls[caller]
+        if call is not None:
+            values[place] = call
+    # Their addresses are in no stack any more.
+    there, values = np.unique(values, return_inverse=True)
+    of, left = numbered([known[frame] for frame in there.tolist()])
+    return of[values], Interned(zip(left, range(len(left)), strict=True))
 
 
 def _skipped_callers(methods: Methods, found: ResolvedStacks, values: Ints) -> Ints:

@@ -15,7 +15,7 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned
-from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame
+from clrevents.analysis.gathering.merged import NATIVE_CALL, NO_STACK, MergedStacks, StackFrame
 from clrevents.analysis.shared.samples.calltree import CallTree, call_tree
 from clrevents.analysis.shared.samples.sample_states import used
 from clrevents.analysis.shared.samples.samples import SampledThread, Samples
@@ -91,7 +91,7 @@ def joined_samples(each: Sequence[Samples]) -> Samples:
 
 def without_address(frame: StackFrame) -> StackFrame:
     """A frame as it is called in every process."""
-    if frame.reason in _SPELLED:
+    if frame.reason in _SPELLED or frame.name.startswith(NATIVE_CALL):
         return frame
     name = f"[unresolved in {frame.module}]" if frame.module else "[unresolved]"
     return StackFrame(name, name, frame.module, frame.reason, frame.kind)

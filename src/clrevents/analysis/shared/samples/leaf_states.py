@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned
-from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.analysis.gathering.merged import NATIVE_CALL, StackFrame
 from clrevents.table.stacks import cut_stacks
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -80,6 +80,9 @@ LEAVES: Final[list[LeafRule]] = [
     *_rules("wait", 2, "Threading.WaitHandle.Wait*", "Threading.WaitHandle.SignalAndWait*"),
     *_rules("wait", 2, "Threading.LowLevelLock.Wait*", "Threading.LowLevelMonitor.Wait*"),
     *_rules("wait", 2, "Threading.WaitSubsystem.Wait*", "Threading.SynchronizationContext.Wait*"),
+    # The loop of a socket engine waits in this one call; before .NET 11 its stub has no name.
+    LeafRule("Interop.Sys.WaitForSocketEvents", "wait"),
+    LeafRule(f"{NATIVE_CALL}System.Net.Sockets.SocketAsyncEngine.EventLoop", "wait"),
     # What waits for a device cannot be told from what uses it: these only give the state its reason.
     *_rules("native", 1, "Net.Sockets.Socket*", "IO.RandomAccess.Read*", "IO.RandomAccess.Write*"),
     *_rules("native", 1, "ConsolePal.Read*", "IO.FileSystem*", "Diagnostics.Process.WaitForExit*"),
@@ -143,11 +146,11 @@ class StackStates:
 
 def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> StackStates:
     """The states of stacks of frames, innermost first: `values[offsets[i]:offsets[i + 1]]` are places in `frames`."""
-    # What has no name fits no rule, and there may be as many of these as bytes in a trace.
-    names = ["" if frame.reason else _method(frame.name) for frame in frames]
+    # What has no name fits no rule but that of its caller, and there may be as many of these as bytes in a trace.
     # Native code and the kernel's is around managed code, where a machine was recorded.
     foreign = [frame.kind in ("kernel", "native") for frame in frames]
     artefacts, leaves = _Patterns(ARTEFACTS), _Patterns([rule.method for rule in LEAVES])
+    names = ["" if frame.reason and not leaves.fit(_method(frame.name)) else _method(frame.name) for frame in frames]
     roots = _Patterns([pattern for pattern, _ in ROOTS])
     skipped = [name != "" and artefacts.fit(name) for name in names]
     means = [name.startswith(_MEANS) and not name.startswith(_RUNS) for name in names]
