@@ -35,3 +35,7 @@ def test_there_are_links() -> None:
 @pytest.mark.parametrize(("name", "link"), LINKS)
 def test_a_linked_name_is_in_its_file(name: str, link: str) -> None:
     assert name in defined((PAGE.parent / link).resolve())
+
+
+def test_the_page_is_read_in_one_go() -> None:
+    assert len(PAGE.read_text(encoding="utf-8").split()) <= 2000
