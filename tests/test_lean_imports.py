@@ -119,7 +119,6 @@ NAMES: Final = {
             "lifetimes",
             "method",
             "method_names",
-            "mono_names",
             "methods",
             "modules",
             "native",

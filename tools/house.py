@@ -3,9 +3,9 @@
     python tools/house.py [--importers]
 
 Counts the files of the package in which at least one function runs for one record with its flags, one report, and one
-finding of the doctor (imports are done before); modules and lines of `src/` and `tests/`, of files that git knows; modules
-that only one other imports (`--importers` lists them); modules that take wire types apart, which are those that ask for
-the class of three or more of them; `Any` in the rooms of answers; and words of docs/hacking.md.
+finding of the doctor (imports are done before); modules and lines of `src/` and `tests/`, of files that git knows;
+modules that only one other imports (`--importers` lists them); modules that take wire types apart, which are those that
+ask for the class of three or more of them; `Any` in the rooms of answers; and words of docs/hacking.md.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ import house  # noqa: E402
 from project_files import fixture  # noqa: E402
 
 WIRE_TYPES = frozenset(
-    node.name
-    for node in house.house()["schema.wire"].body
-    if isinstance(node, ast.ClassDef) and node.name != "Wire"
+    node.name for node in house.house()["schema.wire"].body if isinstance(node, ast.ClassDef) and node.name != "Wire"
 )
 ANSWERS = ("analysis", "export", "fleet", "mcp", "cli", "trace")
 

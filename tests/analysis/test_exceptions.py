@@ -16,8 +16,7 @@ import clrevents
 from clrevents._util.varying import message_pattern
 from clrevents.analysis.gathering.distant_times import FAR_NS
 from clrevents.analysis.reports.exceptions import ExceptionsReport
-from clrevents.analysis.reports.exceptions.exception_build import Handler, accepted
-from clrevents.analysis.reports.exceptions.exception_names import handler_name
+from clrevents.analysis.reports.exceptions.exception_build import Handler, accepted, handler_name
 from clrevents.events import (
     ExceptionCatchStart_V0,
     ExceptionCatchStop_V0,

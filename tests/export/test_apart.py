@@ -16,11 +16,10 @@ import pytest
 import failing_shares
 from clrevents._util import workers
 from clrevents.errors import ErrorMode
-from clrevents.export.files import apart, lake, shares
+from clrevents.export.files import apart, lake, tables
 from clrevents.export.files.formats import FORMATS, Format
 from clrevents.export.files.lake import Outcome
-from clrevents.export.files.shares import EVERYTHING, dealt
-from clrevents.export.files.tables import Options
+from clrevents.export.files.tables import EVERYTHING, Options, dealt
 from clrevents.schema.registry import RUNTIME
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES
@@ -32,7 +31,7 @@ Fault = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def _at_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small traces are not worth another process; here each has one, and its tables are dealt out evenly."""
-    monkeypatch.setattr(shares, "_GAIN", 1000)
+    monkeypatch.setattr(tables, "_GAIN", 1000)
     monkeypatch.setattr(apart, "_LATE", 0)
     monkeypatch.setattr(apart, "_LATER", 0)
 

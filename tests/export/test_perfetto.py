@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.export.timeline.lanes import placed
 from clrevents.export.timeline.perfetto import PerfettoFile
+from clrevents.export.timeline.report_items import placed
 from clrevents.export.timeline.timeline_formats import timeline_format
 from clrevents.export.timeline.timeline_items import Instant, Item, Level, Placed, Stretch, ThreadName, Track
 from perfetto_reading import (

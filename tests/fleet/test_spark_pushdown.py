@@ -144,7 +144,7 @@ def test_urls_give_the_rows_of_files(spark: Any, night: Night) -> None:
 
 def test_small_traces_share_a_task() -> None:
     pytest.importorskip("pyspark", reason="needs pyspark")
-    from clrevents.fleet.spark.bundles import bundles
+    from clrevents.fleet.spark.data_source import bundles
 
     sizes = {"a": 100, "b": 200, "c": 5_000_000, "d": 0, "e": 3_000_000}
     opening = 1 << 18
@@ -159,7 +159,7 @@ def test_small_traces_share_a_task() -> None:
 
 def test_sizes_are_asked_for_where_that_is_free(tmp_path: Path, night: Night) -> None:
     pytest.importorskip("pyspark", reason="needs pyspark")
-    from clrevents.fleet.spark.bundles import known_sizes
+    from clrevents.fleet.spark.data_source import known_sizes
 
     near = tmp_path / "near.nettrace"
     near.write_bytes(b"x" * 1234)

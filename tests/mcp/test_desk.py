@@ -24,7 +24,7 @@ import clrevents
 from clrevents.cli import root
 from clrevents.mcp.desk import Desk
 from clrevents.mcp.reply import MOST, USUAL, Reply, fitted, place_of, plain_value, refusal
-from clrevents.mcp.roots import Roots
+from clrevents.mcp.shelf import Roots
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES
 

@@ -16,7 +16,7 @@ import pytest
 import clrevents
 from clrevents.mcp.desk import Desk
 from clrevents.mcp.reply import Reply
-from clrevents.mcp.roots import Roots
+from clrevents.mcp.shelf import Roots
 from project_files import FIXTURES
 
 

@@ -17,8 +17,8 @@ import pytest
 
 from clrevents.mcp.desk import Desk
 from clrevents.mcp.reply import MOST
-from clrevents.mcp.roots import Roots
 from clrevents.mcp.server import BRIEF, made_server
+from clrevents.mcp.shelf import Roots
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES
 

@@ -8,7 +8,7 @@ import pytest
 
 import clrevents
 from clrevents.events import MethodFlags, MethodLoadVerbose_V1, MethodUnloadVerbose_V1
-from clrevents.symbols.live import LiveMethods
+from clrevents.symbols.methods import LiveMethods
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import passes_of
 
@@ -72,8 +72,8 @@ def churn(rounds: int, limits: clrevents.Limits) -> LiveMethods:
 
 
 def test_code_that_is_long_gone_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clrevents.symbols.live._KEPT_NS", 5 * SECOND)
-    monkeypatch.setattr("clrevents.symbols.live._ROOM", 500)
+    monkeypatch.setattr("clrevents.symbols.methods._KEPT_NS", 5 * SECOND)
+    monkeypatch.setattr("clrevents.symbols.methods._ROOM", 500)
     live = churn(30, clrevents.Limits())
     # Five generations of 200 events each are remembered, and as many may come before the next look.
     assert live._feed.held <= 2 * 1201

@@ -14,7 +14,7 @@ import pytest
 import clrevents
 import hostile
 from clrevents.events import GCStart_V0, GCStart_V1, GCStart_V2, MethodLoadVerbose_V1
-from clrevents.export.files.onefile import export_table
+from clrevents.export.files.directory import export_table
 from clrevents.export.files.tables import Options
 from clrevents.schema.registry import DEFAULT
 from clrevents.table.event_schema import TableField

@@ -215,7 +215,7 @@ def _single(out: str) -> str | None:
 
 
 def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any, fail_on: FailOn) -> int:
-    from clrevents.export.files.onefile import export_lines, export_table
+    from clrevents.export.files.directory import export_lines, export_table
 
     left_out: Mapping[tuple[str, str], int] = {}
     with reading:

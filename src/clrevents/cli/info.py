@@ -16,7 +16,7 @@ import clrevents
 from clrevents._util.units import duration_text, moment_text, size_text
 from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events, missing_stacks
 from clrevents.analysis.framework.model.needs import record_needs
-from clrevents.analysis.framework.recording.recording_kind import KIND_WORDS
+from clrevents.analysis.framework.recording.recorded import KIND_WORDS
 from clrevents.analysis.framework.run.answerable import asked_and_needed, trace_answers
 from clrevents.cli.output import Output, event_label, record_lines, safe
 from clrevents.cli.reading import (

@@ -28,8 +28,8 @@ def command(roots: tuple[str, ...]) -> int:
     what they leave out. Nothing is written, and nothing outside the folders is read.
     """
     from clrevents.mcp.desk import Desk
-    from clrevents.mcp.roots import Roots
     from clrevents.mcp.server import made_server
+    from clrevents.mcp.shelf import Roots
 
     try:
         server = made_server(Desk(Roots.of(roots)))

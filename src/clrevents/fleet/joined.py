@@ -1,4 +1,4 @@
-"""`Joined`: tables of many traces → one table with a column `trace`. Copies no row.
+"""Tables of many traces → one table with a column `trace`: `Joined`, which copies no row, and Arrow files for SQL.
 
 Tables of an event that the registry knows have the same columns in every trace. If only traces describe an event, the
 columns are the union, and a field that became wider has the wider type. Asks no trace.
@@ -6,8 +6,12 @@ columns are the union, and a field that became wider has the wider type. Asks no
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import weakref
 from collections.abc import Sequence
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -16,7 +20,8 @@ from clrevents._util.value_classes import frozen
 from clrevents.decode.payload.columns.column import Column, common, nulls, widened
 from clrevents.fleet.outcome import UNREAD, TraceProblem
 from clrevents.table.build import TableField, renamed, row_fields, text_column
-from clrevents.table.table import Table
+from clrevents.table.query import sql_arrow
+from clrevents.table.table import Table, needed
 
 TRACE: Final = "trace"
 """The column for the trace that a row belongs to: its path or URL as given."""
@@ -117,3 +122,58 @@ def fitted(wanted: Sequence[TableField], own: Sequence[TableField], part: Sequen
     return [
         widened(held[field.name], field.type) if field.name in held else nulls(field.type, rows) for field in wanted
     ]
+
+
+class SqlFiles:
+    """Tables that were gathered for one query."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="clrevents-"))
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._number = 0
+
+    def gather(self) -> SqlTable:
+        """A new table, empty as yet."""
+        self._number += 1
+        folder = self._folder / str(self._number)
+        folder.mkdir()
+        return SqlTable(folder)
+
+
+class SqlTable:
+    """One table: rows of a trace go to the file of their schema, of which there is usually one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._columns = Joined()
+        self._writers: dict[str, tuple[Any, Any]] = {}
+
+    def add(self, path: str, table: Table) -> TraceProblem | None:
+        """Write a trace's rows; returns a problem if its columns do not fit the previous ones."""
+        problem = self._columns.add(path, Table(table.fields))
+        if problem is not None or not len(table):
+            return problem
+        pa = needed("pyarrow", "query", "SQL")
+        own = Joined()
+        own.add(path, table)
+        found = sql_arrow(own.table()).replace_schema_metadata(None)
+        key = str(found.schema)
+        if key not in self._writers:
+            sink = pa.OSFile(str(self._folder / f"{len(self._writers)}.arrow"), "wb")
+            self._writers[key] = sink, needed("pyarrow.ipc", "query", "SQL").new_file(sink, found.schema)
+        self._writers[key][1].write_table(found)
+        return None
+
+    def close(self) -> Any:
+        """What duckdb reads: None if no trace has the table."""
+        for sink, writer in self._writers.values():
+            writer.close()
+            sink.close()
+        if not self._columns.known:
+            return None
+        empty = self._columns.table()
+        if not self._writers:
+            return empty
+        schema = sql_arrow(empty).replace_schema_metadata(None).schema
+        files = sorted(map(str, self._folder.iterdir()), key=lambda name: int(Path(name).stem))
+        return needed("pyarrow.dataset", "query", "SQL").dataset(files, schema=schema, format="ipc")

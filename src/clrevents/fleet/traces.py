@@ -22,7 +22,7 @@ from clrevents.analysis.framework.run.listing import report_names
 from clrevents.decode.selection import FilterOptions, Filters, Selector
 from clrevents.errors import ERROR_MODES, AmbiguousEventError, ErrorMode, Limits, UnknownEventError
 from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer
-from clrevents.fleet.joined import Joined, rows_of_traces, with_trace
+from clrevents.fleet.joined import Joined, SqlFiles, rows_of_traces, with_trace
 from clrevents.fleet.outcome import Opening, Question, TraceProblem, error_row, problems_table
 from clrevents.fleet.questions import (
     AskDoctor,
@@ -36,7 +36,6 @@ from clrevents.fleet.questions import (
     unknown_table,
 )
 from clrevents.fleet.side_by_side import SideBySide
-from clrevents.fleet.sql_files import SqlFiles
 from clrevents.fleet.trace_paths import Places, trace_paths
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.symbols.elf import Folders, folders_of

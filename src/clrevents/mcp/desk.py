@@ -34,8 +34,7 @@ from clrevents.export.files.facts import trace_object
 from clrevents.export.files.jsonl import EventJson
 from clrevents.mcp.bounded_sql import bounded_sql
 from clrevents.mcp.reply import Reply, digest, fitted, place_of, plain_value
-from clrevents.mcp.roots import Roots
-from clrevents.mcp.shelf import Book, Shelf, identity_of
+from clrevents.mcp.shelf import Book, Roots, Shelf, identity_of
 from clrevents.table.table import needed
 
 Progress = Callable[[int, int], None]

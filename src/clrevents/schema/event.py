@@ -80,7 +80,7 @@ def event(
         )
         record.__event__ = info
         (registry or DEFAULT).add(info, replace=replace)
-        return cast(C, record)
+        return cast("C", record)
 
     return decorate
 
@@ -93,7 +93,7 @@ def struct(cls: C) -> C:
     `Values: Annotated[Counted[X], by("Count")]`. Returns the class as an immutable record. Raises TypeError for a
     malformed annotation.
     """
-    return cast(C, make_record(cls, sys._getframe(1)))
+    return cast("C", make_record(cls, sys._getframe(1)))
 
 
 def event_name(class_name: str, version: int) -> str:

@@ -1,7 +1,7 @@
 """`Methods`: which method was at an address at a time, for one address and for arrays of them.
 
 Combines sightings, lifetimes and texts. Gives the reason for an address without a name as precisely as the trace
-allows. The rules for lifetimes are in `lifetimes`.
+allows; a live stream has what is known so far. The rules for lifetimes are in `lifetimes`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
-from clrevents.errors import Limits
+from clrevents.decode.decoded import DecodedRows
+from clrevents.errors import LimitError, Limits
 from clrevents.schema.method_flags import MethodFlags
 from clrevents.symbols.elf import SymbolFolders
 from clrevents.symbols.feed import ENTRY, Feed, with_entries
@@ -433,3 +434,53 @@ def changes_of(methods: Methods) -> Ints:
 def no_methods() -> Methods:
     """No code at all: every address is without a name."""
     return Methods(Feed(Limits()))
+
+
+_ROOM: Final = 1 << 16
+_KEPT_NS: Final = 60_000_000_000
+"""Unloaded code is remembered for a minute, because events of other threads may arrive late."""
+
+
+class LiveMethods:
+    """A resolver over the rows taken so far. Memory is proportional to the loaded code; beyond `limits` it learns
+    nothing more."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._feed = Feed(limits)
+        self._methods: Methods | None = None
+        self._taken = -1
+        self._now = 0
+        self._full = False
+        self._least = self._room = min(_ROOM, limits.code_events // 2)
+
+    def take(self, rows: DecodedRows) -> None:
+        """Learn from rows; their payloads need not be decoded."""
+        if not len(rows) or self._full:
+            return
+        self._now = max(self._now, bounded_ns(rows.times_ns[-1]))
+        try:
+            self._feed.take(rows)
+        except LimitError:
+            # For a live session, events matter more than complete names.
+            self._full = True
+        if self._feed.held > self._room:
+            self._feed.keep(self.methods.rows_since(self._now - _KEPT_NS))
+            self._room = max(self._least, 2 * self._feed.held)
+            self._taken = -1
+
+    @property
+    def methods(self) -> Methods:
+        """What is known now; recreated if more was learned since."""
+        if self._methods is None or self._taken != self._feed.taken:
+            self._methods = Methods(self._feed)
+            self._taken = self._feed.taken
+        return self._methods
+
+    @property
+    def ready(self) -> bool:
+        """No trace has to be read first."""
+        return True
+
+    def frames(self, addresses: tuple[int, ...], time_ns: int | None, process_id: int | None) -> tuple[Frame, ...]:
+        """Names as known now: the same event may get more later."""
+        return self.methods.frames(addresses, time_ns, process_id)

@@ -6,9 +6,9 @@ from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import FilterOptions, Filters, Moment, Selector, ThreadIds
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
-from clrevents.trace.alignment import SameRun, same_run
+from clrevents.trace.alignment import SameRun, ShiftedRows, same_run
 from clrevents.trace.batch import Batch, rows_of, tables_of
-from clrevents.trace.batch_tables import BatchTables, tables_of_registry
+from clrevents.trace.batch_tables import BatchTables, StreamChunks, tables_of_registry
 from clrevents.trace.broken_sources import source_errors
 from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.decoder import (
@@ -26,9 +26,7 @@ from clrevents.trace.event_rows import EventRows
 from clrevents.trace.passes import Order
 from clrevents.trace.process_lives import ProcessLife
 from clrevents.trace.scan import ThreadInfo
-from clrevents.trace.shifted_rows import ShiftedRows
 from clrevents.trace.stacks import EARLY_NAMES
-from clrevents.trace.stream_chunks import StreamChunks
 from clrevents.trace.stream_tally import StreamTally
 from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
 

@@ -26,8 +26,7 @@ from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.passes import Order, in_time_order
 
 if TYPE_CHECKING:
-    from clrevents.symbols.live import LiveMethods
-    from clrevents.symbols.methods import Methods
+    from clrevents.symbols.methods import LiveMethods, Methods
 
 
 class Decoder(Summary):
@@ -62,7 +61,7 @@ class Decoder(Summary):
         if symbols:
             # As in a `Trace`: names of code take long to import.
             from clrevents.symbols.feed import CodeEvents
-            from clrevents.symbols.live import LiveMethods
+            from clrevents.symbols.methods import LiveMethods
 
             self._live = LiveMethods(limits)
             observer = Observer(CodeEvents(registry), self._live.take)

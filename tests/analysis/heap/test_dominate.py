@@ -15,8 +15,7 @@ import pytest
 from clrevents.analysis import HeapSnapshot
 from clrevents.analysis.reports.heap.heap_engine import KERNEL, Kernel
 from clrevents.analysis.reports.heap.heap_graph import HeapGraph, HeapSolution
-from clrevents.analysis.reports.heap.heap_tables import retained_by_type
-from clrevents.analysis.reports.heap.heap_tree import type_tree
+from clrevents.analysis.reports.heap.heap_tables import retained_by_type, type_tree
 from project_files import ROOT
 from random_heaps import LongWay, random_heap
 

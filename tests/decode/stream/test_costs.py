@@ -11,7 +11,7 @@ import pytest
 
 import costly_containers as costly
 from clrevents.decode.container.blocks import Stacks
-from clrevents.decode.container.netperf import netperf12
+from clrevents.decode.container import netperf
 from clrevents.decode.container.nettrace6 import nettrace6_search
 from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.stacks import StackTable
@@ -37,7 +37,7 @@ def read(data: bytes, errors: ErrorMode = "salvage", piece: int = 1 << 20) -> St
 def looked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many bytes each search of salvage looks at."""
     found: list[int] = []
-    heads, candidates = nettrace6_search._heads, netperf12._candidates
+    heads, candidates = nettrace6_search._heads, netperf._candidates
 
     def count_heads(window: Any, start: int, stop: int) -> list[int]:
         found.append(stop - start)
@@ -48,7 +48,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return candidates(data, start, stop, end)
 
     monkeypatch.setattr(nettrace6_search, "_heads", count_heads)
-    monkeypatch.setattr(netperf12, "_candidates", count_candidates)
+    monkeypatch.setattr(netperf, "_candidates", count_candidates)
     return found
 
 

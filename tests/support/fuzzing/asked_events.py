@@ -10,9 +10,9 @@ from typing import Final
 
 import costly_work
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
-from clrevents.analysis.framework.run.selectors import is_glob
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import FieldDescription
+from clrevents.schema.matching import is_glob
 from clrevents.schema.registry import DEFAULT, TPL, provider_name
 from clrevents.schema.self_described import SELF_DESCRIBED
 from clrevents.schema.wire import CountedType, FixedArrayType, LocatedType, PrefixedType, StructType, WireType

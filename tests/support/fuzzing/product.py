@@ -50,7 +50,7 @@ from clrevents.export.page.report_page import report_page
 from clrevents.export.timeline.timeline_file import write_timeline
 from clrevents.mcp.desk import Desk
 from clrevents.mcp.reply import MOST
-from clrevents.mcp.roots import Roots
+from clrevents.mcp.shelf import Roots
 from clrevents.reference import Codec, codec
 from clrevents.rewrite import cut, redact, redaction_rules
 from clrevents.schema.dynamic import Learned

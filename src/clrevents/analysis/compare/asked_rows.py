@@ -18,11 +18,11 @@ from clrevents.analysis.compare.measuring import (
     circumstances,
     compared_metrics,
     metric_amount,
+    snapshot_rows,
+    start_counts,
     type_rows,
 )
-from clrevents.analysis.compare.snapshot_rows import snapshot_rows
 from clrevents.analysis.compare.stack_rows import method_rows, path_rows
-from clrevents.analysis.compare.start_counts import start_counts
 from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions, parameters_of

@@ -51,7 +51,7 @@ def compare(
 
     def all_of(side: Recording | Sequence[Recording]) -> list[Measured]:
         one = isinstance(side, str | os.PathLike | Trace | Measured)
-        recordings = [cast(Recording, side)] if one else cast(Sequence[Recording], side)
+        recordings = [cast("Recording", side)] if one else cast("Sequence[Recording]", side)
         return [held for recording in recordings for held in _measured_of(recording, report, question)]
 
     found = compared(all_of(base), all_of(new), per, tables)

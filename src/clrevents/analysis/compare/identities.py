@@ -1,7 +1,8 @@
 """Which methods and types of two recordings are the same, though the compiler numbered its own anew.
 
 C# numbers what it makes of lambdas, local functions, iterators and captured variables through a whole type, so adding
-one member changes the names of others. Knows names as the runtime writes them, and nothing else of a method.
+one member changes the names of others. Samples of two traces get one name for what is one method. Knows names as the
+runtime writes them, and nothing else of a method.
 """
 
 from __future__ import annotations
@@ -10,6 +11,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
+
+import attrs
+
+from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.analysis.shared.samples.samples import Samples
 
 _NUMBERED: Final = (
     (re.compile(r"(<[^<>]*>g__[^|]+\|)\d+(?:_\d+)?"), r"\1*"),
@@ -82,3 +88,18 @@ def _made_of(stem: str) -> tuple[str, str] | None:
             if match is not None:
                 return compiler, f"{match[1]}.<{match[2]}> {what}"
     return None
+
+
+def matched_frames(base: Samples, new: Samples) -> tuple[Samples, Samples]:
+    """Both, with frames that are equal where methods are the same; they are called what they are called in `new`."""
+    same = identities(*({frame.raw for frame in side.frames if frame.reason is None} for side in (base, new)))
+    known: dict[str, StackFrame] = {}
+    for frame in (*new.frames, *base.frames):
+        if frame.reason is None:
+            known.setdefault(same[frame.raw], frame)
+
+    def renamed(side: Samples) -> Samples:
+        frames = tuple(frame if frame.reason is not None else known[same[frame.raw]] for frame in side.frames)
+        return attrs.evolve(side, frames=frames)
+
+    return renamed(base), renamed(new)

@@ -1,7 +1,8 @@
 """A trace → what it brings to a comparison: metrics of its reports, and rows of methods, types, locks and the like.
 
 Reports say when something happened in a table of theirs; what adds up to a metric there is counted in blocks of time.
-Judges nothing.
+Heap snapshots,
+published counters and starts of activities become rows here. Judges nothing.
 """
 
 from __future__ import annotations
@@ -13,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.compare.block_statistics import Floats
-from clrevents.analysis.compare.counter_rows import counter_rows
-from clrevents.analysis.compare.families import TYPES
+from clrevents.analysis.compare.families import COUNTERS, HEAP_PATHS, HEAP_TYPES, TYPES
 from clrevents.analysis.compare.measured import Amount, Measured
-from clrevents.analysis.compare.snapshot_rows import snapshot_rows
 from clrevents.analysis.compare.stack_rows import method_rows, state_rows
-from clrevents.analysis.compare.start_counts import start_counts
 from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.run.catalogue import find_report, report_names, reports_of
 from clrevents.analysis.framework.vocabulary.answer_values import (
@@ -32,9 +31,98 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     TimeWindow,
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.groups import numbered
+from clrevents.analysis.gathering.groups import numbered, sum_by
+from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot
+from clrevents.analysis.reports.heap.heap_tables import OTHERS, display_name, dominator_columns
+from clrevents.analysis.reports.heap.report import heap_snapshots
+from clrevents.analysis.shared.forest.activity_signals import SignalKind, edge_of
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
-from clrevents.trace import FilterOptions, Trace
+from clrevents.trace import FilterOptions, Trace, passes_of
+
+
+def start_counts(trace: Trace, blocks: TimeBlocks, **part: Unpack[FilterOptions]) -> dict[str, Floats]:
+    """The number of events in each block, by `PROVIDER/NAME`. Raises what `Trace.tables` does."""
+    edges = {
+        kind.key: edge_of(kind.key.provider, kind.key.name, kind.row.opcode or 0)
+        for kind in passes_of(trace).scan(raising=False).kinds
+    }
+    starts = [key for key, edge in edges.items() if edge is not None and edge[0] == SignalKind.BEGIN]
+    found: dict[str, Floats] = {}
+    for tables in trace.tables(*starts, columns=["time_ns"], **part) if starts else ():
+        for event, table in tables.items():
+            counts = blocks.sums(table.column("time_ns").values, np.ones(len(table)))
+            name = "/".join(event)
+            found[name] = found[name] + counts if name in found else counts
+    return found
+
+
+_SMALLEST: Final = 10_000
+"""A path that keeps less than this part of everything alive is left out: rows that are compared are far larger."""
+
+_NAMELESS: Final = "[no name]"
+
+
+def snapshot_rows(trace: Trace, **window: Unpack[WindowOptions]) -> Iterator[Amount]:
+    """Bytes by type, and bytes that are kept alive by path. None of a snapshot that is not complete."""
+    last: dict[int | None, HeapSnapshot] = {one.process_id: one for one in heap_snapshots(trace, **window)}
+    for snapshot in last.values():
+        if snapshot.coverage.complete:
+            yield from _types(snapshot)
+            yield from _paths(snapshot)
+
+
+def _types(snapshot: HeapSnapshot) -> Iterator[Amount]:
+    sizes = sum_by(snapshot.type, snapshot.size.astype(np.int64), len(snapshot.types))
+    # By name alone, as growth is: a module may be known on one side only.
+    for type, size in zip(snapshot.types, sizes.tolist(), strict=True):
+        yield Amount(HEAP_TYPES, type.raw_name or _NAMELESS, "bytes", size, "less", adds=False, label=type.name)
+
+
+def _paths(snapshot: HeapSnapshot) -> Iterator[Amount]:
+    lines = dominator_columns(snapshot, display_name, _SMALLEST)
+    paths: list[str] = []
+    for name, parent, size in zip(lines["name"], lines["parent_row"], lines["retained_bytes"], strict=True):
+        line = " ".join(str(name).splitlines())
+        paths.append(line if parent is None else f"{paths[parent]}\n{line}")
+        if name != OTHERS:
+            yield Amount(HEAP_PATHS, paths[-1], "bytes", size, "less", adds=False, label=paths[-1])
+
+
+_INCREASES: Final = ("rate", "counter")
+_MEASURED: Final = ("mean", "histogram")
+
+
+def counter_rows(found: Answer[Any], blocks: TimeBlocks) -> Iterator[Amount]:
+    """A row for each counter that has a value, by its provider, name and tags."""
+    series, values = found.table("series"), found.table("values")
+    mine = zip(*(series.column(name).tolist() for name in ("row", "quantile", "other_session")), strict=True)
+    wanted = {row for row, quantile, other in mine if quantile is None and not other}
+    columns = ("series_row", "time_ns", "provider", "name", "tags", "kind", "unit", "value", "per_second", "count")
+    sums: dict[tuple[str, str], list[tuple[int, float, float]]] = {}
+    for row, time, provider, name, tags, kind, unit, value, rate, count in zip(
+        *(values.column(column).tolist() for column in columns), strict=True
+    ):
+        amount = rate if kind in _INCREASES else value
+        weight = (1 if count is None else count) if kind in _MEASURED else 1
+        if row in wanted and amount is not None and weight:
+            key = f"{provider}/{name}" + (f" {tags}" if tags and kind not in ("rate", "mean") else "")
+            unit = f"{unit or 'count'}/s" if kind in _INCREASES else unit or ""
+            sums.setdefault((key, unit), []).append((time, float(amount), float(weight)))
+    for (key, unit), held in sums.items():
+        moments = np.array([time for time, _, _ in held], dtype=np.int64)
+        amounts, weights = (np.array(column) for column in ([a * w for _, a, w in held], [w for _, _, w in held]))
+        over = blocks.sums(moments, weights)
+        yield Amount(
+            *(COUNTERS, key, _UNITS.get(unit, unit), float(amounts.sum() / weights.sum())),
+            adds=False,
+            evidence="sample",
+            blocks=blocks.sums(moments, amounts),
+            over=over,
+        )
+
+
+_UNITS: Final = {"B": "bytes", "B/s": "bytes/s", "count/s": "/s"}
+
 
 CIRCUMSTANCES: Final = ("jit", "startup", "gc", "threads", "alloc")
 """Reports that tell what makes recordings differ."""

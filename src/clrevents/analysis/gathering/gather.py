@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.distant_times import near_table
-from clrevents.analysis.gathering.keys import group_numbers
+from clrevents.analysis.gathering.groups import group_numbers
 from clrevents.analysis.gathering.pairs import pair
 from clrevents.table.build import Column, TableField, header_fields
 from clrevents.table.table import Table

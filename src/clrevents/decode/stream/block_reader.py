@@ -97,11 +97,11 @@ def _netperf(window: Window, head: bytes, limits: Limits, salvage: bool) -> Cont
         raise _too_short(window)
     window.pos = 24
     if name == ObjectName.TRACE.encode():
-        from clrevents.decode.container.netperf.netperf3 import NetPerf3
+        from clrevents.decode.container.netperf import NetPerf3
 
         return NetPerf3(limits, salvage)
     if name == _NETPERF12 and length == len(_NETPERF12):
-        from clrevents.decode.container.netperf.netperf12 import NetPerf12
+        from clrevents.decode.container.netperf import NetPerf12
 
         return NetPerf12(limits, salvage)
     text = name.decode("latin-1")

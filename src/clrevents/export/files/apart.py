@@ -16,8 +16,7 @@ from typing import Final
 
 from clrevents._util.workers import Workers, give_up_if_told, start_method
 from clrevents.errors import ErrorMode, Limits, TraceError, TraceWarning
-from clrevents.export.files.shares import EVERYTHING, Share, dealt
-from clrevents.export.files.tables import Options, Tables, WrittenTables
+from clrevents.export.files.tables import EVERYTHING, Options, Share, Tables, WrittenTables, dealt
 from clrevents.trace import Trace, passes_of
 
 _LATE: Final = 500_000

@@ -1,4 +1,5 @@
-"""One trace → a folder with a file for each event, the headers, the stacks and the facts.
+"""One trace → a folder with a file for each event, the headers, the stacks and the facts; or one table, or lines, in
+a file.
 
 The folder has a temporary name until everything in it is complete, and `_trace.json` is written last: if that file
 exists, so does the rest. Knows nothing of other traces and of error handling.
@@ -6,19 +7,23 @@ exists, so does the rest. Knows nothing of other traces and of error handling.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from clrevents._util.outputs import whole_folder
+from clrevents._util.outputs import whole_folder, whole_path
 from clrevents.errors import Problem, UnknownEventError
 from clrevents.export.files.apart import apart
+from clrevents.export.files.buffered import TableFiles
 from clrevents.export.files.facts import problem_object, trace_object
 from clrevents.export.files.json_pieces import json_pieces
-from clrevents.export.files.shares import Event
-from clrevents.export.files.tables import Options
-from clrevents.trace import Trace, passes_of
+from clrevents.export.files.jsonl import EventJson
+from clrevents.export.files.sink import FileSink
+from clrevents.export.files.tables import Event, Options
+from clrevents.table.read import Wanted
+from clrevents.trace import Filters, Trace, passes_of
 
 FACTS: Final = "_trace.json"
 
@@ -85,3 +90,49 @@ def export_directory(
         # Somebody may have removed what another process had finished.
         size = sum((place / name).stat().st_size for name in (*written.files, FACTS))
         return Written(len(done), sum(done.values()), size, written.unknown, left_out, problems)
+
+
+def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> Written:
+    """Write the table of one event, whatever `options` select.
+
+    Raises what `Trace.table_parts` raises, and OSError.
+    """
+    passes = passes_of(trace)
+    event = passes.one_event(selector)
+    wanted = Wanted(enum_names=options.names, default=options.columns)
+    files = TableFiles(options.format, spreadsheet=options.spreadsheet)
+    with _whole(path, trace) as partial, files:
+        file = None
+        for table in passes.tables(selector, wanted, Filters.of(options.filters), rows=1 << 18):
+            if file is None:
+                file = files.add(partial, table, table.metadata)
+            files.write(file, table)
+        if file is None or event is None:
+            raise UnknownEventError(f"no event of this trace matches {selector!r}")
+        files.close()
+    there = sum(n for key, n in trace.event_counts().items() if (key.provider, key.name) == event)
+    left_out = {event: there - file.rows} if there > file.rows and options.process_id is None else {}
+    return Written(1, file.rows, path.stat().st_size, left_out=left_out)
+
+
+def export_lines(
+    trace: Trace, selectors: tuple[Any, ...], path: Path, *, names: bool = False, process_id: int | None = None
+) -> int:
+    """Write the selected events as `clrevents events --json` does; returns their number."""
+    count = 0
+    with _whole(path, trace) as partial:
+        sink = FileSink(partial)
+        line = EventJson(names=names).line
+        for event in trace.events(*selectors, process_id=process_id):
+            sink.write(line(event).encode("ascii") + b"\n")
+            count += 1
+        sink.close()
+    return count
+
+
+@contextmanager
+def _whole(path: Path, trace: Trace) -> Iterator[Path]:
+    """Missing folders in the path are created, as for an export to a folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_path(path, trace.info.path) as unfinished:
+        yield unfinished

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from clrevents._util.notebook import notebook_shell, show_html
+from clrevents._util.notebook_views import notebook_shell, show_html
 from clrevents._util.outputs import whole_file
 from clrevents._util.version import __version__
 from clrevents._util.words import safe

@@ -1,25 +1,104 @@
 """A timeline → the Firefox Profiler's processed profile: https://profiler.firefox.com shows it.
 
 Samples are samples there, everything else markers of threads, and counters. A process has an additional thread for
-items of no thread. The format has one object for everything, so markers are kept until its end.
+items of no thread. Threads share the tables of stacks, frames and functions. The format has one object for everything,
+so markers are kept until its end.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeAlias
 
 import numpy as np
 
+from clrevents.analysis.gathering.groups import Interned
+from clrevents.analysis.gathering.merged import is_own
+from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weighing import Ints
+from clrevents.export.look import Look, frame_names
 from clrevents.export.sampled_calls import rows_by_thread
-from clrevents.export.timeline.firefox_markers import FirefoxMarkers, marker_categories
-from clrevents.export.timeline.firefox_stacks import FirefoxStacks, FirefoxTexts
 from clrevents.export.timeline.read_timeline import Timeline
-from clrevents.export.timeline.timeline_items import Level, Placed, Track
+from clrevents.export.timeline.timeline_items import GROUPS, Group, Instant, Level, Placed, Stretch, Track
+
+OWN, OTHERS, NAMELESS = 0, 1, 2
+"""Categories of frames: the program's own, the framework's and runtime's, and those without a name."""
+
+
+FirefoxTexts: TypeAlias = Interned[str]
+"""The table of strings: a place for each."""
+
+
+class FirefoxStacks:
+    """`of` has for each stack of the samples its place in the table of stacks."""
+
+    def __init__(self, samples: Samples, look: Look, texts: FirefoxTexts) -> None:
+        known: Interned[tuple[int, int]] = Interned()
+        self.of: list[int | None] = []
+        for stack in range(len(samples.offsets) - 1):
+            place = -1
+            for frame in reversed(samples.frame_ids(stack)):
+                place = known[place, frame]
+            self.of.append(None if place < 0 else place)
+        self._stacks = list(known)
+        self._frames = [
+            (texts[name], frame) for name, frame in zip(frame_names(samples, look), samples.frames, strict=True)
+        ]
+        self._texts = texts
+
+    def tables(self) -> dict[str, Any]:
+        """All that is shared but the strings."""
+        count = len(self._frames)
+        modules = {
+            module: place for place, module in enumerate(dict.fromkeys(f.module for _, f in self._frames if f.module))
+        }
+        categories = [NAMELESS if f.reason else OWN if is_own(f) else OTHERS for _, f in self._frames]
+        none = [None] * count
+        return {
+            "stackTable": {
+                "frame": [frame for _, frame in self._stacks],
+                # How far back the caller is; 0 if there is none.
+                "prefixOffset": [0 if caller < 0 else n - caller for n, (caller, _) in enumerate(self._stacks)],
+                "length": len(self._stacks),
+            },
+            "frameTable": {
+                "address": [-1] * count,
+                "lib": [-1] * count,
+                "inlineDepth": [0] * count,
+                "category": categories,
+                "subcategory": [0] * count,
+                "func": list(range(count)),
+                **dict.fromkeys(("nativeSymbol", "innerWindowID", "line", "column", "originalLocation"), none),
+                "length": count,
+            },
+            "funcTable": {
+                "name": [name for name, _ in self._frames],
+                "isJS": [False] * count,
+                "relevantForJS": [False] * count,
+                "resource": [modules.get(frame.module, -1) for _, frame in self._frames],
+                **dict.fromkeys(("source", "lineNumber", "columnNumber", "originalLocation"), none),
+                "length": count,
+            },
+            "resourceTable": {
+                "name": [self._texts[module] for module in modules],
+                "host": [None] * len(modules),
+                # 1 is a library.
+                "type": [1] * len(modules),
+                "length": len(modules),
+            },
+            "nativeSymbols": _empty("libIndex", "address", "name", "functionSize"),
+            "sources": _empty("id", "filename", "startLine", "startColumn", "sourceMapURL", "content"),
+            "sourceLocationTable": _empty("source", "line", "column"),
+        }
+
+
+def _empty(*columns: str) -> dict[str, Any]:
+    return {**{column: [] for column in columns}, "length": 0}
+
 
 VERSION: Final = 70
 """Of the processed format. The Profiler opens older ones, too."""
@@ -191,3 +270,136 @@ _encode: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 def _json(value: Any) -> bytes:
     return _encode(value).encode()
+
+
+_INSTANT, _INTERVAL = 0, 1
+_GROUPS: Final[list[Group]] = [group for group in GROUPS if group not in ("samples", "counters")]
+_COLORS: Final[dict[Group, str]] = {
+    "states": "lightblue", "locks": "orange", "held": "yellow", "tasks": "green", "created": "green", "jit": "magenta",
+    "exceptions": "red", "events": "purple", "pauses": "red", "suspensions": "lightred", "collections": "brown",
+    "requests": "blue", "activities": "lightblue",
+}  # fmt: skip
+_text: Final = json.JSONEncoder(ensure_ascii=False).encode
+_LONGEST: Final = 1000
+"""Characters of an event's payload, which all stay in memory: a crafted one has fields without a byte in the trace."""
+_LARGEST: Final = 1 << 53
+"""JavaScript's largest exact integer; larger ones are texts."""
+
+_Marker = tuple[int, int | None, int, int, Group, tuple[str, ...], tuple[Any, ...]]
+"""Start, end, phase, name, group, and the fields' names and values."""
+
+
+def marker_categories() -> list[dict[str, Any]]:
+    """The categories of markers, which follow those of frames."""
+    return [{"name": GROUPS[group], "color": _COLORS[group], "subcategories": ["Other"]} for group in _GROUPS]
+
+
+class FirefoxMarkers:
+    """The markers of all threads."""
+
+    def __init__(self, texts: FirefoxTexts) -> None:
+        self._texts = texts
+        self._fields: dict[Group, dict[str, str]] = defaultdict(dict)
+        self._found: dict[_Key, list[_Marker]] = defaultdict(list)
+        # Of equal ones the first: there is a marker for each event.
+        self._keys: dict[tuple[str, ...], tuple[str, ...]] = {}
+        # Groups with a field that is not always of one kind.
+        self._mixed: set[Group] = set()
+
+    @property
+    def threads(self) -> list[_Key]:
+        """Those that have any."""
+        return list(self._found)
+
+    def add(self, track: Track, item: Stretch | Instant) -> None:
+        """Take an item of a track."""
+        data: dict[str, Any] = {"type": track.group}
+        fields = self._fields[track.group]
+        for name, value in item.details.items():
+            kind, shown = ("string", value) if type(value) is str else _shown(name, value)
+            if shown is not None:
+                # `type` is the schema's, and `name` a marker's own.
+                key = f"{name} " if name == "type" or name == "name" else name
+                data[key] = shown
+                if (known := fields.setdefault(key, kind)) != kind:
+                    fields[key] = _both(known, kind)
+                    self._mixed.add(track.group)
+        if item.leaves or item.reaches:
+            self._add_arrows(track.group, item, data)
+        phase, end = (_INTERVAL, item.end_ns) if isinstance(item, Stretch) else (_INSTANT, None)
+        keys = tuple(data)
+        keys = self._keys.setdefault(keys, keys)
+        row = (item.start_ns, end, phase, self._texts[item.name], track.group, keys, tuple(data.values()))
+        self._found[track.process_id, track.thread_id].append(row)
+
+    def _add_arrows(self, group: Group, item: Stretch | Instant, data: dict[str, Any]) -> None:
+        fields = self._fields[group]
+        for side, kind, arrows in (("to", "flow-id", item.leaves), ("from", "terminating-flow-id", item.reaches)):
+            for n, arrow in enumerate(arrows):
+                key = f"{side} {n + 1}" if n else side
+                data[key] = self._texts[f"{arrow:x}"]
+                if fields.setdefault(key, kind) != kind:
+                    # A detail of this name.
+                    self._mixed.add(group)
+
+    def table(self, key: _Key, end_ns: int) -> dict[str, Any]:
+        """The markers of one thread in order of time, as iterators. An item without an end lasts until the end of the
+        trace."""
+        rows = sorted(self._found.get(key, ()), key=lambda row: row[0])
+        return {
+            "name": (row[3] for row in rows),
+            "startTime": (row[0] / _MS for row in rows),
+            "endTime": (None if row[2] == _INSTANT else (end_ns if row[1] is None else row[1]) / _MS for row in rows),
+            "phase": (row[2] for row in rows),
+            "category": (NAMELESS + 1 + _GROUPS.index(row[4]) for row in rows),
+            "data": (self._data(row[4], row[5], row[6]) for row in rows),
+            "length": len(rows),
+        }
+
+    def _data(self, group: Group, keys: tuple[str, ...], values: tuple[Any, ...]) -> dict[str, Any]:
+        """With texts in fields that are texts of other markers."""
+        found = zip(keys, values, strict=True)
+        if group not in self._mixed:
+            return dict(found)
+        fields = self._fields[group]
+        return {key: str(value) if fields.get(key) == "string" else value for key, value in found}
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Which fields the markers of each group have."""
+        return [
+            {
+                "name": group,
+                "tooltipLabel": f"{GROUPS[group]}: {{marker.name}}",
+                "tableLabel": "{marker.name}",
+                "chartLabel": "{marker.name}",
+                "display": ["marker-chart", "marker-table", "timeline-overview"],
+                "fields": [{"key": key, "label": key.strip(), "format": kind} for key, kind in fields.items()],
+            }
+            for group, fields in self._fields.items()
+        ]
+
+
+def _both(one: str, other: str) -> str:
+    """The format of a field whose values have these, which differ."""
+    return "decimal" if {one, other} == {"integer", "decimal"} else "string"
+
+
+def _shown(name: str, value: Any) -> tuple[str, Any]:
+    """The format of a detail, and what is shown of it; None for nothing."""
+    match value:
+        case dict() | list():
+            text = _text(value)
+            return "string", text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        case str():
+            return "string", value
+        case bool():
+            return "string", "yes" if value else "no"
+        case int() if abs(value) <= _LARGEST:
+            kind = "nanoseconds" if name.endswith("_ns") else "bytes" if name.endswith("_bytes") else "integer"
+            return kind, value
+        case float() if math.isfinite(value):
+            return "decimal", value
+        case None:
+            return "string", None
+        case _:
+            return "string", str(value)

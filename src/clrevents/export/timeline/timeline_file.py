@@ -1,6 +1,7 @@
 """A trace → a file with its timeline, in one of `timeline_formats`.
 
-Each format's writer is imported on use. Opens no file.
+Events that were asked for besides are instants on the tracks of their threads, with their payloads as details. Each
+format's writer is imported on use. Opens no file.
 """
 
 from __future__ import annotations
@@ -8,14 +9,49 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import IO, NamedTuple, cast
+from typing import IO, Any, Final, NamedTuple, cast
 
+from clrevents.export.files.jsonl import EventJson
 from clrevents.export.look import Look, summary
-from clrevents.export.timeline.event_items import event_items, events_of_users
 from clrevents.export.timeline.read_timeline import Timeline, read_timeline
 from clrevents.export.timeline.timeline_formats import TimelineFormat
-from clrevents.export.timeline.timeline_items import Placed
+from clrevents.export.timeline.timeline_items import GROUPS, Instant, Placed, Track
 from clrevents.trace import Selector, Trace
+
+_RUNTIME: Final = ("Microsoft-", "Microsoft.", "System.", "Private.InternalDiagnostics.", "Universal.")
+"""The prefixes of .NET's own providers, and of the Linux recorder's."""
+
+
+def events_of_users(trace: Trace) -> list[Selector]:
+    """The kinds of event whose providers are not those of .NET, by their names: mostly those of the program itself."""
+    return [kind for kind in trace.event_counts() if not kind.provider.startswith(_RUNTIME)]
+
+
+def event_items(trace: Trace, selectors: Sequence[Selector], process_id: int | None = None) -> Iterator[Placed]:
+    """The selected events, of one process or of all; none without a selector. Raises what `Trace.events` raises.
+
+    They are in the order of `Trace.events`, which goes back in time if a trace is too far out of order to sort; for
+    instants, that does not matter.
+    """
+    if not selectors:
+        return
+    made = EventJson(names=True)
+    tracks: dict[tuple[int | None, int], Track] = {}
+    for event in trace.events(*selectors, process_id=process_id):
+        place = event.process_id, event.thread_id
+        track = tracks.get(place)
+        if track is None:
+            process, thread = place
+            track = tracks[place] = Track("events", GROUPS["events"], process, None if thread < 0 else thread)
+        details: dict[str, Any] = {"provider": event.provider}
+        # What ties events together, where there is any.
+        activity, related = event.activity_id, event.related_activity_id
+        if activity is not None:
+            details["activity_id"] = str(activity)
+        if related is not None:
+            details["related_activity_id"] = str(related)
+        details["payload"] = made.payload(event.payload)
+        yield track, Instant(event.time_ns, event.name, details)
 
 
 class WrittenTimeline(NamedTuple):
@@ -46,7 +82,7 @@ def write_timeline(
         if pack:
             # Without a name and a time, so that the same trace gives the same bytes.
             packed = closing.enter_context(gzip.GzipFile("", "wb", 6, stream, mtime=0))
-            stream = cast(IO[bytes], packed)
+            stream = cast("IO[bytes]", packed)
         write = _perfetto if format == "perfetto" else _firefox
         write(timeline, event_items(trace, wanted, process_id), stream)
     return WrittenTimeline(summary(timeline.samples), sum(timeline.left_out.values()))

@@ -1,14 +1,15 @@
 """What Spark asks of a data source: its options (docs/fleet.md lists them), its columns, its tasks, and the rows of
 each.
 
-The only module that imports pyspark. Reads nothing itself.
+Small traces are read by one task together, because a task costs more than reading one. The only module that imports
+pyspark. Reads nothing itself.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -22,7 +23,6 @@ from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
 from clrevents.fleet.joined import TRACE, Joined, with_trace
 from clrevents.fleet.outcome import UNREAD, Opening, TraceProblem, asked, problems_table
 from clrevents.fleet.questions import AskDoctor, AskReport, empty_tables
-from clrevents.fleet.spark.bundles import BUNDLE_BYTES, bundles, known_sizes
 from clrevents.fleet.spark.filters import wanted_events, wanted_traces
 from clrevents.fleet.spark.types import arrow_target, in_words
 from clrevents.fleet.spark.worker_rows import (
@@ -38,11 +38,54 @@ from clrevents.fleet.spark.worker_rows import (
     summary,
 )
 from clrevents.fleet.trace_batches import event_table
-from clrevents.fleet.trace_paths import trace_paths
+from clrevents.fleet.trace_paths import is_url_pattern, trace_paths
 from clrevents.schema.registry import DEFAULT
-from clrevents.sources import is_url
+from clrevents.sources import file_system, is_url
 from clrevents.table.build import TableField
 from clrevents.table.table import Table, needed
+
+BUNDLE_BYTES: Final = 8 << 20
+"""Bytes of files, packed or not, that take about a second: the cost of a task is small compared with that."""
+_OPENING: Final = 1 << 18
+"""What is added to each trace's size: opening a small one, and a report on it, take as long as reading this much."""
+
+
+def known_sizes(places: Iterable[str], paths: Iterable[str]) -> dict[str, int]:
+    """The sizes of the traces that `places` mean, as far as no request for each of them is needed."""
+    found: dict[str, int] = {}
+    for path in paths:
+        if not is_url(path):
+            try:
+                found[path] = os.stat(path).st_size
+            except (OSError, ValueError):
+                # Opening it says why.
+                found[path] = 0
+    for place in places:
+        if is_url(place) and is_url_pattern(place):
+            system, pattern = file_system(place)
+            for name, facts in system.glob(pattern, detail=True).items():
+                size = facts.get("size")
+                if size is not None:
+                    found[system.unstrip_protocol(name)] = int(size)
+    return found
+
+
+def bundles(paths: Sequence[str], sizes: Mapping[str, int], most: int) -> list[tuple[str, ...]]:
+    """The traces in their order, in groups of up to `most` bytes. One of unknown size is alone."""
+    found: list[tuple[str, ...]] = []
+    bundle: list[str] = []
+    held = 0
+    for path in paths:
+        size = sizes.get(path, most) + _OPENING
+        if bundle and held + size > most:
+            found.append(tuple(bundle))
+            bundle, held = [], 0
+        bundle.append(path)
+        held += size
+    if bundle:
+        found.append(tuple(bundle))
+    return found
+
 
 _SPARK: Final[Any] = needed("pyspark.sql.datasource", "spark", "Spark's data source")
 _SAMPLE: Final = 8

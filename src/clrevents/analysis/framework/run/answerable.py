@@ -14,9 +14,8 @@ import attrs
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.needs import Need, coverage, missing_notes, record_needs
-from clrevents.analysis.framework.recording.recorded import recorded
+from clrevents.analysis.framework.recording.recorded import recorded, recording_kind
 from clrevents.analysis.framework.recording.recording_cost import recording_cost_of
-from clrevents.analysis.framework.recording.recording_kind import recording_kind
 from clrevents.analysis.framework.run._report_index import REPORTS
 from clrevents.analysis.framework.run.listing import ROOM, report_names
 from clrevents.analysis.framework.run.occurred import seen_kinds

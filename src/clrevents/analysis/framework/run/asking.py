@@ -16,8 +16,14 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
 from clrevents.analysis.framework.run.occurred import busiest_processes, kinds_of_processes, seen_kind
-from clrevents.analysis.framework.run.report_reading import PROCESSES, Asked, HoleQueue, ReadingEnd, ReportReading
-from clrevents.analysis.framework.run.selectors import patient
+from clrevents.analysis.framework.run.report_reading import (
+    PROCESSES,
+    Asked,
+    HoleQueue,
+    ReadingEnd,
+    ReportReading,
+    patient,
+)
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.framework.vocabulary.marks import holes_of, stack_holes, trace_holes
 from clrevents.analysis.gathering.distant_times import near_ns

@@ -5,6 +5,7 @@ Does not know where the chunks come from: `asking` feeds it from a trace or from
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -20,7 +21,6 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Lat
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
 from clrevents.analysis.framework.run.processes import merged, of_some
-from clrevents.analysis.framework.run.selectors import fits, is_glob, patient
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
     FOREVER,
@@ -35,10 +35,30 @@ from clrevents.analysis.framework.vocabulary.marks import Hole
 from clrevents.analysis.gathering.distant_times import near_ns, near_table
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import groups
+from clrevents.schema.matching import glob, is_glob
 from clrevents.schema.own_marks import CUT, JOINED, marks_redaction
+from clrevents.schema.registry import DEFAULT, Entry
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
 from clrevents.trace import TraceInfo
+
+_SPECIAL: Final = re.compile(r"([*?[])")
+
+
+def patient(selector: str) -> str:
+    """The selector for a pass: a name that no registry knows becomes a pattern that fits just this name.
+
+    A pass refuses unknown names, but an event that only traces describe is unknown wherever it did not occur.
+    """
+    if is_glob(selector) or DEFAULT.named(selector):
+        return selector
+    return _SPECIAL.sub(r"[\1]", selector[:-1]) + f"[{selector[-1]}]"
+
+
+def fits(pattern: str, event: tuple[str, str]) -> bool:
+    """Whether a (provider, name) is one that the pattern means."""
+    return glob(pattern)(Entry(event[0], 0, event[1], (), ()))
+
 
 _PROCESS: Final = "process_id"
 _WHOLE: Final = TimeWindow()

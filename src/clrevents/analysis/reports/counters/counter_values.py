@@ -1,6 +1,7 @@
 """`CounterValues`: published values as columns of numbers, each with the number of its series; and the series' names.
 
-Texts are held once for each series. Knows neither events nor windows.
+Texts are held once for each series. EventCounters: polled ones and statistics have a mean, incrementing ones an
+increase. Knows no window.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Interned
-from clrevents.analysis.reports.counters.counter_columns import NO_COUNT, NUMBER, EventFields, Floats, Ints, Mask
+from clrevents.analysis.reports.counters.counter_columns import EMPTY, NO_COUNT, NUMBER, EventFields, Floats, Ints, Mask
 
 NO_INTERVAL: Final = -1
 _LONGEST: Final = float(1 << 62)
@@ -139,3 +141,71 @@ def as_interval(seconds: Floats) -> Ints:
     ns = seconds * 1e9
     good = (ns >= 0.5) & (ns < _LONGEST)
     return np.where(good, np.rint(np.where(good, ns, 0)), NO_INTERVAL).astype(np.int64)
+
+
+_WRAPPER: Final = "Payload"
+
+
+@frozen(eq=False)
+class ReadCounters:
+    """Values, the names that programs show of series, by number, and when there were events in no known form."""
+
+    values: CounterValues
+    display_names: dict[int, str]
+    odd_ns: Ints
+
+
+def read_event_counters(rows: Gathered, numbers: SeriesNumbers) -> ReadCounters:
+    """The values of some EventCounters events of one provider."""
+    fields = EventFields(rows, _WRAPPER)
+    assert rows.event is not None
+    provider = rows.event[0]
+    mean, increment = fields.numbers("Mean"), fields.numbers("Increment")
+    names, types = fields.texts("Name"), fields.texts("CounterType")
+    says_sum = np.array([text == "Sum" for text in types], dtype=np.bool_)
+    says_mean = np.array([text == "Mean" for text in types], dtype=np.bool_)
+    told = ~fields.missing("Mean"), ~fields.missing("Increment")
+    is_rate = says_sum | (~says_mean & told[1] & ~told[0])
+    is_mean = ~is_rate & (says_mean | told[0])
+    named = np.array([bool(name) for name in names], dtype=np.bool_)
+    kept = np.flatnonzero(named & (is_rate | is_mean))
+    keys = [
+        SeriesKey(provider, name or "", tags or "", "rate" if rate else "mean", None, None, "", unit or "")
+        for name, tags, unit, rate in zip(
+            names, fields.texts("Metadata"), fields.texts("DisplayUnits"), is_rate.tolist(), strict=True
+        )
+    ]
+    series = numbers.of(keys[row] for row in kept.tolist())
+    rate = is_rate[kept]
+    value = np.where(rate, increment.values[kept], mean.values[kept])
+    reason = np.where(rate, increment.reasons[kept], mean.reasons[kept])
+    count = np.where(rate, NO_COUNT, fields.counts("Count")[kept])
+    # Without a measurement in the interval the mean is written as 0, and the extremes are infinite.
+    empty = (count == 0) & (reason == NUMBER)
+    value, reason = np.where(empty, np.nan, value), np.where(empty, EMPTY, reason)
+    places = {row: place for place, row in enumerate(kept.tolist())} if mean.unread or increment.unread else {}
+    unread = {
+        places[row]: text
+        for side, wanted in ((mean, is_mean), (increment, is_rate))
+        for row, text in side.unread.items()
+        if row in places and wanted[row]
+    }
+    statistics: dict[str, Any] = {
+        name: np.where(rate | empty, np.nan, fields.numbers(field).values[kept])
+        for name, field in (("min", "Min"), ("max", "Max"), ("stddev", "StandardDeviation"))
+    }
+    values = CounterValues.of(
+        fields,
+        kept,
+        series,
+        value,
+        reason,
+        unread,
+        interval_ns=as_interval(fields.numbers("IntervalSec").values[kept]),
+        change=np.where(rate, value, np.nan),
+        count=count,
+        **statistics,
+    )
+    shown = fields.texts("DisplayName")
+    display = {number: shown[row] or "" for number, row in zip(series.tolist(), kept.tolist(), strict=True)}
+    return ReadCounters(values, display, np.delete(fields.time_ns, kept))

@@ -33,8 +33,13 @@ from clrevents.analysis.reports.counters.counter_tables import (
     split,
     value_rows,
 )
-from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, CounterValues, SeriesKey, SeriesNumbers
-from clrevents.analysis.reports.counters.event_counters import read_event_counters
+from clrevents.analysis.reports.counters.counter_values import (
+    NO_INTERVAL,
+    CounterValues,
+    SeriesKey,
+    SeriesNumbers,
+    read_event_counters,
+)
 from clrevents.analysis.reports.counters.meter_sessions import START, TOLD, MeterProblem, MeterSessions
 from clrevents.analysis.reports.counters.meter_values import PUBLISHED, read_meter_values
 from clrevents.analysis.reports.counters.sparklines import sparklines

@@ -13,6 +13,7 @@ from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.exceptions.exception_build import built
+from clrevents.analysis.reports.exceptions.exception_flights import EVENTS, HEADERS, KEPT
 from clrevents.analysis.reports.exceptions.exception_rows import (
     ExceptionFacts,
     ExceptionGroup,
@@ -21,7 +22,6 @@ from clrevents.analysis.reports.exceptions.exception_rows import (
     ExceptionOutcome,
     ThrownException,
 )
-from clrevents.analysis.reports.exceptions.exception_steps import EVENTS, HEADERS, KEPT
 from clrevents.analysis.reports.exceptions.exception_sums import ExceptionSums
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 

@@ -33,7 +33,15 @@ from clrevents.analysis.reports.gc.gc_answer import (
     notes,
     totals,
 )
-from clrevents.analysis.reports.gc.gc_build import Built, time_of
+from clrevents.analysis.reports.gc.gc_build import (
+    MARKED,
+    Built,
+    generation_columns,
+    heap_columns,
+    mark_columns,
+    suspension_columns,
+    time_of,
+)
 from clrevents.analysis.reports.gc.gc_collections import END, GLOBAL, PER_HEAP, START, STATS, TRIGGERED
 from clrevents.analysis.reports.gc.gc_dynamic import DYNAMIC
 from clrevents.analysis.reports.gc.gc_hints import SAMPLE, hint_rows
@@ -53,13 +61,6 @@ from clrevents.analysis.reports.gc.gc_rows import (
     SuspensionHint,
 )
 from clrevents.analysis.reports.gc.gc_runtimes import INSTANCE, by_runtime, joined
-from clrevents.analysis.reports.gc.gc_tables import (
-    MARKED,
-    generation_columns,
-    heap_columns,
-    mark_columns,
-    suspension_columns,
-)
 from clrevents.analysis.shared.events.gc_suspensions import STEPS, SUSPENDING
 from clrevents.analysis.shared.samples.leaf_states import is_artefact
 

@@ -16,8 +16,7 @@ from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.reports.heap.heap_engine import KERNEL
 from clrevents.analysis.reports.heap.heap_rows import RootPath
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of
-from clrevents.analysis.reports.heap.heap_tables import Namer, short_type_name
-from clrevents.analysis.reports.heap.heap_tree import type_tree
+from clrevents.analysis.reports.heap.heap_tables import Namer, short_type_name, type_tree
 
 RAREST: Final = 1000
 """A path is given if at least one object of a type in this many is reached by it."""

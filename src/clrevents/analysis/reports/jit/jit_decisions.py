@@ -17,8 +17,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Interned
-from clrevents.analysis.gathering.keys import group_numbers
+from clrevents.analysis.gathering.groups import Interned, group_numbers
 from clrevents.analysis.shared.events.compilations import Compilations, inside
 
 Ints: TypeAlias = NDArray[np.int64]

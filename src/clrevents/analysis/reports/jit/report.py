@@ -20,20 +20,23 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, Metric, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.reports.jit.jit_build import BEGIN, LOADS, BuiltCompilations, built
-from clrevents.analysis.reports.jit.jit_decisions import EVENTS, OUTCOMES, DecisionLog
-from clrevents.analysis.reports.jit.jit_facts import (
+from clrevents.analysis.reports.jit.jit_build import (
+    BEGIN,
     FOUND,
+    LOADS,
     LOOKUP,
     PAUSE,
     RESUME,
     SETTINGS,
     TURN,
     TURN_END,
+    BuiltCompilations,
+    built,
     lookups,
     settings,
     turns,
 )
+from clrevents.analysis.reports.jit.jit_decisions import EVENTS, OUTCOMES, DecisionLog
 from clrevents.analysis.reports.jit.jit_rows import (
     Compilation,
     JitDecision,

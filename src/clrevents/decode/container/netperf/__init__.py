@@ -1,1 +1,0 @@
-"""NetPerf 1, 2 and 3, the formats before NetTrace."""
