@@ -210,7 +210,7 @@ def test_what_is_made_from_a_private_trace_is_private(tmp_path: Path) -> None:
         "export {} -o {}.pftrace",
         "flame {} -o {}.folded",
         "compare {} --save {}.json",
-        "compare {0} --with {0} -o {1}.html",
+        "compare {0} --against {0} -o {1}.html",
     ]
     for again in (False, True):
         for number, command in enumerate(commands):

@@ -31,11 +31,11 @@ def saved(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-def test_files_behind_with(run: Run, saved: Callable[..., Path]) -> None:
-    """As a shell writes `main/*.json --with new/*.json --per none`."""
+def test_files_behind_against(run: Run, saved: Callable[..., Path]) -> None:
+    """As a shell writes `new/*.json --against main/*.json --per none`."""
     base = [saved(f"base{n}", seed=n) for n in range(4)]
     new = [saved(f"new{n}", 1.2, seed=n + 9) for n in range(5)]
-    result = run("compare", *base, "--with", *new, "--per", "none", "--json")
+    result = run("compare", *new, "--against", *base, "--per", "none", "--json")
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
     assert (len(found["base"]), len(found["new"]), found["per"]) == (4, 5, "none")
@@ -43,6 +43,12 @@ def test_files_behind_with(run: Run, saved: Callable[..., Path]) -> None:
         "running_total": "regressed",
         "pause_max": "regressed",
     }
+
+
+def test_two_files_are_before_and_after(run: Run, saved: Callable[..., Path]) -> None:
+    base, new = saved("base"), saved("new", 1.2, 2)
+    assert run("compare", base, new).stdout == run("compare", new, "--against", base).stdout
+    assert run("compare", new, base).stdout != run("compare", base, new).stdout
 
 
 @pytest.mark.parametrize(
@@ -63,7 +69,7 @@ def test_files_behind_with(run: Run, saved: Callable[..., Path]) -> None:
     ],
 )
 def test_exit_codes(run: Run, saved: Callable[..., Path], options: list[str], code: int) -> None:
-    result = run("compare", saved("base"), "--with", saved("new", 1.2, 2), *options)
+    result = run("compare", saved("new", 1.2, 2), "--against", saved("base"), *options)
     assert result.exit_code == code, result.stderr
     assert bool(result.stderr) == bool(options and "40%" not in options[1])
 
@@ -82,7 +88,7 @@ def test_second_recordings_confirm(
     """What the second pair does not show, or shows the other way round, is no difference and fails nothing."""
     more = ["--confirm", saved("base2", seed=3), saved("new2", second, 4)]
     condition = ["--fail-on", "threads.running_total>10%", "--strict"]
-    result = run("compare", saved("base"), "--with", saved("new", 1.2, 2), *more, *condition, "--json")
+    result = run("compare", saved("new", 1.2, 2), "--against", saved("base"), *more, *condition, "--json")
     assert result.exit_code == code, result.stderr
     found = json.loads(result.stdout)
     changes = [*found["metrics"], *found["rows"]]
@@ -96,24 +102,24 @@ def test_second_recordings_confirm(
     ("arguments", "wrong"),
     [
         (["{a}"], "compare with what?"),
-        (["{a}", "--with"], "takes the new recordings"),
-        (["{a}", "--with", "--json"], "takes the new recordings"),
-        (["{a}", "{a}", "--with", "{a}"], "4 against 4 can"),
-        (["{a}", "--with", "{a}", "--strict"], "--strict is about"),
-        (["{a}", "--with", "{a}", "--fail-on", "gc.pause>5%"], "no metric"),
-        (["{a}", "--with", "{a}", "--per", "request"], "not every recording has requests"),
+        (["{a}", "--against"], "takes the recordings before"),
+        (["{a}", "--against", "--json"], "takes the recordings before"),
+        (["{a}", "{a}", "--against", "{a}"], "4 against 4 can"),
+        (["{a}", "--against", "{a}", "--strict"], "--strict is about"),
+        (["{a}", "--against", "{a}", "--fail-on", "gc.pause>5%"], "no metric"),
+        (["{a}", "--against", "{a}", "--per", "request"], "not every recording has requests"),
         (["{a}", "--save", "b.nettrace"], "writes a .json file"),
         (["{a}", "--save", "{a}"], "is the trace itself"),
-        (["{a}", "--with", "{a}", "--fail-on", "method:F>5%"], "did you mean 'methods'"),
-        (["{a}", "--with", "{a}", "--fail-on", "methods:F=5%"], "a change is compared by"),
-        (["{a}", "--with", "{a}", "--per", "hour"], "no denominator 'hour'"),
-        (["-", "--with", "-"], "only one"),
-        (["-", "--with", "{a}", "--confirm", "{a}", "-"], "only one"),
+        (["{a}", "--against", "{a}", "--fail-on", "method:F>5%"], "did you mean 'methods'"),
+        (["{a}", "--against", "{a}", "--fail-on", "methods:F=5%"], "a change is compared by"),
+        (["{a}", "--against", "{a}", "--per", "hour"], "no denominator 'hour'"),
+        (["-", "--against", "-"], "only one"),
+        (["-", "--against", "{a}", "--confirm", "{a}", "-"], "only one"),
         (["{a}", "--save", "b.json", "--confirm", "{a}", "{a}"], "--confirm is about"),
-        ([*["{a}"] * 4, "--with", *["{a}"] * 4, "--confirm", "{a}", "{a}"], "confirm a pair"),
-        (["{a}", "--with", "{a}", "--json", "--format", "md"], "mutually exclusive"),
-        (["{a}", "--with", "{a}", "--json", "-o", "-"], "only one of the page"),
-        (["{a}", "--with", "{a}", "-o", "{a}"], "is the trace itself"),
+        ([*["{a}"] * 4, "--against", *["{a}"] * 4, "--confirm", "{a}", "{a}"], "confirm a pair"),
+        (["{a}", "--against", "{a}", "--json", "--format", "md"], "mutually exclusive"),
+        (["{a}", "--against", "{a}", "--json", "-o", "-"], "only one of the page"),
+        (["{a}", "--against", "{a}", "-o", "{a}"], "is the trace itself"),
         (["{a}", "--save", "b.json", "-o", "page.html"], "-o writes a page about"),
     ],
 )
@@ -128,12 +134,12 @@ def test_a_baseline_is_a_file(run: Run, tmp_path: Path) -> None:
     trace, file = FIXTURES / "net10-convoy.nettrace.gz", tmp_path / "main.json"
     result = run("compare", trace, "--save", file)
     assert (result.exit_code, result.stdout) == (0, "")
-    direct, later = (run("compare", base, "--with", trace, "--json").stdout for base in (trace, file))
+    direct, later = (run("compare", trace, "--against", base, "--json").stdout for base in (trace, file))
     assert json.loads(direct) == json.loads(later)
 
 
 def test_names_are_no_markup(run: Run, saved: Callable[..., Path]) -> None:
-    result = run("compare", saved("base"), "--with", saved("new", 1.2, 2), "--format", "md")
+    result = run("compare", saved("new", 1.2, 2), "--against", saved("base"), "--format", "md")
     assert result.exit_code == 0
     first, line = (line for line in result.stdout.splitlines() if "F()" in line)
     assert first.startswith(
@@ -144,12 +150,12 @@ def test_names_are_no_markup(run: Run, saved: Callable[..., Path]) -> None:
 
 def test_a_page_beside_a_comment(run: Run, saved: Callable[..., Path], tmp_path: Path) -> None:
     page, trace = tmp_path / "page.html", FIXTURES / "net10-convoy.nettrace.gz"
-    result = run("compare", trace, "--with", trace, "-o", page)
+    result = run("compare", trace, "--against", trace, "-o", page)
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr.endswith("bytes; open it in a browser\n")
     assert b'"flames":[{' in page.read_bytes()
     condition = ["--fail-on", "threads.running_total>10%"]
-    both = run("compare", saved("base"), "--with", saved("new", 1.2, 2), "-o", page, "--format", "md", *condition)
+    both = run("compare", saved("new", 1.2, 2), "--against", saved("base"), "-o", page, "--format", "md", *condition)
     assert both.exit_code == 4
     assert both.stdout.startswith("**1 metric worse: threads.running")
     assert b'"flames":[]' in page.read_bytes()
@@ -164,17 +170,17 @@ def test_several_baselines_are_one_file(run: Run, saved: Callable[..., Path], tm
     result = run("compare", *base, "--save", main)
     assert result.stderr.endswith("main.json: 8 metrics and 4 rows of 4 recordings\n"), result.stderr
     put.write_bytes(b"".join(path.read_bytes() for path in base))
-    found = [json.loads(run("compare", *side, "--with", *new, "--json").stdout) for side in (base, [main], [put])]
+    found = [json.loads(run("compare", *new, "--against", *side, "--json").stdout) for side in (base, [main], [put])]
     assert found[0] == found[1] == found[2]
     assert len(found[0]["base"]) == 4
     gate = ["--per", "none", "--fail-on", "regressed", "--fail-on", "methods:App*>5%"]
-    result = run("compare", main, "--with", *new, *gate)
+    result = run("compare", *new, "--against", main, *gate)
     assert result.exit_code == 4
     assert result.stdout.startswith("1 method slower: App!<b>|`x`.F() +20.8 %; 2 metrics worse: ")
     assert "methods.App!<b>|`x`.F() is worse: +20." in result.stderr
     assert "methods:App*>5%: methods.App!<b>|`x`.F() changed by +20." in result.stderr
-    by_second = run("compare", main, "--with", *new, "--fail-on", "regressed")
+    by_second = run("compare", *new, "--against", main, "--fail-on", "regressed")
     assert by_second.exit_code == 4
     assert "F() is worse" not in by_second.stderr
-    assert "only one" in run("compare", "-", "--with", "-").stderr
-    assert run("compare", main, "--with", new[0]).exit_code == 1
+    assert "only one" in run("compare", "-", "--against", "-").stderr
+    assert run("compare", new[0], "--against", main).exit_code == 1

@@ -32,7 +32,7 @@ OTHERS: Final = (
     "spans {} GCSuspendEEBegin GCRestartEEEnd -n 3",
     "top {} --waiting -n 5",
     "callers {} 'System.*' -n 8",
-    "compare {} --with fixtures/net10-convoy.nettrace.gz -n 6",
+    "compare fixtures/net10-convoy.nettrace.gz --against {} -n 6",
     "schema ILStubGenerated",
 )
 NOT_ALONE: Final = ("callers",)

@@ -27,34 +27,34 @@ from clrevents.export.page.page_flames import PageStacks
 _UNMET: Final = 4
 _UNKNOWN: Final = 5
 _LIMIT: Final = 12
-_WITH: Final = "--with"
+_AGAINST: Final = "--against"
 
 
 class _Sides(click.Command):
-    """Takes every file behind `--with`, up to the next option."""
+    """Takes every file behind `--against`, up to the next option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given: list[str] = []
-        new = False
+        base = False
         for place, arg in enumerate(args):
             if arg == "--":
                 given += args[place:]
                 break
-            if arg == _WITH:
-                new = True
+            if arg == _AGAINST:
+                base = True
                 if place + 1 == len(args) or (args[place + 1].startswith("-") and args[place + 1] != "-"):
-                    raise click.UsageError(f"{_WITH} takes the new recordings", ctx)
-            elif new and (arg == "-" or not arg.startswith("-")):
-                given += [_WITH, arg]
+                    raise click.UsageError(f"{_AGAINST} takes the recordings before", ctx)
+            elif base and (arg == "-" or not arg.startswith("-")):
+                given += [_AGAINST, arg]
             else:
-                new = False
+                base = False
                 given.append(arg)
         return super().parse_args(ctx, given)
 
 
 @click.command(name="compare", cls=_Sides)
-@click.argument("base", nargs=-1, required=True, metavar="BASE...")
-@click.option(_WITH, "new", multiple=True, metavar="NEW...", help="The new recordings: one, or a group.")
+@click.argument("new", nargs=-1, required=True, metavar="NEW...")
+@click.option(_AGAINST, "base", multiple=True, metavar="BASE...", help="The recordings before: one, or a group.")
 @click.option(
     "--per",
     metavar="WHAT",
@@ -82,7 +82,7 @@ class _Sides(click.Command):
 @click.option(
     "--save",
     metavar="OUT",
-    help="Save what is compared of BASE, one or several, as a small .json file, to be BASE later.",
+    help="Save what is compared of NEW, one or several, as a small .json file, to be BASE later.",
 )
 @click.option(
     "--fail-on",
@@ -101,8 +101,8 @@ class _Sides(click.Command):
 @click.option("--strict", is_flag=True, help="Exit with 5 if it cannot be told whether a condition holds.")
 @errors_option
 def command(
-    base: tuple[str, ...],
     new: tuple[str, ...],
+    base: tuple[str, ...],
     per: Per | None,
     limit: int,
     as_json: bool,
@@ -114,7 +114,7 @@ def command(
     strict: bool,
     errors: ErrorMode,
 ) -> int:
-    """Compare recordings before and after a change.
+    """Compare recordings before and after a change: NEW against BASE, or the first of two recordings with the second.
 
     One recording against one says what differs between these two; groups, such as four against four or six against
     three, say what changed. A change is told from chance by blocks of time, or by recordings, and for each number the
@@ -122,33 +122,35 @@ def command(
 
     \b
     What differs between these two?
-        clrevents compare before.nettrace --with after.nettrace
+        clrevents compare after.nettrace --against before.nettrace
     Did the branch change anything? As a comment on the pull request:
-        clrevents compare main/*.nettrace --with branch/*.nettrace --format md
+        clrevents compare branch/*.nettrace --against main/*.nettrace --format md
     Keep a baseline, and fail if pauses got longer by more than a tenth:
         clrevents compare before.nettrace --save main.json
-        clrevents compare main.json --with after.nettrace --fail-on 'gc.pause_total>10%'
+        clrevents compare after.nettrace --against main.json --fail-on 'gc.pause_total>10%'
     Keep several runs, and fail if a method of the shop takes more time by a twentieth:
         clrevents compare main/*.nettrace --save main.json
-        clrevents compare main.json --with branch/*.nettrace --fail-on 'methods:Shop.*>5%'
+        clrevents compare branch/*.nettrace --against main.json --fail-on 'methods:Shop.*>5%'
     Fail if anything got worse for each order:
-        clrevents compare main/*.nettrace --with branch/*.nettrace --per OrderPlaced --fail-on regressed
+        clrevents compare branch/*.nettrace --against main/*.nettrace --per OrderPlaced --fail-on regressed
     As a page, with flame graphs as wide as what changed:
-        clrevents compare before.nettrace --with after.nettrace -o changed.html
+        clrevents compare after.nettrace --against before.nettrace -o changed.html
     Only what a second recording of each shows, too:
-        clrevents compare before.nettrace --with after.nettrace --confirm before2.nettrace after2.nettrace
+        clrevents compare after.nettrace --against before.nettrace --confirm before2.nettrace after2.nettrace
 
     Exit status: 4 if a condition of --fail-on holds, 5 with --strict if that cannot be told.
     """
     if as_json and form != "text":
         raise click.UsageError("--json and --format are mutually exclusive")
-    if not new and save is None:
-        raise click.UsageError(f"compare with what? {_WITH} NEW takes the new recordings, --save OUT saves a baseline")
-    if confirm and not new:
-        raise click.UsageError(f"--confirm is about recordings that are compared; {_WITH} NEW takes the new ones")
+    if not base and save is None:
+        if len(new) != 2:
+            raise click.UsageError(f"compare with what? {_AGAINST} BASE takes what was before, --save OUT saves one")
+        base, new = new[:1], new[1:]
+    if confirm and not base:
+        raise click.UsageError(f"--confirm is about recordings that are compared; {_AGAINST} BASE takes those before")
     if page is not None:
-        if not new:
-            raise click.UsageError(f"-o writes a page about what is compared; {_WITH} NEW takes the new recordings")
+        if not base:
+            raise click.UsageError(f"-o writes a page about what is compared; {_AGAINST} BASE takes what was before")
         if page == "-" and (as_json or form != "text"):
             raise click.UsageError("only one of the page and --json or --format can be standard output")
         for file in (*base, *new, *(confirm or ())):
@@ -160,17 +162,17 @@ def command(
     if save is not None:
         if not is_saved(save):
             raise click.UsageError("--save writes a .json file")
-        for file in base:
+        for file in (*base, *new):
             refuse_overwriting(save, file)
     stacks: tuple[list[PageStacks], list[PageStacks]] = [], []
-    before = _measured(base, errors, stacks[0] if page else None)
-    if save is not None:
-        save_measured(before, save)
-        metrics, rows = (sum(len(getattr(one, kind)) for one in before) for kind in ("metrics", "rows"))
-        say(f"{save}: {counted(metrics, 'metric')} and {counted(rows, 'row')} of {counted(len(before), 'recording')}")
-        if not new:
-            return 0
     after = _measured(new, errors, stacks[1] if page else None)
+    if save is not None:
+        save_measured(after, save)
+        metrics, rows = (sum(len(getattr(one, kind)) for one in after) for kind in ("metrics", "rows"))
+        say(f"{save}: {counted(metrics, 'metric')} and {counted(rows, 'row')} of {counted(len(after), 'recording')}")
+        if not base:
+            return 0
+    before = _measured(base, errors, stacks[0] if page else None)
     second = None
     if confirm is not None:
         try:

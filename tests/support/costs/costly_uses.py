@@ -131,7 +131,7 @@ USES: Final[dict[str, Use]] = {
     "$ export perfetto": _command("export", "FILE", "-o", "OUT.pftrace"),
     "$ export firefox": _command("export", "FILE", "-o", "OUT.firefox.json"),
     "$ report": _without_charts(_command("report", "FILE", "-o", "OUT.html")),
-    "$ compare": _command("compare", "FILE", "--with", "FILE"),
+    "$ compare": _command("compare", "FILE", "--against", "FILE"),
     "$ doctor": _command("doctor", "FILE", "--json"),
     "$ query": _command("query", "FILE", "select count(*), max(time) from headers"),
     "$ query stacks": _command("query", "FILE", "select count(*) from frames"),
