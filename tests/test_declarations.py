@@ -82,12 +82,12 @@ def test_event_modules_only_declare() -> None:
                     # A provider's name that several classes of one family need.
                     assert all(isinstance(t, ast.Name) and t.id.isupper() for t in node.targets), where
                 case ast.ClassDef():
-                    _check_declaration(node, where)
+                    check_declaration(node, where)
                 case _:
                     pytest.fail(f"{where}: {ast.unparse(node)[:60]!r} is no declaration")
 
 
-def _check_declaration(node: ast.ClassDef, where: str) -> None:
+def check_declaration(node: ast.ClassDef, where: str) -> None:
     assert ast.get_docstring(node), f"{where}: {node.name} has no docstring"
     decorators = [ast.unparse(d).partition("(")[0] for d in node.decorator_list]
     bases = [ast.unparse(b) for b in node.bases]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
 
 from project_files import ROOT
+from test_declarations import check_declaration
 
 PAGE = ROOT / "docs" / "hacking.md"
 LINKS = sorted(set(re.findall(r"\[`([\w.]+)`\]\((\.\./src/[\w/]+\.py)\)", PAGE.read_text(encoding="utf-8"))))
@@ -39,3 +41,11 @@ def test_a_linked_name_is_in_its_file(name: str, link: str) -> None:
 
 def test_the_page_is_read_in_one_go() -> None:
     assert len(PAGE.read_text(encoding="utf-8").split()) <= 2000
+
+
+def test_the_example_of_an_event_is_one_that_our_tests_take() -> None:
+    (example,) = re.findall(r"(?ms)^   ```python\n(.*?)^   ```", PAGE.read_text(encoding="utf-8"))
+    classes = [node for node in ast.parse(textwrap.dedent(example)).body if isinstance(node, ast.ClassDef)]
+    assert [node.name for node in classes] == ["MadeUp_V0", "MadeUp_V1"]
+    for node in classes:
+        check_declaration(node, node.name)
