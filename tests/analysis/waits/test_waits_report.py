@@ -20,6 +20,7 @@ from built_waits import (
     waiting,
 )
 from clrevents.analysis.reports.waits import WaitsReport
+from clrevents.analysis.shared.blocking.wait_tables import can_await
 from clrevents.events import ThreadCreated_V0, ThreadFlags, ThreadTerminated_V0
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
@@ -280,3 +281,19 @@ def test_samples_inside_a_contention_whose_begin_is_lost_count_once() -> None:
         builder.at(at).sample(ENTER, USER, kind=1)
     found = told(builder.at(5000).event(stop(4000.0)).rundown())
     assert numbers_of(found, "waited_total", "event_total", "sampled_total") == (4000, 4000, 0)
+
+
+@pytest.mark.parametrize(
+    ("method", "can"),
+    [
+        ("Shop.Orders.Load(int)", True),
+        ("Shop.Orders.DisposeAsync()", True),
+        ("Shop.Orders.<Load>g__Get|0_0()", True),
+        ("Program.<Main>(string[])", False),
+        ("Shop.Orders..ctor(Func<Task>)", False),
+        ("Shop.Orders.get_Count()", False),
+        ("Shop.Orders.System.IDisposable.Dispose()", False),
+    ],
+)
+def test_which_methods_could_await(method: str, can: bool) -> None:
+    assert can_await(method) == can

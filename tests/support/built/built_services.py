@@ -140,15 +140,15 @@ def connects_each_time() -> Service:
     """80 requests to one host, on 80 connections."""
     service = Service()
     for i in range(80):
-        service.ask("shop", 1 + i, ns=20 * MS, queued_ns=5000, connects=True)
+        service.ask("shop", 1 + i, ns=20 * MS, queued_ns=10 * MS, connects=True)
     return service
 
 
 def connects_to_many_hosts() -> Service:
-    """80 requests to 80 hosts: each first one needs a connection."""
+    """80 requests to 80 hosts: each first one needs a connection, and waits for it half of its time."""
     service = Service()
     for i in range(80):
-        service.ask(f"shop{i}", 1 + i, ns=20 * MS, queued_ns=5000, connects=True)
+        service.ask(f"shop{i}", 1 + i, ns=20 * MS, queued_ns=10 * MS, connects=True)
     return service
 
 
@@ -163,6 +163,9 @@ def shares_a_connection() -> Service:
 SERVICES: Final[dict[str, tuple[Callable[[], Service], tuple[Callable[[], Service], ...]]]] = {
     "db.repeated": (repeats_a_command, (asks_three_commands, many_requests_with_one_command_each)),
     "db.slow": (has_a_slow_command, (asks_three_commands, has_a_slow_request)),
-    "http.queue": (queues_for_connections, (shares_a_connection, queues_at_first, all_queue_at_first)),
+    "http.queue": (
+        queues_for_connections,
+        (shares_a_connection, queues_at_first, all_queue_at_first, connects_to_many_hosts),
+    ),
     "http.new_connections": (connects_each_time, (shares_a_connection, connects_to_many_hosts)),
 }

@@ -11,6 +11,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Unknown, Verdict
+from clrevents.analysis.shared.blocking.wait_tables import can_await
 
 
 def _starved(case: Case, limit: float) -> Verdict:
@@ -60,8 +61,12 @@ def _queue(case: Case, limit: float) -> Verdict:
 
 
 def _sync_over_async(case: Case, limit: float) -> Verdict:
-    tasks = np.flatnonzero(case.rows("pool", "blockers").column("task_wait").filled(False)).tolist()
-    return _blocked(case, limit, tasks, "were blocked by waiting for tasks")
+    blockers = case.rows("pool", "blockers")
+    methods = blockers.column("method").tolist()
+    tasks = np.flatnonzero(blockers.column("task_wait").filled(False)).tolist()
+    could = [row for row in tasks if can_await(methods[row])]
+    where = "" if len(could) == len(tasks) else " in methods that could await"
+    return _blocked(case, limit, could, f"were blocked by waiting for tasks{where}")
 
 
 def _sleeping(case: Case, limit: float) -> Verdict:

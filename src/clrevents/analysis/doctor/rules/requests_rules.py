@@ -10,7 +10,7 @@ from clrevents._util.units import duration_text, share_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Unknown, Verdict
 
 
 def _clients(case: Case) -> list[int]:
@@ -20,17 +20,29 @@ def _clients(case: Case) -> list[int]:
 
 
 def _queue(case: Case, limit: float) -> Verdict:
+    """Only requests that got a connection which another one had used waited for one: the rest waited until theirs was
+    made."""
     rows = case.rows("requests", "requests")
     queued, took = rows.numbers("queue_ns"), rows.numbers("duration_ns")
+    reused, ids = (rows.column(name).tolist() for name in ("connection_reused", "connection"))
+    left = rows.numbers("start_ns") + queued
+    made = {ids[row]: int(left[row]) for row in range(len(rows)) if reused[row] is False}
     own = [row for row in _clients(case) if took[row] > 0]
-    waited = [row for row in own if queued[row] > 0]
+    # Where several wait for one connection to be made, only the first has a new one.
+    waited = [
+        row for row in own if queued[row] > 0 and reused[row] and 2 * (left[row] - made.get(ids[row], 0)) > queued[row]
+    ]
     total = case.cells("requests", "requests", "queue_ns", waited)
     whole = case.cells("requests", "requests", "duration_ns", own)
     share = total.value / whole.value if whole.value else 0.0
     title = (
-        f"{len(waited):,} of {counted(len(own), 'request')} waited for a connection, {share_text(share)} of all time"
+        f"{len(waited):,} of {counted(len(own), 'request')} waited until another one was done with its connection, "
+        f"{share_text(share)} of all time"
     )
     if len(own) < 20 or share < limit or total.value < 50_000_000:
+        perhaps = sum(int(queued[row]) for row in own if reused[row] is None)
+        if len(own) >= 20 and total.value + perhaps >= max(limit * whole.value, 50_000_000) and perhaps:
+            return Unknown(f"{title}; for others that were queued, it is unknown whether their connection was new")
         return Clear(title, (total, whole))
     hosts = rows.column("host").tolist()
     worst = max(waited, key=lambda row: queued[row])
@@ -97,7 +109,7 @@ RULES: Final = (
         Threshold(0.1, "10 % of the time of at least 20 requests, and 50 ms", "our judgement"),
         "The server has not even heard of a request that waits for a connection.",
         "Raise MaxConnectionsPerServer, or send fewer requests at once.",
-        "they are the first requests, and connections are just being made.",
+        "the limit protects the server: then send fewer requests.",
         "requests {file} --table requests --sort queue_ns {span}",
         _queue,
         nothing="requests.count",

@@ -29,6 +29,7 @@ from clrevents.analysis.reports.tasks.task_tables import (
     TaskTables,
 )
 from clrevents.analysis.reports.tasks.task_work import task_work
+from clrevents.analysis.shared.blocking.wait_tables import can_await
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.schema.registry import TPL
 
@@ -170,7 +171,7 @@ class TasksCollector(Collector[TasksReport]):
             self._asked.my_code,
         )
         blockers = tables.blockers()
-        worst = next((row for row in blockers if row.waited_ns), None)
+        worst = next((row for row in blockers if row.waited_ns and can_await(row.method)), None)
         known = bool((work.parent != UNKNOWN).any())
         report: TasksReport = context.answer(
             TasksReport,

@@ -141,7 +141,9 @@ class TaskBlocker(Row):
 class TasksFacts:
     """The facts of a report on tasks."""
 
-    sync_over_async: CodeName | None = column("The method that blocked on tasks longest; null if none did.")
+    sync_over_async: CodeName | None = column(
+        "The method that could await and blocked on tasks longest; null if none did."
+    )
     creators: Word = column(
         "How creators are known: `threads` (by what each thread ran), `ids` (only those of tasks) or `none`."
     )

@@ -44,6 +44,17 @@ _BY_KERNEL: Final[dict[AwayWord, WaitWord]] = {
     **{"futex": "futex", "sleep": "sleep", "input": "input", "output": "output"},
     **{"disk": "disk", "page_fault": "page_fault", "kernel": "kernel"},
 }
+_LOOPS: Final = frozenset(
+    (
+        "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.Heartbeat.TimerLoop",
+        "Microsoft.Extensions.Hosting.HostingAbstractionsHostExtensions.Run",
+        "Microsoft.Extensions.Logging.Console.ConsoleLoggerProcessor.ProcessLogQueue",
+        "System.Diagnostics.Metrics.AggregationManager.CollectWorker",
+        "System.Diagnostics.Tracing.CounterGroup.PollForValues",
+        "System.Net.Sockets.SocketAsyncEngine.EventLoop",
+    )
+)
+"""Methods in which threads of any role do nothing but wait for what is to come, or for the end of the program."""
 _MONITORS: Final = ("System.Threading.Monitor.", "System.Threading.ObjectNative.")
 
 
@@ -226,7 +237,8 @@ class WaitFinder:
         kind = _WORDS.get(STATES[state]) if state >= 0 else None
         if kind is None:
             return None, None
-        if self._own[stack] and self._names.framework_only[stack]:
+        method = (self._names.method(place) or "").rpartition("!")[2].partition("(")[0]
+        if method in _LOOPS or (self._own[stack] and self._names.framework_only[stack]):
             return "idle", reason
         if kind == "handle" and reason is not None and reason.startswith(_MONITORS):
             return "monitor", reason

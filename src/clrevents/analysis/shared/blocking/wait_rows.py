@@ -96,7 +96,7 @@ class BlockedThread(Row):
 class WaitsFacts:
     """The facts of a report on waits."""
 
-    sync_over_async: Word | None = column("The method that blocked on tasks longest; null if none did.")
+    sync_over_async: Word | None = column("The method that blocked on tasks longest and could await; null if none.")
     sampling_period_ns: DurationNs | None = column(
         "The median time between two samples of a thread; null without samples."
     )

@@ -18,6 +18,17 @@ from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind
 
 IDLE: Final = "idle"
+_MAIN: Final = ("Main", "<Main>", "<Main>$")
+_OVERRIDES: Final = ("Dispose", "Finalize", "Equals", "GetHashCode", "ToString", "Compare", "CompareTo")
+_MEMBERS: Final = ("get_", "set_", "add_", "remove_", "op_")
+_SYNCHRONOUS: Final = frozenset((*_MAIN, *_OVERRIDES, "ctor", "cctor"))
+
+
+def can_await(method: str | None) -> bool:
+    """Whether a method of this name may be made asynchronous: constructors, properties and what implements synchronous
+    members of the framework cannot, and nothing is gained in Main."""
+    name = (method or "").partition("(")[0].rpartition(".")[2]
+    return name not in _SYNCHRONOUS and not name.startswith(_MEMBERS)
 
 
 class WaitTables:
@@ -111,10 +122,10 @@ class WaitTables:
         return self._context.table(BlockedThread, {**as_columns(BlockedThread, rows), "lossy": lossy})
 
     def sync_over_async(self) -> str | None:
-        """The method that blocked on tasks longest."""
+        """The method that blocked on tasks longest, of those that could await."""
         sums: dict[str, int] = {}
         for wait in self.programs:
-            if wait.kind == "task" and wait.method is not None:
+            if wait.kind == "task" and wait.method is not None and can_await(wait.method):
                 sums[wait.method] = sums.get(wait.method, 0) + self._part(wait)
         return max(sums, key=lambda name: sums[name]) if sums else None
 
