@@ -20,6 +20,7 @@ from scripted_runtime import STOP, ScriptedRuntime, ok, pieces, refusal, text
 
 SAMPLE = unpacked(fixture("net8-sample"))
 GARBAGE = unpacked(fixture("net10-garbage"))
+CONVOY = unpacked(fixture("net10-convoy"))
 WHO = struct.pack("<IQ", 1, 4711) + bytes(16) + text("dotnet App.dll") + text("Linux") + text("x64")
 WHO += text("App") + text("8.0.4") + text("linux-x64")
 Run = Callable[..., Result]
@@ -197,6 +198,14 @@ def test_tail_ends_after_so_many(run: Run, tmp_path: Path) -> None:
         done = run("tail", *port(runtime), "GC*", "--limit", 2)
     assert len(done.stdout.splitlines()) == 2
     assert "runtime/GC" in done.stdout
+
+
+@pytest.mark.parametrize(("selectors", "count"), [((), 0), (("YieldProcessorMeasurement",), 8)])
+def test_tail_leaves_out_noise_unless_asked(run: Run, tmp_path: Path, selectors: tuple[str, ...], count: int) -> None:
+    with runtime_at(tmp_path / "a", CONVOY) as runtime:
+        done = run("tail", *port(runtime), *selectors, "--duration", "0.5")
+    assert done.stdout.count("YieldProcessorMeasurement") == count
+    assert len(done.stdout.splitlines()) > count or selectors
 
 
 def test_tail_of_an_unknown_event(run: Run, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -26,6 +26,9 @@ from clrevents.diagnostics.wanted import providers_for
 from clrevents.schema.matching import glob
 from clrevents.schema.registry import SAMPLE, Entry, meant_provider
 from clrevents.schema.source_message import SOURCE_MESSAGE, source_error, text_of
+
+_NOISE: Final = frozenset(("YieldProcessorMeasurement",))
+"""What the profile `default` records as well, and nobody reads unless asked for."""
 
 
 @click.command(name="tail")
@@ -60,14 +63,14 @@ def command(
         clrevents tail -n App MyCompany-Orders --json
 
     The SELECTORs determine what is recorded; for an unknown EventSource, the whole provider. Without any, it is the
-    profile `default` without samples of stacks. A process delivers its
+    profile `default` without samples of stacks and measurements of the processor's yield. A process delivers its
     events every 0.1 s; they are printed within another 0.1 s, in order of time.
     """
     recorded: dict[str, Any] = {}
+    plain = not (profiles or providers or selectors)
     if profiles or providers or not selectors:
         wanted = asked_profile(profiles, (), providers, None, None).providers
         # Nobody reads a thousand samples a second, or the stops that they take, unless asked for.
-        plain = not (profiles or providers)
         recorded["providers"] = [one for one in wanted if not (plain and one.name == SAMPLE)]
     with counted_stops() as stops, chosen_process(live_process, name, port, stops) as (process, dialled):
         try:
@@ -82,7 +85,7 @@ def command(
             live = Session(process, *selectors, *also, reports=(), **recorded)
         except (TypeError, ValueError) as error:
             raise click.UsageError(safe(str(error))) from None
-        told = Told(selectors, limit)
+        told = Told(selectors, limit, _NOISE if plain else frozenset())
         stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
         with live:
             if dialled:
@@ -105,8 +108,9 @@ def command(
 class Told:
     """Counts what is printed, and says why event sources write nothing, whether that was selected or not."""
 
-    def __init__(self, selectors: Sequence[str], limit: int | None) -> None:
+    def __init__(self, selectors: Sequence[str], limit: int | None, noise: frozenset[str]) -> None:
         self._selectors = selectors
+        self._noise = noise
         self._left = limit
         self._last = -1
         self.late = 0
@@ -126,6 +130,8 @@ class Told:
                     say(safe(broken))
                 if not self._selected(event):
                     continue
+            if event.name in self._noise:
+                continue
             if self._left is not None:
                 self._left -= 1
             self.late += event.time_ns < self._last
