@@ -37,6 +37,7 @@ from clrevents.schema.wire import (
 )
 
 PRIVATE = {
+    "AsyncEvents.Buffer",
     *("CommandLine", "ErrorMessage", "ExceptionMessage", "FailFastUserMessage", "HeapCollectParam", "RootKeyName"),
     *("ThreadName", "SymbolMetadata", "VersionMetadata", "Arguments.Value"),
     *(f"{event}.Message" for event in ("FusionMessageEvent", "ProfilerMessage", "StressLogEvent")),
@@ -164,10 +165,14 @@ def test_the_declared_numbers_that_identify() -> None:
                     found.add((field.name, identifier.name))
     assert found == {
         ("OSThreadID", "thread"),
+        ("OSThreadId", "thread"),
         ("ThreadID", "thread"),
         ("LockOwnerThreadID", "thread"),
         ("NamespaceId", "process"),
         ("Timestamp", "clock"),
+        ("StartTimestamp", "clock"),
+        ("EndTimestamp", "clock"),
+        ("UtcFileTime", "date"),
     }
 
 

@@ -39,6 +39,8 @@ differently, its description counts where only that uses up the payload exactly;
 | `AnsiString` | bytes up to a zero byte |
 | `Bytes[Size]` | bytes; the field `Size` gives their number |
 | `VarUInt` | one to ten bytes, seven bits each, low bits first |
+| `VarInt` | the same of a zigzag-encoded number: 0, −1, 1, −2 … as 0, 1, 2, 3 … |
+| `Delta` | `VarUInt`; after an array's first element the difference to the one before, as `VarInt` |
 | `utf-8-text` | a 16-bit byte count, then UTF-8 |
 """
 

@@ -21,9 +21,10 @@ from clrevents._util.words import counted, safe
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.container.container import bad_fields
 from clrevents.errors import Limits, Problem, damage
+from clrevents.schema.async_forms import CARRIER_ID, FIRST_ID
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.own_marks import LACKED
-from clrevents.schema.registry import Entry, EventInfo, Registry
+from clrevents.schema.registry import ASYNC, Entry, EventInfo, Registry
 from clrevents.schema.undeclared import with_undeclared
 
 # A description may use its whole limit, and later versions of the event may replace it this often.
@@ -212,6 +213,8 @@ class Kinds:
         self.all: list[EventKind] = []
         self.lacked: set[int] = set()
         """Ids of events that say what the original of this copy lacked."""
+        self.carriers: set[int] = set()
+        """Ids of events that carry buffers with other events."""
 
     def define(self, row: MetadataRow) -> Problem | None:
         """Add a description; returns a problem if its id already has another meaning."""
@@ -248,6 +251,8 @@ class Kinds:
         self._give(row.metadata_id, kind)
         marks = self.lacked.add if (row.provider, row.name) == LACKED.event else self.lacked.discard
         marks(row.metadata_id)
+        carries = self.carriers.add if (row.provider, row.id) == (ASYNC, CARRIER_ID) else self.carriers.discard
+        carries(row.metadata_id)
         if old is None or old.undefined:
             return problem
         text = f"event description {row.metadata_id} is redefined as {kind.key}; it was {old.key}"
@@ -307,6 +312,23 @@ class Kinds:
             variant.base = self.all[index]
             variant_index = self._variants[index, overrides] = variant.index
         return variant_index
+
+    def inside(self, carrier: int, number: int, version: int) -> int:
+        """The kind of a sub-event that the events with this id carry, as if the trace described it; -1 if full."""
+        at = int(self.table[carrier]) if carrier < len(self.table) else -1
+        if at < 0:
+            at = self._by_id[carrier].index
+        variant = at, (("inside", number), ("version", version))
+        index = self._variants.get(variant)
+        if index is None:
+            if self._full:
+                return -1
+            outer = self.all[at].row
+            entry = self._registry.entry(ASYNC, FIRST_ID + number)
+            name = f"AsyncEvent{number}" if entry is None else entry.name
+            row = MetadataRow(0, ASYNC, FIRST_ID + number, version, name, level=outer.level, offset=outer.offset)
+            index = self._variants[variant] = self._make(row, False).index
+        return index
 
     def _undefined(self, metadata_id: int) -> EventKind:
         """A placeholder for a missing description; bounded, because damage invents ids."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import operator
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from enum import Enum
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -209,7 +210,9 @@ def _one(wire: WireType, pointer_size: int) -> Any:
             return c.Bytes(lambda ctx: int(ctx[wire.count]))
         case CountedType():
             element = _one(wire.element, pointer_size)
-            return _mapped(c.Array(lambda ctx: int(ctx[wire.count]), element), tuple, list)
+            array = c.Array(lambda ctx: int(ctx[wire.count]), element)
+            deltas = wire.element.deltas if isinstance(wire.element, StructType) else ()
+            return _mapped(array, lambda read: _added(read, deltas), lambda given: _subtracted(given, deltas))
         case PrefixedType():
             return _prefixed(wire, pointer_size)
         case FixedArrayType():
@@ -270,6 +273,32 @@ def _nested(wire: StructType, pointer_size: int) -> Any:
         lambda values: wire.record(*(values[member] for member in members)),
         lambda record: {m: getattr(record, name) for m, name in zip(members, names, strict=True)},
     )
+
+
+def _added(read: Sequence[Any], deltas: tuple[int, ...]) -> tuple[Any, ...]:
+    """Structs with values instead of differences to the struct before."""
+    found: list[Any] = []
+    for each in read:
+        for name in [each.__fields__[place] for place in deltas] if found else ():
+            value = getattr(found[-1], name) + _signed(getattr(each, name))
+            each = _changed(each, name, _u64(value))
+        found.append(each)
+    return tuple(found)
+
+
+def _subtracted(given: Sequence[Any], deltas: tuple[int, ...]) -> list[Any]:
+    """Structs with differences to the struct before instead of values."""
+    found = list(given[:1])
+    for before, each in pairwise(given):
+        for name in [each.__fields__[place] for place in deltas]:
+            step = _u64(getattr(each, name) - getattr(before, name))
+            each = _changed(each, name, _u64(step << 1 ^ -(step >> 63)))
+        found.append(each)
+    return found
+
+
+def _changed(record: Any, name: str, value: int) -> Any:
+    return type(record)(*(value if field == name else getattr(record, field) for field in record.__fields__))
 
 
 def _prefixed(wire: PrefixedType, pointer_size: int) -> Any:

@@ -2,7 +2,8 @@
 
 Keeps each event's own data; renumbers sequences, so that the result shows exactly the losses it is given. NetTrace 6
 stays NetTrace 6; everything older becomes NetTrace 4. Events come in time order, so each is flagged as sorted: only at
-such events do other readers look for another capture thread. Has no rules about what to keep.
+such events do other readers look for another capture thread. What came in a buffer of the async profiler, and late, is
+written as an event of its own. Has no rules about what to keep.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import MOST_BLOCK_BYTES, NetTrace6Writer
 from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, Sink, ThreadRow, TraceHeader
 from clrevents.errors import TraceError
+from clrevents.schema.async_forms import CARRIER_ID
 from clrevents.schema.codes import ARRAYS, LabelKind, TypeCode
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.own_marks import LACKED, PROVIDER, Mark
+from clrevents.schema.registry import ASYNC
 from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
 
 _REGION_EVENTS: Final = 20_000
@@ -103,7 +106,8 @@ class Part:
 class Copier:
     """Appends rows to a new trace, in time order. `losses` are those that the result shows.
 
-    `marks` are such events and their payloads, which are written beside the first one.
+    `marks` are such events and their payloads, which are written beside the first one. Unless `packed`, events that
+    carry buffers are left out, because what these hold is copied.
     """
 
     def __init__(
@@ -112,8 +116,10 @@ class Copier:
         info: TraceInfo,
         losses: Iterable[Loss] = (),
         marks: Iterable[tuple[Mark, bytes]] = (),
+        packed: bool = False,
     ) -> None:
         self._marks = [*marks]
+        self._packed = packed
         self._info = info
         self._labelled = info.version >= 6
         self._origins = [Origin()]
@@ -170,6 +176,8 @@ class Copier:
             return
         if (kind.row.provider, kind.row.name) == LACKED.event:
             # What the original lacked is known of its copy, and said again.
+            return
+        if (kind.row.provider, kind.row.id) == (ASYNC, CARRIER_ID) and not self._packed:
             return
         part.origin.thread_rows = part.rows.thread_rows
         while self._points and self._points[0].tick <= tick:

@@ -13,9 +13,10 @@ import attrs
 
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.rewrite.new_trace import every_destroyed, lacks, new_trace
+from clrevents.schema.async_forms import in_buffer
 from clrevents.schema.naming_events import NAMING_EVENTS
 from clrevents.schema.own_marks import CUT, JOINED, LEAST, MOST, REDACTED
-from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
+from clrevents.trace import FilterOptions, Filters, Loss, Selector, Trace, passes_of
 
 CONTEXT: Final = (*NAMING_EVENTS, "runtime/R2RGetEntryPoint", "*/ProcessInfo")
 """Selectors of the events needed to resolve addresses, whenever they were written."""
@@ -35,7 +36,8 @@ def cut(
     part: reports cover that window. Sequence numbers are rewritten so that the result shows the original's losses whose
     window touches `start` to `end`, each with all its events; with `thread_id`, only those of the selected threads. If
     there are more losses than `Limits.problems`, only the first are known. What else the original lacked (its end,
-    damaged places) is recorded by events `clrevents/Lacked`, which are not counted either.
+    damaged places) is recorded by events `clrevents/Lacked`, which are not counted either. Sub-events of the async
+    profiler become events of their own; the `AsyncEvents` that carried them are written only if no such are selected.
 
     `out` is compressed if its name ends in `.gz`, and appears only when complete. Raises the exceptions of
     `Trace.events`, TraceError for what does not fit into a block of the new trace, ValueError if `out` is the trace
@@ -53,8 +55,10 @@ def cut(
     marks = [*lacks(trace, _inside(every_destroyed(trace), low, high, filters.get("thread_id")))]
     if low is not None or high is not None:
         marks.append((CUT, CUT.payload(LEAST if low is None else low, MOST if high is None else high)))
+    scan, selection = passes_of(trace).scan(raising=False), passes_of(trace).selection(selectors, Filters.of(filters))
+    packed = not any(in_buffer(kind.row.provider, kind.row.id) for kind in selection.chosen(scan.kinds_by_name))
     with new_trace(out, trace.info.path) as file:
-        copier = Copier(file, trace.info, losses, marks)
+        copier = Copier(file, trace.info, losses, marks, packed)
         for found in rows:
             copier.add(found)
         return copier.finish()

@@ -33,7 +33,7 @@ _SIMPLE: Final[Mapping[str, WireType]] = {
     for name in (
         *("Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64", "Float", "Double"),
         *("Boolean", "Boolean8", "Char", "Time", "Guid", "Pointer", "UnicodeString", "AnsiString", "CountedUtf8"),
-        *("VarInt", "VarUInt", "DotNetDecimal"),
+        *("VarInt", "VarUInt", "Delta", "DotNetDecimal"),
     )
 }
 _NAMES: Final = {wire: name for name, wire in _SIMPLE.items()}

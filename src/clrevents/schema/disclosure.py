@@ -167,6 +167,12 @@ IDENTIFIERS: Final[Mapping[str, Disclosure]] = {
 _MORE_IDENTIFIERS: Final[Mapping[tuple[str, str], Disclosure]] = {
     ("ExecutionCheckpoint", "Timestamp"): CLOCK,
     ("ExecutionCheckpointDCEnd", "Timestamp"): CLOCK,
+    ("AsyncBuffer", "StartTimestamp"): CLOCK,
+    ("AsyncBuffer", "EndTimestamp"): CLOCK,
+    ("AsyncProfilerMetadata", "Timestamp"): CLOCK,
+    ("AsyncProfilerMetadata", "UtcFileTime"): DATE,
+    ("AsyncProfilerSyncClock", "Timestamp"): CLOCK,
+    ("AsyncProfilerSyncClock", "UtcFileTime"): DATE,
     ("ExistingProcess", "NamespaceId"): PROCESS,
     ("ProcessCreate", "NamespaceId"): PROCESS,
 }

@@ -26,6 +26,7 @@ MONO: Final = "Microsoft-DotNETRuntimeMonoProfiler"
 SAMPLE: Final = "Microsoft-DotNETCore-SampleProfiler"
 TPL: Final = "System.Threading.Tasks.TplEventSource"
 FRAMEWORK: Final = "System.Diagnostics.Eventing.FrameworkEventSource"
+ASYNC: Final = "System.Runtime.CompilerServices.AsyncProfilerEventSource"
 OWN: Final = "clrevents"
 """Of the events that we write ourselves."""
 

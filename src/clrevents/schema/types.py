@@ -114,6 +114,8 @@ Char: TypeAlias = Annotated[str, Scalar("Char", 2, "H", "char")]
 Time: TypeAlias = Annotated[FileTime, Scalar("FileTime", 8, "Q", "filetime")]
 VarInt: TypeAlias = Annotated[int, VarIntType(True)]
 VarUInt: TypeAlias = Annotated[int, VarIntType(False)]
+Delta: TypeAlias = Annotated[int, VarIntType(False, delta=True)]
+"""In a `struct` of a `Counted`: the value, of which the bytes have the difference to that of the element before."""
 DotNetDecimal: TypeAlias = Annotated[Decimal, DecimalType()]
 CountedUtf8: TypeAlias = Annotated[str, PrefixedType(Scalar("UTF8", 1, "B", "char"), "utf-8")]
 """UTF-8 text prefixed with a 16-bit byte count."""

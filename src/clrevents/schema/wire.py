@@ -173,13 +173,18 @@ class EnumType(Wire):
 
 @frozen
 class VarIntType(Wire):
-    """A number of one to ten bytes, seven bits each, low bits first; a signed one is zigzag-encoded."""
+    """A number of one to ten bytes, seven bits each, low bits first; a signed one is zigzag-encoded.
+
+    A `delta`, in a struct of an array, is unsigned in the first element, and in all others on the wire the
+    zigzag-encoded difference to the one before, modulo 2⁶⁴.
+    """
 
     signed: bool
+    delta: bool = False
 
     @property
     def name(self) -> str:
-        return "VarInt" if self.signed else "VarUInt"
+        return "Delta" if self.delta else "VarInt" if self.signed else "VarUInt"
 
     def min_size(self, pointer_size: int) -> int:
         return 1
@@ -218,6 +223,12 @@ class StructType(Wire):
     @property
     def located(self) -> bool:
         return any(field.type.located for field in self.layout.fields)
+
+    @property
+    def deltas(self) -> tuple[int, ...]:
+        """The places of its fields that are differences to those of the element before."""
+        fields = enumerate(self.layout.fields)
+        return tuple(place for place, field in fields if isinstance(field.type, VarIntType) and field.type.delta)
 
     def min_size(self, pointer_size: int) -> int:
         size: int = self.layout.bind(pointer_size).min_size

@@ -279,6 +279,21 @@ def test_a_tally_takes_all_or_nothing(engines: tuple[Engine, Engine], stray: int
             assert latest == [5 if ids else -1 << 63]
 
 
+def test_sub_events_of_any_bytes(engines: tuple[Engine, Engine]) -> None:
+    random, interpreted, compiled = Random(70), *engines
+    seen = set()
+    for _ in range(3000):
+        size, full = random.randrange(60), random.randrange(2, 30)
+        content = bytes(random.choice((0, 1, 2, 3, 5, 22, 127, 128, 200, 255)) for _ in range(size))
+        widths = [random.choice((-1, 0, 0, 0, 1, 1, 2)) for _ in range(256)]
+        latest = random.choice((5, 100, 1 << 40, M64))
+        arguments = 1, 1 + size, latest, widths, full
+        found = compiled.unpack(b"\x81" + content + b"\xff" * 4, *arguments)
+        assert found == interpreted.unpack(Watched(b"\x81" + content + b"\xff" * 4, 1, 1 + size), *arguments)
+        seen.add(found[0])
+    assert seen == {0, 1, 2}
+
+
 def test_objects_that_follow_each_other(engines: tuple[Engine, Engine]) -> None:
     """Of two types, with any versions; up to one that is changed anywhere. Nothing is read from `stop` on."""
     rng = Random(10)

@@ -158,6 +158,12 @@ class Engine:
             used = found
         return used, _plain(counts), _plain(ids)[:used], _plain(sums)[: 3 * used], _plain(latest)
 
+    def unpack(self, buf: Any, start: int, end: int, latest: int, widths: list[int], full: int) -> Outcome:
+        """Sub-events from time 5 on, behind two others: status, state, and four columns."""
+        state, columns = self._given([start, 2, 5], signed=False), [self._room(full) for _ in range(4)]
+        status = self.scan_module.unpack(buf, end, BASE, latest, 22, self._given(widths), full, state, *columns)
+        return status, *(_plain(column) for column in (state, *columns))
+
     def objects(self, buf: Any, heads: bytes, pos: int, stop: int, turn: int, most: int, count: int) -> Outcome:
         """Objects before a tag 6: three numbers of each behind the first head, and behind the second."""
         places, others = self._room(3 * count, signed=True), self._room(3 * count + 1, signed=True)

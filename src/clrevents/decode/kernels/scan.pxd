@@ -103,3 +103,32 @@ cpdef Py_ssize_t tally(
     long long[::1] sums,
     long long[::1] latest,
 ) except? -2
+
+@cython.locals(
+    pos=cython.Py_ssize_t,
+    row=cython.Py_ssize_t,
+    start=cython.Py_ssize_t,
+    time=u64,
+    number=u64,
+    width=cython.longlong,
+    delta=u64,
+    more=u64,
+    b=u64,
+    size=u64,
+    shift=cython.uint,
+    status=cython.int,
+)
+cpdef int unpack(
+    const unsigned char[::1] buf,
+    Py_ssize_t end,
+    u64 base,
+    u64 latest,
+    u64 metadata,
+    const long long[::1] widths,
+    Py_ssize_t full,
+    u64[::1] state,
+    u64[::1] ids,
+    u64[::1] times,
+    u64[::1] offsets,
+    u64[::1] sizes,
+) except -1

@@ -430,3 +430,70 @@ def tally(
         if high > latest[0]:
             latest[0] = high
     return used
+
+
+def unpack(
+    buf: bytes,
+    end: int,
+    base: int,
+    latest: int,
+    metadata: int,
+    widths: list[int],
+    full: int,
+    state: list[int],
+    ids: list[int],
+    times: list[int],
+    offsets: list[int],
+    sizes: list[int],
+) -> int:
+    """Sub-events of a packed buffer, from `state[0]` to `end`: number, time, offset (from `base` on) and size of each.
+
+    `widths` has the bytes of the length of each kind's payload, -1 where the kind is unknown. `state[1]` is the next
+    row, before `full`, `state[2]` the time before. None is later than `latest`. Returns 0 at the end, 1 after a
+    sub-event `metadata`, which may change the widths, and 2 where `state[0]` is a sub-event that cannot be.
+    """
+    pos = state[0]
+    row = state[1]
+    time = state[2]
+    status = 0
+    while pos < end and status == 0:
+        start = pos
+        number = buf[pos]
+        pos += 1
+        width = widths[number]
+        delta = 0
+        shift = 0
+        more = 128
+        while more and shift < 63 and pos < end:
+            b = buf[pos]
+            pos += 1
+            delta |= (b & 127) << shift
+            more = b & 128
+            shift += 7
+        size = 0
+        if more or width < 0 or width > end - pos or row == full or delta > latest - time:
+            status = 2
+        else:
+            if width > 0:
+                size = buf[pos]
+            if width > 1:
+                size |= buf[pos + 1] << 8
+            pos += width
+            if size > end - pos:
+                status = 2
+        if status == 2:
+            pos = start
+        else:
+            time += delta
+            ids[row] = number
+            times[row] = time
+            offsets[row] = base + pos
+            sizes[row] = size
+            row += 1
+            pos += size
+            if number == metadata:
+                status = 1
+    state[0] = pos
+    state[1] = row
+    state[2] = time
+    return status

@@ -114,7 +114,8 @@ cdef class FieldProgram:
     cdef object varint(self, ReadPlace cursor, Py_ssize_t pos, Py_ssize_t end, bint zigzag, bint make)
 
     @cython.locals(
-        how=cython.longlong, count=cython.longlong, size=cython.Py_ssize_t, kind=cython.Py_ssize_t, made=list
+        how=cython.longlong, count=cython.longlong, size=cython.Py_ssize_t, kind=cython.Py_ssize_t, made=list,
+        part=cython.Py_ssize_t,
     )
     cdef object many(self, ReadPlace cursor, Py_ssize_t at, Py_ssize_t pos, Py_ssize_t end, bint make)
 

@@ -8,7 +8,7 @@ are functions of C (slots.h), and where Python runs this file what `plain.py` gi
 # ruff: noqa: F821
 # mypy: disable-error-code="name-defined, type-arg"
 
-# Fields of a program: eight numbers each, (operation, padding in front, least size, a, b, c, d, -). Every operation
+# Fields of a program: eight numbers each, (operation, padding in front, least size, a, b, c, d, e). Every operation
 # first checks that the least size is there. Numbers that count something are kept as `counts[a]` unless a is negative.
 # The body has the operations as plain numbers.
 UNSIGNED = 0
@@ -24,7 +24,7 @@ NUMBER = 9  # one to ten bytes, seven bits each; zigzag if a
 # Where there are many of something, a says how many: `counts[a]`, where it is -1 a 16-bit count that comes first, and
 # where it is less, -2 - a.
 SPAN = 10  # units of c bytes: bytes if b is 0, else text of units of b bytes
-ARRAY = 11  # elements of at least c bytes, exactly those if d, each as the field at b says
+ARRAY = 11  # elements of at least c bytes, exactly those if d, each as the field at b says; part e - 1 makes all
 STRUCT = 12  # an object of the shape that is part a; its c fields begin at b
 WIDTH = 8
 # How many numbers a layout can keep as counts.
@@ -288,7 +288,10 @@ class FieldProgram:
             if make:
                 made.append(value)
             count -= 1
-        return sealed(made) if make else None
+        if not make:
+            return None
+        part = self.code[at + 7]
+        return self.parts[part - 1](sealed(made)) if part else sealed(made)
 
 
 class FittingPayloads:

@@ -27,6 +27,7 @@ from clrevents.decode.container.blocks import (
 )
 from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.kinds import EventKind, Kinds
+from clrevents.decode.stream.async_buffers import AsyncBuffers
 from clrevents.decode.stream.error_policy import ErrorPolicy
 from clrevents.decode.stream.event_intake import NEVER, EventIntake
 from clrevents.decode.stream.losses import LossLog
@@ -61,7 +62,8 @@ class BlockHandler:
         self._errors = errors
         self._plausibility = PlausibilityCheck(self.kinds, limits, self.losses.numbers.steps_back)
         resolver = Resolver(self.kinds, threads, self._labels, errors.salvage)
-        self._events = EventIntake(self.kinds, resolver, self.losses, rows, errors, self._plausibility, tally)
+        buffers = AsyncBuffers(self.kinds, threads)
+        self._events = EventIntake(self.kinds, resolver, self.losses, rows, errors, self._plausibility, buffers, tally)
 
     @property
     def known_until(self) -> int:

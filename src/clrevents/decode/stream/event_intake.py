@@ -14,6 +14,7 @@ from clrevents.decode.container.blocks import Events, Together
 from clrevents.decode.kernels.header_scan import HeaderColumns, Tally
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.rows import Ints
+from clrevents.decode.stream.async_buffers import AsyncBuffers
 from clrevents.decode.stream.error_policy import ErrorPolicy
 from clrevents.decode.stream.losses import LossLog
 from clrevents.decode.stream.region import RowQueue
@@ -36,6 +37,7 @@ class EventIntake:
         rows: RowQueue,
         errors: ErrorPolicy,
         plausibility: PlausibilityCheck,
+        buffers: AsyncBuffers,
         tally: Tally | None,
     ) -> None:
         self._kinds = kinds
@@ -44,6 +46,9 @@ class EventIntake:
         self._rows = rows
         self._errors = errors
         self._plausibility = plausibility
+        self._buffers = buffers
+        # Sub-events of the rows of a block so far, which are added behind them.
+        self._opened: list[ResolvedRows] = []
         self._tally = tally
         self._latest = NEVER
         self.sorted_tick = NEVER
@@ -71,11 +76,13 @@ class EventIntake:
                 self._note_sorted(columns)
                 self._take_piece(columns, block, index == 0, offset)
             if len(columns) < len(piece):
+                self._add_opened(block)
                 if not block.broken:
                     self._leave_out(piece, len(columns))
                 break
             if self._errors.stopped:
                 return
+        self._add_opened(block)
         note = self._rows.bound_rows(offset)
         if note is not None:
             self._errors.report(note)
@@ -93,11 +100,13 @@ class EventIntake:
             if not self._count(columns, columns.metadata_ids, self._kinds.table):
                 return False
             self._note_missing(columns, block, 0)
+            self._open(columns, None, block)
         elif self._resolver.all_known(columns, block):
             columns.marks = together.marks_and_ends(block.labelled)
             self._take_piece(columns, block, True, 0)
         else:
             return False
+        self._add_opened(block)
         return True
 
     def _take_piece(self, columns: HeaderColumns, block: Events, first: bool, offset: int) -> None:
@@ -109,20 +118,42 @@ class EventIntake:
             and self._count(columns, columns.metadata_ids, self._kinds.table)
         ):
             self._note_missing(columns, block, offset)
+            self._open(columns, None, block)
             return
         rows = self._resolver.resolve(columns, block, first)
         self._errors.report_all(rows.problems)
         if len(rows):
             self._note_missing(rows.columns, block, offset)
-            if self._tally is None:
-                self._gather(rows, block, first)
-            else:
-                if len(self._kinds.all) > len(self._indexes):
-                    self._indexes = np.arange(2 * len(self._kinds.all))
-                counted = self._count(rows.columns, rows.kind_indexes, self._indexes)
-                assert counted, "these are kinds"
+            self._add(rows, block, first)
+            self._open(rows.columns, rows.thread_places, block)
         if rows.fault is not None:
+            self._add_opened(block)
             self._errors.report_all((rows.fault,))
+
+    def _open(self, columns: HeaderColumns, places: Ints | None, block: Events) -> None:
+        """Read the buffers that these rows carry, if any."""
+        if self._kinds.carriers:
+            carriers = np.flatnonzero(np.isin(columns.metadata_ids, list(self._kinds.carriers))).tolist()
+            rows, problems = self._buffers.open(columns, carriers, places, block) if carriers else (None, [])
+            if rows is not None:
+                self._opened.append(rows)
+            self._errors.report_all(problems)
+
+    def _add_opened(self, block: Events) -> None:
+        """Sub-events follow their block like one of their own: no ids carry over to them, nor from them."""
+        opened, self._opened = self._opened, []
+        for rows in opened:
+            self._add(rows, block, True)
+
+    def _add(self, rows: ResolvedRows, block: Events, first: bool) -> None:
+        """Count or collect resolved rows."""
+        if self._tally is None:
+            self._gather(rows, block, first)
+            return
+        if len(self._kinds.all) > len(self._indexes):
+            self._indexes = np.arange(2 * len(self._kinds.all))
+        counted = self._count(rows.columns, rows.kind_indexes, self._indexes)
+        assert counted, "these are kinds"
 
     def _gather(self, rows: ResolvedRows, block: Events, first: bool) -> None:
         if block.labelled:

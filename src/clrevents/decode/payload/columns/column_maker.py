@@ -83,7 +83,7 @@ def _builder(part: FieldPart, pointer_size: int) -> Build:
             read, width = _texts(wire), wire.unit_size
             return lambda found: read(found.buf, found.places[slot], found.counts[slot] * width)
         case ArrayType() if part.rest is not None:
-            return _structs(column_type(wire.element), part.rest)
+            return _structs(wire.element, part.rest)
         case ArrayType():
             return _elements(wire.element, slot, pointer_size)
     raise TypeError(f"no plan contains {wire!r}")
@@ -113,16 +113,30 @@ def _elements(wire: WireType, slot: int, pointer_size: int) -> Build:
     return build
 
 
-def _structs(type: ColumnType, elements: Plan) -> Build:
+def _structs(wire: WireType, elements: Plan) -> Build:
     fields = column_builders(elements)
+    type = column_type(wire)
+    deltas = wire.deltas if isinstance(wire, StructType) else ()
 
     def build(found: Found) -> Column:
         assert found.rest is not None
         counts = found.counts[-1]
-        children = tuple(field(found.rest) for field in fields)
-        return _list(Column(type, int(counts.sum()), np.empty(0, np.uint8), children=children), counts)
+        children = [field(found.rest) for field in fields]
+        for place in deltas:
+            children[place] = attrs.evolve(children[place], values=_without_deltas(children[place].values, counts))
+        return _list(Column(type, int(counts.sum()), np.empty(0, np.uint8), children=tuple(children)), counts)
 
     return build
+
+
+def _without_deltas(read: Array, counts: Ints) -> Array:
+    """The values of arrays of so many elements, whose first is a value and all others are differences."""
+    firsts = offsets_of(counts)[:-1][counts > 0]
+    steps = (read >> np.uint64(1)) ^ -(read & np.uint64(1))
+    steps[firsts] = read[firsts]
+    sums = np.cumsum(steps, dtype=np.uint64)
+    before = sums[firsts] - steps[firsts]
+    return sums - np.repeat(before, counts[counts > 0])
 
 
 def _list(elements: Column, counts: Ints) -> Column:

@@ -14,7 +14,7 @@ import attrs
 from clrevents._util.value_classes import define
 from clrevents.decode.kernels.engine import SLOTS
 from clrevents.decode.kernels.objects import COUNTS, Slots, program
-from clrevents.decode.payload.records.record_values import converter
+from clrevents.decode.payload.records.record_values import converter, undo_deltas
 from clrevents.schema.layout import BoundField, BoundLayout
 from clrevents.schema.wire import (
     AnsiZ,
@@ -111,7 +111,10 @@ class _Writer:
         at = len(self.code)
         self.code += [0] * SLOTS.WIDTH
         self._put(at, wire.element, 0, -1, {})
-        return [SLOTS.ARRAY, least, how, at, smallest, int(wire.element.fixed_size == smallest)]
+        undo = undo_deltas(wire.element)
+        # Parts of an array are counted from 1.
+        part = 0 if undo is None else self._part(undo) + 1
+        return [SLOTS.ARRAY, least, how, at, smallest, int(wire.element.fixed_size == smallest), part]
 
     def _struct(self, wire: StructType) -> list[int]:
         bound: BoundLayout = wire.layout.bind(self.pointer_size)

@@ -350,6 +350,27 @@ def _raw(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
     return data[pos : pos + count], pos + count
 
 
+def undo_deltas(element: WireType) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | None:
+    """What turns the differences in new structs, as read, into values, in place; None where there are none."""
+    if not isinstance(element, StructType) or not element.deltas:
+        return None
+    record: Any = element.record
+    # The slots themselves: records are frozen.
+    slots = [getattr(record, record.__fields__[place]) for place in element.deltas]
+
+    def undo(structs: tuple[Any, ...]) -> tuple[Any, ...]:
+        for slot in slots:
+            get, put = slot.__get__, slot.__set__
+            value = None
+            for each in structs:
+                read = get(each)
+                value = read if value is None else value + ((read >> 1) ^ -(read & 1)) & _U64
+                put(each, value)
+        return structs
+
+    return undo
+
+
 def _many(element: WireType, scope: Scope) -> Many:
     """A function for `count` elements of one type."""
     if element.code is not None:
@@ -357,6 +378,7 @@ def _many(element: WireType, scope: Scope) -> Many:
     one = one_value(element, scope)
     # At least one byte each, which bounds a declared count.
     smallest = max(element.min_size(scope.pointer_size), 1)
+    undo = undo_deltas(element)
 
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         if count < 0 or count * smallest > end - pos:
@@ -368,7 +390,7 @@ def _many(element: WireType, scope: Scope) -> Many:
             except ShortValue as short:
                 raise ShortValue(short.offset, short.needed, short.why, f"[{index}]{short.field}") from None
             found.append(value)
-        return tuple(found), pos
+        return tuple(found) if undo is None else undo(tuple(found)), pos
 
     return read
 

@@ -1,0 +1,57 @@
+"""Sub-events of .NET 11's async profiler, held against an independent reading of the same captures."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict
+from typing import Any
+
+import pytest
+from shared_files import SHARED, needs_shared
+
+import clrevents
+from clrevents.schema.registry import ASYNC
+from clrevents.trace.event import Event
+
+READINGS = [path for folder in ("net11", "requests") for path in sorted((SHARED / folder).glob("*.subevents.jsonl.gz"))]
+PLAIN = {"ParentDispatcherId": "parent", "DispatcherId": "id", "UnwoundFrames": "frames_unwound"}
+STACK = {"CallstackId": "callstack_id", "ContinuationIndex": "continuation_index"}
+CLOCK = {"Frequency": "frequency", "Timestamp": "qpc", "UtcFileTime": "utc", "BufferSize": "buffer_size"}
+FIELDS = {**PLAIN, **STACK, **CLOCK, "WrapperCount": "wrappers"}
+
+pytestmark = [needs_shared, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
+
+
+def sub_event(event: Event, sync_qpc: int) -> dict[str, Any]:
+    """One as the other reading has it."""
+    payload = event.payload
+    found = {"name": event.name, "thread": event.thread_id, "time": event.time_ns + sync_qpc}
+    found |= {name: getattr(payload, field) for field, name in FIELDS.items() if hasattr(payload, field)}
+    if hasattr(payload, "Frames"):
+        states = "StateMachine" in event.name
+        found["frames"] = [[hex(f.Address), f.State] if states else hex(f.Address) for f in payload.Frames]
+    if hasattr(payload, "Forms"):
+        found["manifest"] = [[form.EventId, form.EventVersion, form.LengthSize] for form in payload.Forms]
+    return found
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("reading", READINGS, ids=lambda path: path.name.partition(".")[0])
+def test_sub_events_are_those_of_an_independent_reading(reading: Any) -> None:
+    expected: dict[int, list[Any]] = defaultdict(list)
+    for line in gzip.decompress(reading.read_bytes()).splitlines():
+        row = json.loads(line)
+        expected[row["thread"]].append(row)
+    found: dict[int, list[Any]] = defaultdict(list)
+    contexts: dict[int, int] = {}
+    with clrevents.open(reading.with_name(reading.name.replace("subevents.jsonl", "nettrace"))) as trace:
+        assert trace.info.frequency == 10**9
+        for event in trace.events(provider=ASYNC):
+            if event.name == "AsyncBuffer":
+                contexts[event.thread_id] = event.payload.ContextId
+            elif event.name != "AsyncEvents":
+                row = sub_event(event, trace.info.sync_qpc)
+                found[event.thread_id].append({**row, "context": contexts[event.thread_id]})
+        assert not [problem for problem in trace.problems if problem.severity != "note"]
+    assert found == expected
