@@ -48,7 +48,7 @@ class Finding(Row):
         "Why the culprit is unknown, and what to record to know it; null where there is one, or none to be named.",
         hidden=True,
     )
-    confidence: Word = column("`event`, `sample`, or `inferred`: what it is based on.")
+    confidence: Word = column("`event`, `sample`, `counted`, or `inferred`: what it is based on.")
     threshold: CodeText = column("From when on the rule says `found`.", hidden=True)
     source: CodeText = column("Where the threshold comes from.", hidden=True)
     start_ns: Ns | None = column("When to look at it first; null for the whole window.", hidden=True)

@@ -76,7 +76,7 @@ def _metric(description: str, unit: str) -> dict[str, Any]:
                 "merge": {"enum": ["sum", "max", "min", "none"]},
                 "low": number,
                 "high": number,
-                "evidence": {"enum": ["event", "sample", "inferred"]},
+                "evidence": {"enum": ["event", "sample", "counted", "inferred"]},
                 "reason": _nullable("string"),
             }
         ),

@@ -23,7 +23,7 @@ Per: TypeAlias = Literal["request", "second", "none"] | str
 """What amounts of different recordings are divided by before they are compared: `request`, `second`, `none`, or a start
 event of the program's own, as `NAME` or `PROVIDER/NAME`."""
 Better: TypeAlias = Literal["less", "more", "neither"]
-Evidence: TypeAlias = Literal["event", "sample", "inferred"]
+Evidence: TypeAlias = Literal["event", "sample", "counted", "inferred"]
 Coverage: TypeAlias = Literal["full", "partial", "none"]
 Severity: TypeAlias = Literal["info", "warning", "error"]
 

@@ -17,6 +17,15 @@ from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, MetricDeclaration, Note
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.reports.threads.counted_lives import counted_lives
+from clrevents.analysis.reports.threads.counted_rows import (
+    COUNTED_METRICS,
+    counted_columns,
+    counted_metrics,
+    counted_role,
+    ended_ns,
+    with_ended,
+)
 from clrevents.analysis.reports.threads.disagreements import disagreements
 from clrevents.analysis.reports.threads.kernel_threads import KERNEL_TELLS, KernelFeed, kernel_threads
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
@@ -56,6 +65,7 @@ from clrevents.analysis.shared.blocking.thread_stops import Stops
 from clrevents.analysis.shared.events.gc_suspensions import stops_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.events.thread_ids import whole_of
+from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, Counts
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, ThreadState
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
@@ -87,7 +97,7 @@ UNNAMED: Final = "methods have no names, by which samples tell what a thread doe
 class ThreadsCollector(Collector[ThreadsReport]):
     """Keeps runs of equal samples, and each event of a wait."""
 
-    selectors = (SAMPLES, SUSPENDING, RESTARTED, *KEPT, *VERSION_EVENTS, SWITCH, CPU)
+    selectors = (SAMPLES, SUSPENDING, RESTARTED, *KEPT, *VERSION_EVENTS, SWITCH, CPU, *COUNT_EVENTS)
     headers = HEADERS
     stacks = True
 
@@ -98,11 +108,14 @@ class ThreadsCollector(Collector[ThreadsReport]):
         self._kept = Kept()
         self._versions: set[int] = set()
         self._kernel = KernelFeed()
+        self._counts = CountFeed()
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
         self._kernel.take(chunk)
-        events = {name: found for name, found in chunk.events.items() if name not in (SWITCH, CPU)}
+        self._counts.take(chunk)
+        apart = (SWITCH, CPU, *COUNT_EVENTS)
+        events = {name: found for name, found in chunk.events.items() if name not in apart}
         for name in VERSION_EVENTS:
             self._versions |= versions_of(events.pop(name, None))
         samples = events.pop(SAMPLES, None)
@@ -156,10 +169,22 @@ class ThreadsCollector(Collector[ThreadsReport]):
         lives = Lives(tiler, context.known_ns if trails else 0, terminations(events), _unseen(runs))
         found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
         found.sort(key=lambda life: (life.start, life.thread_id))
+        counts = self._counts.found()
+        if counts is not None:
+            found = counted_lives(found, counts)
         # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
         sampling = self._stops.sampling if runs.samples else {}
-        roles = [role_of(trails[life.thread_id], life, sampling, self._stops.collecting) for life in found]
-        return self._answer(context, found, roles, trails, runs, lost, told)
+        none = ThreadTrail()
+        roles = [role_of(trails.get(life.thread_id, none), life, sampling, self._stops.collecting) for life in found]
+        if counts is not None:
+            names_of = counts.names
+            roles = [
+                counted_role(names_of.get(life.thread_id, ""))
+                if role == "other" and life.thread_id not in trails
+                else role
+                for life, role in zip(found, roles, strict=True)
+            ]
+        return self._answer(context, found, roles, trails, runs, lost, told, counts)
 
     def _by_kernel(
         self, context: Context, reasons: RuntimeReasons, trails: Mapping[int, ThreadTrail], runs: SampleRuns
@@ -191,6 +216,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
         columns = thread_columns(lives, roles, listed, context.thread_names, context.window)
         columns |= untold_columns(metrics, totals, len(lives))
         columns |= {"cpu_samples_ns": found.cpu_samples_ns, "unsampled_ns": found.unsampled_ns}
+        columns |= counted_columns(lives, None, context.window)
+        metrics |= counted_metrics(context, None, 0, 0)
         threads = context.table(ThreadRow, columns)
         made: ThreadsReport = context.answer(
             ThreadsReport,
@@ -218,6 +245,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         runs: SampleRuns,
         lost: int,
         running_told: bool,
+        counts: Counts | None,
     ) -> ThreadsReport:
         listed = {thread: trail.listed for thread, trail in trails.items()}
         columns = thread_columns(lives, roles, listed, context.thread_names, context.window)
@@ -251,11 +279,18 @@ class ThreadsCollector(Collector[ThreadsReport]):
                 metrics[name] = context.metric(name, took, least=True)
         for state in BY_KERNEL:
             metrics[f"{state}_total"] = context.metric(f"{state}_total", None, reason=ONLY_MACHINE)
+        columns |= counted_columns(lives, counts, context.window)
+        ended = 0 if counts is None else ended_ns(counts, columns, context.window)
+        used = ended + sum(one or 0 for one in columns["processor_ns"])
+        metrics |= counted_metrics(context, counts, used, totals.get("ready", 0))
         columns |= {} if running_told else unseen_columns(columns)
         columns |= untold_columns(metrics, totals, len(lives))
         columns |= dict.fromkeys(("cpu_samples_ns", "unsampled_ns"), [None] * len(lives))
         threads = context.table(ThreadRow, columns)
         metrics["threads"] = None if _ANYTHING in context.unknown else len(threads)
+        by_role = role_table(context, threads)
+        if counts is not None:
+            threads = context.table(ThreadRow, with_ended(columns, ended, counts))
         notes = []
         if not running_told:
             text = f"{UNTOLD}: everything but known waits is unknown, and waits seen only in samples are lower bounds"
@@ -288,7 +323,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
             metrics=metrics,
             notes=notes,
             threads=threads,
-            roles=role_table(context, threads),
+            roles=by_role,
             states=states,
             intervals=intervals,
         )
@@ -453,14 +488,15 @@ REPORT: Final = ReportDeclaration(
             )
             for state, does in _DOES.items()
         ),
+        *COUNTED_METRICS,
         MetricDeclaration("threads", "count", "The number of threads.", windows=False, needs=(_CREATED,)),
     ),
     collector=ThreadsCollector,
     in_part={"*": "unknown", "threads": "at least"},
     parameters=NoParameters,
     shown=(
-        *("thread_id", "role", "running_ns", "ready_ns", "native_ns", "waiting_ns", "main_wait", "unknown_ns"),
-        *("cpu_samples_ns", "name"),
+        *("thread_id", "role", "processor_ns", "running_ns", "ready_ns", "native_ns", "waiting_ns", "main_wait"),
+        *("unknown_ns", "cpu_samples_ns", "name", "thread_name"),
     ),
     examples=(
         ("What did each thread do?", "clrevents threads app.nettrace"),

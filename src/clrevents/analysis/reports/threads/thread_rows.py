@@ -43,8 +43,8 @@ def _told(what: str, importance: int = 2) -> Any:
 
 
 def _by_kernel(what: str, hidden: bool = False) -> Any:
-    """A time that only a recording by the kernel tells."""
-    text = f"How long it {what} in the window; null unless the kernel recorded it."
+    """A time that only the kernel tells."""
+    text = f"How long it {what} in the window; null unless the kernel recorded or counted it."
     return column(text, windowed=True, hidden=hidden)
 
 
@@ -64,7 +64,8 @@ class ThreadInterval(SpanRow):
     state: Word = column("What the thread did: one of the states in docs/threads.md.")
     evidence: Word = column(
         "`event`: both ends were recorded; `sample`: seen by samples, so the ends are accurate to within two "
-        "sampling periods; `inferred`: concluded, not recorded by any event or sample."
+        "sampling periods; `counted`: the operating system counted how long, about then; `inferred`: concluded, not "
+        "recorded by any event or sample."
     )
     open: Flag = column("A wait still going on when tracing stopped, so its length is a lower bound.")
     reason: CodeName | None = column(
@@ -88,10 +89,16 @@ class ThreadRow(SpanRow):
     thread_id: ThreadId = column("The operating system's id, which may be reused by later threads.", importance=0)
     role: Word = column(
         "What it is for: `main`, `finalizer`, `tiering`, `pool_worker`, `pool_io`, `pool_gate`, `pool_wait`, `timer`, "
-        "`sampler`, `gc`, `native` (the kernel saw no managed code on it), or `other`.",
+        "`sampler`, `gc`, `native` (the kernel saw no managed code on it), `other`, or `ended` for all threads "
+        "together that counts do not show because they ended: what only the process's own clock has.",
         importance=0,
     )
     life_ns: DurationNs = _time("existed, as far as is known,")
+    processor_ns: DurationNs | None = column(
+        "How long it had a processor in the window, as the operating system counted it; null unless it did.",
+        windowed=True,
+        importance=0,
+    )
     running_ns: DurationNs | None = _told(
         "ran managed code; where the kernel recorded it, had a processor", importance=1
     )
@@ -126,6 +133,9 @@ class ThreadRow(SpanRow):
         "The number that the program knows it by, `ManagedThreadId`; null if unknown.", hidden=True
     )
     name: PrivateText | None = column("Its name; null if unknown.")
+    thread_name: PrivateText | None = column(
+        "The first 15 bytes of its name in the operating system, as counts have it; null without them."
+    )
     start_ns: Ns = column("When it was created, or first seen.", hidden=True)
     end_ns: Ns = column(
         "When it ended, or was last seen, plus the time covered by its last sample; never after tracing stopped.",
@@ -224,9 +234,13 @@ class ThreadsReport(Answer[ThreadFacts]):
     (`ready`) and waited; events of the runtime in the same trace tell why: which lock, which task, a collection
     (`gc_suspended`) or the sample profiler, whose stops are waits with that reason.
 
-    Threads are those with samples or with an event that this report reads. The end of a thread is rarely in a trace: it
-    is assumed to be where it was last seen. Times of several threads are added up, so they may exceed the length of the
-    trace.
+    Where the recorder read what the operating system counts, threads had a processor (`running` in managed code,
+    `native` outside of it) and were `ready` for as long as it counted, and waited for the rest; where that lies between
+    two readings is an estimate, with the evidence `counted`. The rows' `processor_ns` add up to what the process used.
+
+    Threads are those with samples or with an event that this report reads, or with counts. The end of a thread is
+    rarely in a trace: it is assumed to be where it was last seen. Times of several threads are added up, so they may
+    exceed the length of the trace.
     """
 
     threads: ReportTable[ThreadRow] = table("Each thread with its time in each state, in order of the threads' starts.")

@@ -16,7 +16,7 @@ from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 from clrevents.analysis.reports.top.standing import StandingThread, standing
-from clrevents.analysis.shared.samples.hot import BY, By, hottest, telling_names
+from clrevents.analysis.shared.samples.hot import BY, By, counted_columns, hottest, telling_names
 from clrevents.analysis.shared.samples.sample_collector import (
     SAMPLE_METRICS,
     SAMPLE_NEEDS,
@@ -42,6 +42,19 @@ class HotRow(Row):
     reason: Word | None = column("Why a method has no name; null if it has one.", hidden=True)
     samples: Count = column("How many samples or events were taken in it.", importance=3)
     inclusive_samples: Count = column("How many were taken in it or in methods it called.", hidden=True)
+    processor_ns: DurationNs | None = column(
+        "Its own processor time, estimated from what the operating system counted; null unless it did.", importance=0
+    )
+    processor_low_ns: DurationNs | None = column("The least that it may be.", hidden=True)
+    processor_high_ns: DurationNs | None = column("The most that it may be.", hidden=True)
+    inclusive_processor_ns: DurationNs | None = column(
+        "Its processor time, including everything it called; null unless it was counted.", importance=1
+    )
+    inclusive_processor_low_ns: DurationNs | None = column("The least that this may be.", hidden=True)
+    inclusive_processor_high_ns: DurationNs | None = column("The most that this may be.", hidden=True)
+    ready_ns: DurationNs | None = column(
+        "How long threads in it wanted a processor and had none, estimated; null unless it was counted.", importance=1
+    )
     exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
     inclusive_ns: DurationNs | None = column(
         "Its time, including everything it called; null if the weights are not times.", importance=1
@@ -105,6 +118,10 @@ class TopReport(Answer[TopFacts]):
     wall-clock time, not processor time. `running_ns` and `waiting_ns` separate the two by the innermost methods; the
     rest was in native code, which computes or waits.
 
+    Where the operating system's counts were recorded, `processor_ns`, `inclusive_processor_ns` and `ready_ns` divide
+    what it counted of each thread among the samples of the same moments. Sums over a thread are exact, the division is
+    an estimate with an interval, and the methods with the most processor time are first.
+
     Other events have a weight of 1, or the value of one of their fields. The weight `alloc` is the number of allocated
     bytes, from the best source in the trace (see the report `alloc`).
 
@@ -162,6 +179,7 @@ class TopCollector(SampleCollector[TopReport]):
             "external_ns": [hot.external for hot in rows],
             "external_share": [_share(hot.external, hot.exclusive) for hot in rows],
             "inclusive_samples": [hot.inclusive_samples for hot in rows],
+            **counted_columns(rows),
             **found.columns("exclusive", [hot.exclusive for hot in rows]),
             **found.columns("inclusive", [hot.inclusive for hot in rows]),
         }
@@ -205,6 +223,7 @@ REPORT: Final = ReportDeclaration(
     TopCollector,
     TopParameters,
     shown=(
+        *("processor_ns", "inclusive_processor_ns", "ready_ns"),
         *("share", "running_ns", "waiting_ns", "exclusive_ns", "inclusive_ns", "exclusive_bytes", "inclusive_bytes"),
         *("exclusive", "inclusive", "samples", "kind", "name"),
     ),

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import numbered
+from clrevents.analysis.gathering.groups import numbered, sum_by
 from clrevents.analysis.shared.samples.calltree import stack_sums
 from clrevents.analysis.shared.samples.leaf_states import WAITING
 from clrevents.analysis.shared.samples.sample_states import in_states
@@ -21,6 +22,7 @@ from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.symbols.method import NO_RUNDOWN, REASONS
 from clrevents.table.listed import Listed
 
+Ints: TypeAlias = NDArray[np.int64]
 By: TypeAlias = Literal["method", "module"]
 BY: Final[tuple[By, ...]] = ("method", "module")
 _NAMELESS: Final = REASONS[NO_RUNDOWN]
@@ -32,7 +34,9 @@ class HotMethod(Value):
 
     `samples` were taken in it, `inclusive_samples` in it or in what it called. `external` is the part of `exclusive`
     that was in native code or waiting (None if the events do not say), `running` and `waiting` are those in which the
-    thread ran managed code or waited.
+    thread ran managed code or waited. `processor` is the pair of its own processor time and that with everything it
+    calls, `spread` by how much each may be wrong, `ready` how long its threads wanted a processor in it: None where the
+    operating system's counts are not in the trace.
     """
 
     name: str
@@ -47,10 +51,19 @@ class HotMethod(Value):
     waiting: int | float | None = None
     kind: str | None = None
     reason: str | None = None
+    processor: tuple[int, int] | None = None
+    spread: tuple[int, int] | None = None
+    ready: int | None = None
+
+    @property
+    def order(self) -> tuple[int | float, int | float, str]:
+        """Most own processor time first, or most weight where that is not known; equal ones by name."""
+        own, whole = (self.exclusive, self.inclusive) if self.processor is None else self.processor
+        return -own, -whole, self.raw
 
 
 def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
-    """All of them, most exclusive weight first, then most inclusive; equal ones by name."""
+    """All of them, in their order."""
     labels = [
         ((f.name, f.raw, f.module), f.kind, f.reason) if by == "method" else (_module(f.module, f.reason), f.kind, None)
         for f in samples.frames
@@ -63,12 +76,7 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     np.add.at(exclusive, leaf, sums.weight)
     np.add.at(external, leaf, sums.external)
     np.add.at(count, leaf, sums.count)
-    size = np.diff(samples.offsets)[sums.stack]
-    user = np.repeat(np.arange(len(sums)), size)
-    places = np.repeat(samples.offsets[sums.stack] - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
-    # Counts are not needed, but without them np.unique loads numpy.ma: 10 ms.
-    pairs, _ = np.unique(user * max(len(groups), 1) + of[samples.values[places]], return_counts=True)
-    used, stack = pairs % max(len(groups), 1), pairs // max(len(groups), 1)
+    stack, used = _used(samples, sums.stack, of, len(groups))
     np.add.at(inclusive, used, sums.weight[stack])
     np.add.at(touched, used, sums.count[stack])
     known = samples.external is not None
@@ -82,6 +90,7 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     ran, waited = by_state.tolist()
     own, whole, outside = (column.tolist() for column in (exclusive, inclusive, external))
     number, reached = count.tolist(), touched.tolist()
+    times = _counted(samples, of, groups)
     found = [
         HotMethod(
             *(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i]),
@@ -90,10 +99,55 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
             waiting=None if state is None or reason == _NAMELESS else waited[i],
             kind=kind,
             reason=reason,
+            **times[i],
         )
         for i, (label, kind, reason) in enumerate(groups)
     ]
-    return Listed(sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.raw)))
+    return Listed(sorted(found, key=lambda hot: hot.order))
+
+
+def _counted(samples: Samples, of: Ints, groups: Sequence[Any]) -> list[dict[str, Any]]:
+    """What was counted of each group of frames; `of` is the group of each frame."""
+    counted = samples.counted
+    if counted is None:
+        return [{}] * len(groups)
+    stack = samples.stack[counted.sample]
+    leaf = of[samples.values[samples.offsets[stack]]] if len(stack) else stack
+    user, used = _used(samples, stack, of, len(groups))
+    sums = [sum_by(leaf, counted.processor, len(groups)), sum_by(used, counted.processor[user], len(groups))]
+    everything = np.arange(len(stack))
+    spreads = [counted.spread(everything, leaf, len(groups)), counted.spread(user, used, len(groups))]
+    ready = sum_by(leaf, counted.ready, len(groups))
+    return [
+        {"processor": processor, "spread": spread, "ready": wanted}
+        for processor, spread, wanted in zip(
+            zip(*(column.tolist() for column in sums), strict=True),
+            zip(*(column.tolist() for column in spreads), strict=True),
+            ready.tolist(),
+            strict=True,
+        )
+    ]
+
+
+def _used(samples: Samples, stacks: Ints, of: Ints, count: int) -> tuple[Ints, Ints]:
+    """Pairs of a place in `stacks` and a group of frames that this stack has, each once."""
+    size = np.diff(samples.offsets)[stacks]
+    user = np.repeat(np.arange(len(stacks)), size)
+    places = np.repeat(samples.offsets[stacks] - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
+    # Counts are not needed, but without them np.unique loads numpy.ma: 10 ms.
+    pairs, _ = np.unique(user * max(count, 1) + of[samples.values[places]], return_counts=True)
+    return pairs // max(count, 1), pairs % max(count, 1)
+
+
+def counted_columns(rows: Sequence[HotMethod]) -> dict[str, list[int | None]]:
+    """What was counted, as columns of a table: processor time with its bounds, and ready time."""
+    found: dict[str, list[int | None]] = {"ready_ns": [hot.ready for hot in rows]}
+    for place, name in enumerate(("processor", "inclusive_processor")):
+        pairs = [(hot.processor[place], hot.spread[place]) if hot.processor and hot.spread else None for hot in rows]
+        found[f"{name}_ns"] = [None if pair is None else pair[0] for pair in pairs]
+        found[f"{name}_low_ns"] = [None if pair is None else max(pair[0] - pair[1], 0) for pair in pairs]
+        found[f"{name}_high_ns"] = [None if pair is None else pair[0] + pair[1] for pair in pairs]
+    return found
 
 
 def telling_names(rows: Sequence[HotMethod]) -> list[str]:

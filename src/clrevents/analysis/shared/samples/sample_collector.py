@@ -26,11 +26,13 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Metric,
     MetricDeclaration,
     Note,
+    TimeWindow,
 )
 from clrevents.analysis.framework.vocabulary.cells import CodeName, Count, DurationNs, Word
 from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
+from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed
 from clrevents.analysis.shared.samples.name_patterns import NamePattern
 from clrevents.analysis.shared.samples.off_processor import (
     OFF_CPU_CAVEAT,
@@ -228,7 +230,9 @@ class SampleCollector(Collector[A_co]):
         field = () if self._field is None else (self._field,)
         more = () if self._left_out is None else self._left_out[:1]
         self._columns = tuple(dict.fromkeys((*SAMPLE_HEADERS, *field, *more)))
-        self.selectors = (self._selector, CPU, SUSPENDING, *VERSION_EVENTS) if self._timed else (self._selector,)
+        self.selectors = (
+            (self._selector, CPU, SUSPENDING, *COUNT_EVENTS, *VERSION_EVENTS) if self._timed else (self._selector,)
+        )
         if self._allocations is not None:
             self.selectors = ALLOCATIONS
         if self._away is not None:
@@ -240,6 +244,7 @@ class SampleCollector(Collector[A_co]):
         self._cpu = Kept()
         self._versions: set[int] = set()
         self._stops: list[Ints] = []
+        self._counts = CountFeed()
         self.collected: CollectedSamples | None = None
         """What the answer was made of; None before it is."""
 
@@ -252,6 +257,7 @@ class SampleCollector(Collector[A_co]):
         if self._away is not None:
             self._away.take(chunk)
             return
+        self._counts.take(chunk)
         for selector, found in chunk.events.items():
             if self._allocations is not None:
                 self._allocations.take(selector, found.table, _NOBODY)
@@ -261,6 +267,8 @@ class SampleCollector(Collector[A_co]):
                 continue
             if self._timed and selector == SUSPENDING:
                 self._stops.append(stops_of(found))
+                continue
+            if self._timed and selector in COUNT_EVENTS:
                 continue
             if self._timed and selector == CPU:
                 columns = [name for name in CPU_COLUMNS if name in found.table]
@@ -316,8 +324,9 @@ class SampleCollector(Collector[A_co]):
             or tells_running(self._versions, int((rows.field == MANAGED).sum()), len(rows))
         )
         weighed = self._weighed(rows, context)
+        known = _occurs(events.event, context)
         return self.answer(
-            self._collected(context, name, weighed, _occurs(events.event, context), (), none, running_told=told)
+            self._collected(context, name, weighed, known, (), none, rows if self._timed else None, told)
         )
 
     def _off_processor(self, context: Context, away: Switches) -> CollectedSamples:
@@ -337,17 +346,26 @@ class SampleCollector(Collector[A_co]):
         known: bool,
         notes: tuple[Note, ...],
         cannot: Note | None = None,
+        whole: SampleColumns | None = None,
         running_told: bool = True,
     ) -> CollectedSamples:
+        """`whole` are all samples of the profiler: counts are divided among them, so that windows add up."""
         of_processors = self._timed and name == CPU_EVENT[1]
         if self._away is None and (not self._timed or of_processors):
             context = attrs.evolve(context, in_part={})
         unknown = None if known else ON_PROCESSOR if of_processors else "the trace has no such event"
         apart = context.info.version >= MANY_PROCESSES
+        windows = None if whole is None else self._counts.windows
+        shown = (
+            weighed if whole is None or windows is None else weigh_times(whole, TimeWindow(), self._stopped(context))
+        )
         samples = name_samples(
-            *(name, weighed, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts),
+            *(name, shown, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts),
             running_told=running_told,
         )
+        if windows is not None:
+            only = self._asked.thread_id
+            samples = samples.with_counts(windows).within(context.window, None if only is None else (only,))
         if self._states is not None and not running_told and not tellable(self._states):
             # Nothing is shown rather than what samples happen to say.
             samples, unknown = samples.in_states(), UNTOLD
@@ -390,10 +408,13 @@ class SampleCollector(Collector[A_co]):
     def _weighed(self, rows: SampleColumns, context: Context) -> WeighedColumns:
         if self._timed:
             only = self._asked.thread_id
-            stops = np.concatenate((rows.time[:0], *self._stops))
-            process = _NOBODY if context.process_id is None else context.process_id
-            return weigh_times(rows, context.window, {process: stops}, None if only is None else (only,))
+            return weigh_times(rows, context.window, self._stopped(context), None if only is None else (only,))
         return weigh_events(rows, self._asked.weight if self._allocations is None else BYTES, context.window)
+
+    def _stopped(self, context: Context) -> dict[int, Ints]:
+        """When the sampler stopped the process."""
+        process = _NOBODY if context.process_id is None else context.process_id
+        return {process: np.concatenate((_NO_ROWS, *self._stops))}
 
     def _needs(self, event: tuple[str, str] | None) -> tuple[Need, ...]:
         if self._timed:

@@ -28,6 +28,10 @@ from clrevents.analysis.gathering.distant_times import near_table
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.merged import NO_STACK, NOT_SAMPLED, SKIPPED, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
+from clrevents.analysis.shared.processor.counted_events import COUNTED, COUNTED_EVENT, windows_of
+from clrevents.analysis.shared.processor.dividing import MANAGED as IN_MANAGED
+from clrevents.analysis.shared.processor.dividing import NOTHING, WAITING, Divided, divided
+from clrevents.analysis.shared.processor.thread_windows import ThreadWindows
 from clrevents.analysis.shared.samples.leaf_states import STATES, ThreadState
 from clrevents.analysis.shared.samples.off_processor import (
     SWITCH,
@@ -153,6 +157,8 @@ class Samples:
     """Whether these are times of threads off a processor, by context switches."""
     cut: NDArray[np.bool_] | None = None
     """Which have as many frames as a runtime writes: their callers further out are missing. None if none has."""
+    counted: Divided | None = None
+    """What the operating system counted of their threads' processor time, divided among them; None if it did not."""
 
     def __len__(self) -> int:
         return len(self.time_ns)
@@ -291,6 +297,44 @@ class Samples:
             external=None if self.external is None else self.external[kept],
             state=None if self.state is None else self.state[kept],
             cut=None if self.cut is None else self.cut[kept],
+            counted=None if self.counted is None else self.counted.only(kept, len(self)),
+        )
+
+    def with_counts(self, windows: ThreadWindows) -> Samples:
+        """The same, all samples of a process, with what was counted divided among them.
+
+        Unchanged where samples do not show whether a thread ran.
+        """
+        if self.state is None or not self.running_told:
+            return self
+        ids = np.array([-1 if one.thread_id is None else one.thread_id for one in self.threads], dtype=np.int64)
+        leaf = self.values[self.offsets[self.stack]] if len(self) else self.stack
+        codes = {"running": IN_MANAGED, "unknown": NOTHING}
+        doing = np.array([codes.get(state, WAITING) for state in STATES], dtype=np.int64)[self.state]
+        method = np.where(self.state == STATES.index("native"), leaf, doing)
+        found = divided(windows, ids[self.thread], self.time_ns, self._end_ns, method)
+        return attrs.evolve(self, counted=found)
+
+    @property
+    def _end_ns(self) -> Ints:
+        """Until when each of the profiler's holds."""
+        return self.time_ns + self.weight.astype(np.int64)
+
+    def within(self, window: TimeWindow, thread_ids: Sequence[int] | None = None) -> Samples:
+        """Those of profiler samples that reach into a window, with their time there; of some threads, or all."""
+        end = self._end_ns
+        meets = window.meets(self.time_ns, end) & (window.high > window.low)
+        if thread_ids is not None:
+            meets &= np.isin(self.thread, [n for n, one in enumerate(self.threads) if one.thread_id in thread_ids])
+        kept = np.flatnonzero(meets)
+        if len(kept) == len(self) and window.whole:
+            return self
+        made = self._only(kept, MergedStacks(self.stack, self.offsets, self.values, self.frames))
+        return attrs.evolve(
+            made,
+            time_ns=np.maximum(made.time_ns, window.low),
+            weight=window.overlap(made.time_ns, made._end_ns),
+            counted=None if made.counted is None else made.counted.within(window),
         )
 
     def table(self, raw: bool = False) -> Table:
@@ -464,14 +508,17 @@ def _profiled(
     versions: set[int] = set()
     parts, tables, name = [], [], SAMPLES.partition("/")[2]
     stops: dict[int, Ints] = {}
+    counts: list[Table] = []
     headers = (*SAMPLE_HEADERS, "process_id")
     for chunk in passes_of(trace).table_chunks(
-        SAMPLES, SUSPENDING, *VERSION_EVENTS, columns=headers, headers=(), known=True
+        SAMPLES, SUSPENDING, COUNTED, *VERSION_EVENTS, columns=headers, headers=(), known=True
     ):
         tables.append(chunk.stacks)
         for event, table in chunk.tables.items():
             if event[0] == SAMPLE:
                 parts.append(SampleColumns.of(table, SAMPLE_TYPE))
+            elif event == COUNTED_EVENT:
+                counts.append(near_table(table)[0])
             elif event[1] == SUSPENDING.partition("/")[2]:
                 begins = Gathered(event, near_table(table)[0], np.zeros(len(table), dtype=np.int64))
                 processes = table.column("process_id").filled(-1).astype(np.int64)[of_sampling(begins)]
@@ -482,6 +529,12 @@ def _profiled(
                 versions.update(table.column(VERSION).tolist())
     rows = SampleColumns.joined(parts)
     told = rows.field is None or tells_running(versions, int((rows.field == MANAGED).sum()), len(rows))
+    windows = windows_of(counts)
+    if windows is not None:
+        # Division is of the whole, so that windows and threads add up.
+        whole = weigh_times(rows, TimeWindow(), stops)
+        made = _named(trace, name, whole, stacks_of(tables), artefacts, trails, told)
+        return made.with_counts(windows).within(window, threads)
     return _named(trace, name, weigh_times(rows, window, stops, threads), stacks_of(tables), artefacts, trails, told)
 
 

@@ -1,0 +1,154 @@
+"""Lives with what the operating system counted: in each window, a thread has a processor or is ready for as long as it
+counted, and waits for the rest.
+
+Samples and events tell what the thread did then; where inside of a window it had the processor, nothing tells. Time on
+a processor is taken from managed code first, then native code, then the rest; within these, evenly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from clrevents._util.value_classes import frozen
+from clrevents.analysis.reports.threads.lives import ThreadLife
+from clrevents.analysis.reports.threads.tiling import UNKNOWN, Piece
+from clrevents.analysis.shared.processor.counted_events import Counts
+from clrevents.analysis.shared.samples.leaf_states import ThreadState
+
+_FIRST: Final[Mapping[str, int]] = {"running": 0, "native": 1, "unknown": 2, "gc_suspended": 3}
+_LAST: Final = 4
+_WAITS: Final[Mapping[ThreadState, ThreadState]] = {"running": "wait", "native": "wait", "unknown": "wait"}
+"""What a thread does that neither has a processor nor wants one, where something else seemed so."""
+
+
+@frozen
+class _Window:
+    start: int
+    end: int
+    processor: int
+    ready: int
+
+
+def counted_lives(lives: Sequence[ThreadLife], counts: Counts) -> list[ThreadLife]:
+    """These lives, and those of threads that only counts know; all reach as far as their counts do."""
+    rows = counts.windows
+    columns = (rows.start, rows.end, rows.processor, rows.ready)
+    windows = {
+        thread: [_Window(*row) for row in zip(*(column[of].tolist() for column in columns), strict=True)]
+        for thread, of in rows.by_thread()
+    }
+    mine: dict[int, list[ThreadLife]] = {}
+    for life in lives:
+        mine.setdefault(life.thread_id, []).append(life)
+    found = []
+    for thread in sorted({*mine, *windows}):
+        known = mine.get(thread, [])
+        of = _listed(windows.get(thread, []), counts.begun.get(thread), counts.ended.get(thread, counts.until))
+        if not of:
+            found += known
+            continue
+        known = known or [ThreadLife(thread, of[0].start, of[0].start, "inferred", None, ())]
+        bounds = [None, *(life.start for life in known[1:]), None]
+        for life, low, high in zip(known, bounds, bounds[1:], strict=False):
+            inside = [one for one in of if (low is None or one.end > low) and (high is None or one.end <= high)]
+            found.append(_counted(life, inside) if inside else life)
+    return sorted(found, key=lambda life: (life.start, life.thread_id))
+
+
+def _listed(windows: list[_Window], begun: int | None, until: int) -> list[_Window]:
+    """The windows from when a thread was first listed to when it was last: what is between is without counts."""
+    first = windows[0].start if windows else until
+    last = windows[-1].end if windows else until if begun is None else begun
+    before = [_Window(max(begun, 0), first, 0, 0)] if begun is not None and max(begun, 0) < first else []
+    after = [_Window(last, until, 0, 0)] if last < until and (windows or begun is not None) else []
+    return [*before, *windows, *after]
+
+
+def _counted(life: ThreadLife, windows: Sequence[_Window]) -> ThreadLife:
+    """A life that covers these windows, which follow one another."""
+    start, end = min(life.start, windows[0].start), max(life.end, windows[-1].end)
+    pieces = [*life.pieces]
+    if start < life.start or not pieces:
+        pieces.insert(0, Piece(start, life.start if pieces else end, UNKNOWN))
+    if pieces[-1].end < end:
+        pieces.append(Piece(pieces[-1].end, end, UNKNOWN))
+    found: list[Piece] = []
+    place = 0
+    at = start
+    for window in windows:
+        low = max(window.start, at)
+        place = _passed(found, pieces, place, at, low)
+        inside, at = [], low
+        while place < len(pieces) and pieces[place].start < window.end:
+            piece = pieces[place]
+            if min(piece.end, window.end) > at:
+                inside.append(attrs.evolve(piece, start=at, end=min(piece.end, window.end)))
+                at = inside[-1].end
+            if piece.end > window.end:
+                break
+            place += 1
+        _add(found, _shared(inside, window))
+    _passed(found, pieces, place, at, end)
+    return attrs.evolve(life, start=start, end=end, pieces=found)
+
+
+def _passed(found: list[Piece], pieces: Sequence[Piece], place: int, low: int, high: int) -> int:
+    """Add what lies outside of windows, as it is; the place of the piece at `high`."""
+    while place < len(pieces) and low < high:
+        piece = pieces[place]
+        if min(piece.end, high) > low:
+            _add(found, [attrs.evolve(piece, start=max(piece.start, low), end=min(piece.end, high))])
+            low = min(piece.end, high)
+        if piece.end > high:
+            break
+        place += 1
+    return place
+
+
+def _shared(inside: Sequence[Piece], window: _Window) -> list[Piece]:
+    """The pieces of one window with its counts: each is ready first, then has the processor, then does what it did."""
+    left = window.processor + window.ready
+    taken = [0] * len(inside)
+    for rank in range(_LAST + 1):
+        of = [n for n, piece in enumerate(inside) if _FIRST.get(piece.doing.state, _LAST) == rank]
+        room = sum(inside[n].end - inside[n].start for n in of)
+        amount, seen, given = min(left, room), 0, 0
+        for n in of:
+            seen += inside[n].end - inside[n].start
+            taken[n] = amount * seen // room - given if room else 0
+            given += taken[n]
+        left -= amount
+    busy = sum(taken)
+    ready = min(window.ready, max(busy - window.processor, 0))
+    found: list[Piece] = []
+    seen = given = 0
+    parts: tuple[tuple[int, ThreadState, bool], ...]
+    for piece, took in zip(inside, taken, strict=True):
+        seen += took
+        waits = ready * seen // busy - given if busy else 0
+        given += waits
+        state = piece.doing.state
+        ran: ThreadState = "running" if state == "running" else "native"
+        parts = (
+            (piece.start + waits, "ready", True),
+            (piece.start + took, ran, True),
+            (piece.end, _WAITS.get(state, state), state in _WAITS),
+        )
+        for end, doing, counted in parts:
+            start = found[-1].end if found else piece.start
+            if end > start:
+                changed = attrs.evolve(piece.doing, state=doing, evidence="counted") if counted else piece.doing
+                found.append(Piece(start, end, changed))
+    return found
+
+
+def _add(found: list[Piece], pieces: Iterable[Piece]) -> None:
+    """Append pieces; equal neighbours are one."""
+    for piece in pieces:
+        if found and found[-1].end == piece.start and found[-1].doing == piece.doing:
+            found[-1] = attrs.evolve(found[-1], end=piece.end)
+        else:
+            found.append(piece)

@@ -1,0 +1,97 @@
+"""What the operating system counted, as columns and metrics of the threads report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, TimeWindow
+from clrevents.analysis.reports.threads.lives import ThreadLife
+from clrevents.analysis.shared.processor.counted_events import Counts
+from clrevents.analysis.shared.samples.leaf_states import ThreadState
+
+ENDED: Final = "ended"
+"""The role of the row for threads that ended between two readings, or before the first one saw them."""
+COMPILERS: Final = ".NET Tiered"
+"""How the names of threads that compile in the background begin."""
+NOT_COUNTED: Final = "the operating system's counts were not recorded"
+_LIMITS: Final = {
+    "limit_periods": "ProcessLimits.Periods",
+    "limited_periods": "ProcessLimits.ThrottledPeriods",
+    "limited_total": "ProcessLimits.ThrottledNs",
+}
+COUNTED_METRICS: Final = (
+    MetricDeclaration(
+        "processor_total",
+        "ns",
+        "How long all threads together had a processor, as the operating system counted it.",
+        "less",
+        evidence="counted",
+    ),
+    MetricDeclaration(
+        "limit_periods", "count", "Periods in which the program used its limit of processors.", evidence="counted"
+    ),
+    MetricDeclaration(
+        "limited_periods", "count", "Those of them in which that limit stopped it.", "less", evidence="counted"
+    ),
+    MetricDeclaration(
+        "limited_total", "ns", "How long the limit of processors stopped it; some kernels add up processors.", "less",
+        evidence="counted",
+    ),
+)  # fmt: skip
+_BUSY: Final[tuple[ThreadState, ...]] = ("running", "native")
+
+
+def counted_role(name: str) -> str:
+    """What a thread is for that only counts know."""
+    return "tiering" if name.startswith(COMPILERS) else "native"
+
+
+def counted_columns(lives: Sequence[ThreadLife], counts: Counts | None, window: TimeWindow) -> dict[str, Any]:
+    """The columns of threads that are counted; null where nothing was."""
+    if counts is None:
+        return {"processor_ns": [None] * len(lives), "thread_name": [None] * len(lives)}
+    known = {*counts.windows.thread.tolist(), *counts.names}
+    used = [
+        sum(
+            max(min(piece.end, window.high) - max(piece.start, window.low), 0)
+            for piece in life.pieces
+            if piece.doing.state in _BUSY and piece.doing.evidence == "counted"
+        )
+        for life in lives
+    ]
+    return {
+        "processor_ns": [one if life.thread_id in known else None for one, life in zip(used, lives, strict=True)],
+        "thread_name": [counts.names.get(life.thread_id) for life in lives],
+    }
+
+
+def ended_ns(counts: Counts, columns: Mapping[str, Any], window: TimeWindow) -> int:
+    """What the process used by its own clock, and none of its threads."""
+    whole = counts.total("ProcessProcessorTime.ProcessorNs", window)
+    return max((whole or 0) - sum(one or 0 for one in columns["processor_ns"]), 0)
+
+
+def with_ended(columns: Mapping[str, Any], used: int, counts: Counts) -> dict[str, Any]:
+    """The columns with a row for the threads that ended, if they used anything."""
+    if not used:
+        return dict(columns)
+    row = dict.fromkeys(columns)
+    row |= {name: 0 for name in columns if name.endswith("_ns") and list(columns[name][:1]) != [None]}
+    row |= {"thread_id": 0, "role": ENDED, "processor_ns": used}
+    row |= {"start_ns": counts.until, "end_ns": counts.until, "start_evidence": "counted", "end_evidence": "counted"}
+    return {name: [*column, row[name]] for name, column in columns.items()}
+
+
+def counted_metrics(context: Context, counts: Counts | None, used: int, ready: int) -> dict[str, Metric]:
+    """The metrics that are counted."""
+    if counts is None:
+        return {one.name: context.metric(one.name, None, reason=NOT_COUNTED) for one in COUNTED_METRICS}
+    found = {"processor_total": context.metric("processor_total", used)}
+    if counts.windows.ready_known:
+        found["ready_total"] = context.metric("ready_total", ready, evidence="counted")
+    for name, amount in _LIMITS.items():
+        value = counts.total(amount, context.window)
+        found[name] = context.metric(name, value, reason="no limit was read" if value is None else None)
+    return found

@@ -1,0 +1,1 @@
+"""Processor time that the operating system counted, and its division among samples."""

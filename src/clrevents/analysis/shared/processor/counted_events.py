@@ -1,0 +1,142 @@
+"""The events of the recorder's counts, and what they say together: windows and names of threads, and the process's own
+clock.
+
+Knows their fields; what was counted is divided among samples elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents._util.value_classes import frozen
+from clrevents.analysis.framework.model.collector import ReportChunk
+from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
+from clrevents.analysis.shared.processor.thread_windows import ThreadWindows, portion
+from clrevents.schema.registry import OWN
+from clrevents.table.table import Table
+
+Ints: TypeAlias = NDArray[np.int64]
+
+COUNTED_EVENT: Final = (OWN, "ProcessorTime")
+COUNTED: Final = "/".join(COUNTED_EVENT)
+"""What a thread used since it was last read."""
+_NAMED: Final = f"{OWN}/ThreadName"
+_ENDED: Final = f"{OWN}/ThreadEnd"
+_CLOCK: Final = f"{OWN}/ProcessProcessorTime"
+_HEAD: Final = f"{OWN}/ProcessorCounting"
+_LIMITS: Final = f"{OWN}/ProcessLimits"
+_MACHINE: Final = f"{OWN}/MachineProcessorTime"
+_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    COUNTED: ("OSThreadID", "IntervalNs", "ProcessorNs", "ReadyNs"),
+    _NAMED: ("OSThreadID", "Name"),
+    _ENDED: ("OSThreadID",),
+    _CLOCK: ("IntervalNs", "ProcessorNs"),
+    _HEAD: ("AllowedProcessors",),
+    _LIMITS: ("IntervalNs", "QuotaNs", "PeriodNs", "Periods", "ThrottledPeriods", "ThrottledNs"),
+    _MACHINE: ("IntervalNs", "Processors", "BusyNs", "StolenNs"),
+}
+COUNT_EVENTS: Final = tuple(_COLUMNS)
+_MOST: Final = 1 << 48
+"""What damaged counts are cut to, so that sums of them do not overflow."""
+
+
+def windows_of(tables: Sequence[Table]) -> ThreadWindows | None:
+    """The windows in tables of `COUNTED`; None where they have no rows."""
+    if not any(map(len, tables)):
+        return None
+    time, thread, interval, processor, ready = (
+        np.concatenate([table.column(name).filled(0).astype(np.int64) for table in tables if len(table)])
+        for name in ("time_ns", *_COLUMNS[COUNTED])
+    )
+    return ThreadWindows.of(thread, time, interval, processor, ready)
+
+
+@frozen(eq=False)
+class Counts:
+    """What was counted of a process. `sums` are amounts of the whole process, each from a time to a time."""
+
+    windows: ThreadWindows
+    names: Mapping[int, str]
+    """The last name of each thread."""
+    begun: Mapping[int, int]
+    """When each thread was first listed."""
+    ended: Mapping[int, int]
+    """When it was first found missing."""
+    until: int
+    """The last reading."""
+    processors: int | None
+    """How many processors the process may use; None if unknown."""
+    sums: Mapping[str, tuple[Ints, Ints, Ints]]
+    limit: float | None
+    """How many processors the limit of its control group is; None without one."""
+
+    def total(self, name: str, window: TimeWindow) -> int | None:
+        """An amount in a window: `ProcessProcessorTime.ProcessorNs`, for example. None if it is unknown."""
+        start, end, amount = self.sums[name]
+        known = amount >= 0
+        return int(portion(start, end, amount, window)[known].sum()) if known.any() else None
+
+    def read_ns(self, window: TimeWindow) -> int:
+        """For how long counts were read there."""
+        start, end, _ = self.sums["ProcessProcessorTime.ProcessorNs"]
+        return int(window.overlap(start, end).sum())
+
+
+class CountFeed:
+    """Keeps the events of one process."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, list[Table]] = {name: [] for name in COUNT_EVENTS}
+
+    def take(self, chunk: ReportChunk) -> None:
+        """The next events; others are left alone."""
+        for name in COUNT_EVENTS:
+            if (events := chunk.events.get(name)) is not None and len(events):
+                self._tables[name].append(events.table.select("time_ns", *_COLUMNS[name]))
+
+    @property
+    def windows(self) -> ThreadWindows | None:
+        """The windows of threads; None where nothing was counted."""
+        return windows_of(self._tables[COUNTED])
+
+    def found(self) -> Counts | None:
+        """Everything; None where nothing was counted."""
+        windows = self.windows
+        if windows is None:
+            return None
+        named, gone, head, limits = (self._numbers(name) for name in (_NAMED, _ENDED, _HEAD, _LIMITS))
+        texts = [text for table in self._tables[_NAMED] for text in table.column("Name").tolist()]
+        begun: dict[int, int] = {}
+        for thread, time in zip(named["OSThreadID"].tolist(), named["time_ns"].tolist(), strict=True):
+            begun.setdefault(thread, time)
+        sums: dict[str, tuple[Ints, Ints, Ints]] = {}
+        for name in (_CLOCK, _LIMITS, _MACHINE):
+            columns = self._numbers(name)
+            end = columns["time_ns"]
+            start = end - np.clip(columns.pop("IntervalNs"), 0, _MOST)
+            sums |= {f"{name.partition('/')[2]}.{field}": (start, end, held) for field, held in columns.items()}
+        allowed = head["AllowedProcessors"][head["AllowedProcessors"] > 0]
+        limited = np.flatnonzero((limits["QuotaNs"] > 0) & (limits["PeriodNs"] > 0))
+        return Counts(
+            windows,
+            dict(zip(named["OSThreadID"].tolist(), texts, strict=True)),
+            begun,
+            dict(zip(gone["OSThreadID"].tolist(), gone["time_ns"].tolist(), strict=True)),
+            max(int(windows.end.max()), *sums["ProcessProcessorTime.ProcessorNs"][1].tolist()),
+            int(allowed[0]) if len(allowed) else None,
+            sums,
+            float(limits["QuotaNs"][limited[-1]] / limits["PeriodNs"][limited[-1]]) if len(limited) else None,
+        )
+
+    def _numbers(self, name: str) -> dict[str, Ints]:
+        """The columns of numbers of an event."""
+        found = {}
+        for column in ("time_ns", *(column for column in _COLUMNS[name] if column != "Name")):
+            parts = [table.column(column).filled(-1).astype(np.int64) for table in self._tables[name]]
+            values = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+            found[column] = values if column == "time_ns" else np.clip(values, -1, _MOST)
+        return found

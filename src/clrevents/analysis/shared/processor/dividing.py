@@ -1,0 +1,162 @@
+"""Counts of a thread's windows, divided among its samples in them: an estimate with an interval, whose sum is exact.
+
+Samples in managed code had a processor for a fraction of their time, those in native code for one that depends on the
+method: the fractions that explain best, over all windows, how long threads had a processor. In a window, processor and
+ready time are shared in proportion to them. Where every sample of a window waits, those share it; where there is none,
+its time is nobody's.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents._util.value_classes import frozen
+from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
+from clrevents.analysis.gathering.groups import groups, sum_by
+from clrevents.analysis.shared.processor.thread_windows import ThreadWindows, portion
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+MANAGED, WAITING, NOTHING = -1, -2, -3
+"""What stands for a method of native code where a sample is of managed code, of a wait, or none."""
+_FITTED: Final = 63
+"""So many methods of native code, those with the most samples, have a fraction of their own; the rest share one,"""
+_RUNNING, _NONE = _FITTED + 1, _FITTED + 2
+"""and managed code has one. Other samples have none."""
+_SWEEPS: Final = 200
+_BLOCK: Final = 1 << 14
+_WIDTH: Final = 2.5
+"""So many standard deviations to each side: windows resemble each other, chance alone (1.6) covers too little."""
+
+
+@frozen(eq=False)
+class Divided:
+    """Pieces of samples, one for each window that a sample lies in, in order of windows.
+
+    `sample` is its place among the samples, `start` and `end` where the piece lies, `processor` and `ready` its time in
+    ns. `window` is a number, `whole` the processor time of that window.
+    """
+
+    sample: Ints
+    start: Ints
+    end: Ints
+    processor: Ints
+    ready: Ints
+    window: Ints
+    whole: Ints
+
+    def only(self, kept: Ints, count: int) -> Divided:
+        """Those of some of `count` samples, which are `kept` in this order."""
+        place = np.full(count, -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        rows = np.flatnonzero(place[self.sample] >= 0)
+        made = attrs.evolve(self, **{name: getattr(self, name)[rows] for name in _COLUMNS})
+        return attrs.evolve(made, sample=place[made.sample])
+
+    def within(self, window: TimeWindow) -> Divided:
+        """What lies in a window of time."""
+        used, wanted = (portion(self.start, self.end, column, window) for column in (self.processor, self.ready))
+        return attrs.evolve(self, processor=used, ready=wanted)
+
+    def of_samples(self, count: int) -> tuple[Ints, Ints]:
+        """The processor and the ready time of each sample."""
+        return sum_by(self.sample, self.processor, count), sum_by(self.sample, self.ready, count)
+
+    def spread(self, pieces: Ints, of: Ints, count: int) -> Ints:
+        """By how much the processor time of each of `count` things may be wrong: piece `pieces[i]` is of `of[i]`.
+
+        Nothing says which of a window's samples had the processor, so each of its turns may have been another's: with
+        one turn in a window, a thing with the share p of it has p(1 - p) of its square as variance.
+        """
+        keys, part = np.unique(self.window[pieces] * max(count, 1) + of, return_inverse=True)
+        mine = sum_by(part, self.processor[pieces], len(keys)).astype(np.float64)
+        whole = np.zeros(len(keys))
+        whole[part] = self.whole[pieces]
+        variance = np.bincount(keys % max(count, 1), mine * np.maximum(whole - mine, 0), count)
+        found: Ints = np.ceil(_WIDTH * np.sqrt(variance)).astype(np.int64)
+        return found
+
+
+_COLUMNS: Final = ("sample", "start", "end", "processor", "ready", "window", "whole")
+
+
+def divided(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints, method: Ints) -> Divided:
+    """Divide the windows' times among samples: each lasts from `start` to `end`, those of a thread without overlap.
+
+    `method` is the number of the innermost one in native code, or `MANAGED`, `WAITING` or `NOTHING`.
+    """
+    sample, window, low, high = _pieces(windows, thread, start, end)
+    took = (high - low).astype(np.float64)
+    method = method[sample]
+    native = np.flatnonzero(method >= 0)
+    known, count = np.unique(method[native], return_counts=True)
+    rank = np.minimum(np.argsort(np.argsort(-count, kind="stable")), _FITTED)
+    group = np.where(method == MANAGED, _RUNNING, _NONE)
+    group[native] = rank[np.searchsorted(known, method[native])] if len(native) else 0
+    fractions = np.append(_fractions(windows.processor, window, group, took), 0)
+    busy = took * fractions[group]
+    idle = (sum_by(window, busy, len(windows))[window] <= 0) & (method != NOTHING)
+    busy[idle] = took[idle]
+    used, wanted = (_shared(window, busy, amount) for amount in (windows.processor, windows.ready))
+    return Divided(sample, low, high, used, wanted, window, windows.processor[window])
+
+
+def _pieces(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """The samples cut at the borders of windows: sample, window, and from when to when; in order of windows."""
+    mine = dict(groups(thread))
+    none = np.zeros(0, dtype=np.int64)
+    found: list[tuple[Ints, Ints]] = [(none, none)]
+    for number, rows in windows.by_thread():
+        samples = mine.get(number, none)
+        first = np.maximum(np.searchsorted(windows.end[rows], start[samples], side="right"), 0)
+        last = np.minimum(np.searchsorted(windows.start[rows], end[samples], side="left"), len(rows))
+        size = np.maximum(last - first, 0)
+        place = np.repeat(first - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
+        found.append((np.repeat(samples, size), rows[place]))
+    sample, window = (np.concatenate([pair[side] for pair in found]) for side in (0, 1))
+    low, high = np.maximum(start[sample], windows.start[window]), np.minimum(end[sample], windows.end[window])
+    order = np.lexsort((low, window))
+    order = order[high[order] > low[order]]
+    return sample[order], window[order], low[order], high[order]
+
+
+def _fractions(used: Ints, window: Ints, group: Ints, took: Floats) -> Floats:
+    """For which part of its time each group of samples had a processor: least squares between 0 and 1.
+
+    The pieces are in order of windows, of which `used` is the processor time.
+    """
+    squares, product = np.zeros((_NONE, _NONE)), np.zeros(_NONE)
+    for low in range(0, len(used), _BLOCK):
+        part = slice(*np.searchsorted(window, (low, low + _BLOCK)).tolist())
+        matrix = np.zeros((min(_BLOCK, len(used) - low), _NONE + 1))
+        np.add.at(matrix, (window[part] - low, group[part]), took[part])
+        matrix = matrix[:, :_NONE]
+        seen = matrix.any(axis=1)
+        squares += matrix[seen].T @ matrix[seen]
+        product += matrix[seen].T @ used[low : low + _BLOCK][seen]
+    found = np.ones(_NONE)
+    for _ in range(_SWEEPS):
+        for place in np.flatnonzero(squares.diagonal() > 0).tolist():
+            step = (product[place] - squares[place] @ found) / squares[place, place]
+            found[place] = min(max(found[place] + step, 0.0), 1.0)
+    return found
+
+
+def _shared(window: Ints, share: Floats, amount: Ints) -> Ints:
+    """The amount of each window by the shares of its pieces, in whole ns whose sum it is."""
+    before = np.cumsum(share) - share
+    first = np.searchsorted(window, np.arange(len(amount)), side="left")
+    begun = np.where(first < len(before), before[np.minimum(first, max(len(before) - 1, 0))] if len(before) else 0, 0)
+    whole = sum_by(window, share, len(amount))
+    part = np.where(whole[window] > 0, (before - begun[window]) / np.where(whole[window] > 0, whole[window], 1), 0)
+    low = np.floor(amount[window] * np.clip(part, 0, 1)).astype(np.int64)
+    high = np.append(low[1:], 0)
+    last = np.append(window[1:] != window[:-1], True)[: len(window)]
+    high = np.where(last, amount[window], high)
+    found: Ints = np.where(whole[window] > 0, np.maximum(high - low, 0), 0)
+    return found
