@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import clrevents
+from clrevents.analysis.shared.samples.samples import read_samples
 from processor_counts import CAPTURES, PARTS, counted, readings, truth
 from thread_tiles import tiles
 
@@ -67,3 +68,49 @@ def test_methods_have_what_their_parts_cost(capture: str, traces: dict[str, clre
     error = sum(abs(found[part][0] - true[part]) for part in PARTS) / true.total()
     assert error <= 0.06
     assert sum(abs(found[part][0] - true[part]) <= found[part][1] for part in PARTS) >= 7
+
+
+@each_capture
+def test_sums_over_methods_and_windows_are_exact(capture: str, traces: dict[str, clrevents.Trace]) -> None:
+    trace = traces[capture]
+    whole = read_samples(trace).counted
+    assert whole is not None
+    by_method = [row.processor_ns for row in trace.report("top").methods]
+    by_module = [row.processor_ns for row in trace.report("top", by="module").methods]
+    assert sum(by_method) == sum(by_module) == whole.processor.sum() <= used(capture).total()
+    halves = [trace.report("top", **part).methods for part in ({"end": "40%"}, {"start": "40%"})]
+    assert sum(row.processor_ns for half in halves for row in half) == sum(by_method)
+    per_thread = {
+        thread: sum(row.processor_ns for row in trace.report("top", thread_id=thread).methods)
+        for thread in used(capture)
+    }
+    assert sum(per_thread.values()) == sum(by_method)
+    assert all(own <= used(capture)[thread] for thread, own in per_thread.items())
+
+
+@pytest.mark.parametrize(
+    ("capture", "contended", "limited"),
+    [
+        ("net11-one", "found", "clear"),
+        ("net8-one", "found", "clear"),
+        ("net11-limited", "clear", "found"),
+        ("net11-alone", "clear", "clear"),
+    ],
+)
+def test_the_doctor_knows_whose_fault_it_is(
+    capture: str, contended: str, limited: str, traces: dict[str, clrevents.Trace]
+) -> None:
+    found = {row.rule: row for row in traces[capture].doctor().findings}
+    assert (found["cpu.contended"].state, found["cpu.limited"].state) == (contended, limited)
+    if contended == "found":
+        assert "its own threads wanted 4.2 times the processors" in found["cpu.contended"].title
+    if limited == "found":
+        assert found["cpu.limited"].title == "the limit of 0.400 processors stopped the program in 75 of 88 periods"
+
+
+def test_the_first_line_says_what_was_used(traces: dict[str, clrevents.Trace]) -> None:
+    for report in ("top", "threads"):
+        assert traces["net11-one"].report(report).facts.used == (
+            "8.09 of 9.70 processor-seconds (83.4 %), compilation 2.73 %, the sampler 4.50 %; "
+            "threads waited 32.2 s for a processor"
+        )

@@ -57,7 +57,7 @@ def counted(capture: str, folder: Path = COUNTS) -> bytes:
 def with_counts(trace: Trace, lines: Iterable[dict[str, Any]]) -> bytes:
     """A trace with counts: of each reading after it began, the differences to the one before."""
     builder = TraceBuilder(sync_qpc=trace.info.sync_qpc, process_id=trace.info.process_id or 0)
-    builder.thread(NOBODY).at(0).event(ProcessorCounting_V0(1, 50_000_000, 2, 2, 0))
+    builder.thread(NOBODY).at(0).event(ProcessorCounting_V0(1, 50_000_000, 2, trace.info.processors or -1, 0))
     for time, record in _records(lines, trace.info.sync_qpc):
         builder.at(time).event(record)
     sink = BytesIO()
@@ -91,7 +91,8 @@ def _records(lines: Iterable[dict[str, Any]], sync: int) -> Iterator[tuple[int, 
             yield time, ProcessProcessorTime_V0(time - before, used, len(threads), 0)
             if "nr_periods" in process and limits:
                 of = [process[name] - limits[name] for name in ("nr_periods", "nr_throttled", "throttled_time")]
-                yield time, ProcessLimits_V0(1_000_000_000, 40_000_000, 100_000_000, -1, *of, -1, -1)
+                quota = 40_000_000 if process["nr_periods"] else -1
+                yield time, ProcessLimits_V0(1_000_000_000, quota, 100_000_000, -1, *of, -1, -1)
             begun = True
         threads |= {thread: tuple(now) for thread, *now in line["threads"]}
         limits = process or limits

@@ -11,7 +11,12 @@ from clrevents.analysis.doctor.rule import Rule
 from clrevents.analysis.doctor.rulebook import FAMILIES
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "rules.md"
-_BASED: Final = {"event": "events", "sample": "samples", "inferred": "what events and samples suggest"}
+_BASED: Final = {
+    "event": "events",
+    "sample": "samples",
+    "counted": "what the operating system counted",
+    "inferred": "what events and samples suggest",
+}
 HEAD: Final = """\
 # Rules
 

@@ -13,7 +13,14 @@ from clrevents._util.html import MOST_HTML, framed_html, html_table, html_text
 from clrevents._util.units import moment_text
 from clrevents._util.words import counted, safe
 from clrevents.analysis.framework.render.charts import Chart
-from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question, metric_text
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    NOT_COUNTED,
+    Coverage,
+    Metric,
+    Note,
+    Question,
+    metric_text,
+)
 from clrevents.analysis.framework.vocabulary.cells import (
     cell_text,
     heading,
@@ -73,7 +80,7 @@ def fact_lines(answer: Shown, raw: bool = False, every: bool = True) -> list[tup
     for name, metric in answer.metrics.items():
         if metric.value is not None:
             known[name] = name.replace("_", " "), metric_text(metric, raw)
-        elif every or name in (answer.summary or (name,)):
+        elif metric.reason != NOT_COUNTED and (every or name in (answer.summary or (name,))):
             reasons.setdefault(metric.reason or "", []).append(name.replace("_", " "))
     for column in columns_of(type(answer.facts)):
         value = getattr(answer.facts, column.name)

@@ -39,6 +39,9 @@ ALWAYS: Final = int(np.iinfo(np.int64).min)
 FOREVER: Final = int(np.iinfo(np.int64).max)
 """After everything in a trace."""
 
+NOT_COUNTED: Final = "the operating system's counts were not recorded"
+"""Why numbers are unknown that people are told of only where they are known."""
+
 CODE: Final = "all managed code"
 """What numbers need that depend on the names of methods, or on the list of modules."""
 

@@ -107,7 +107,7 @@ class CallersParameters(SampleParameters):
 
 @answer(
     name="callers",
-    summary="event total inclusive exclusive advice",
+    summary="used event total inclusive exclusive advice",
 )
 class CallersReport(Answer[CallersFacts]):
     """Which methods called a method, and which ones it called, as two weighted trees.

@@ -6,40 +6,44 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, TimeWindow
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    NOT_COUNTED,
+    Merge,
+    Metric,
+    MetricDeclaration,
+    TimeWindow,
+)
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.shared.processor.counted_events import Counts
+from clrevents.analysis.shared.processor.process_use import COMPILERS
+from clrevents.analysis.shared.processor.thread_windows import portion
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
 
 ENDED: Final = "ended"
 """The role of the row for threads that ended between two readings, or before the first one saw them."""
-COMPILERS: Final = ".NET Tiered"
-"""How the names of threads that compile in the background begin."""
-NOT_COUNTED: Final = "the operating system's counts were not recorded"
-_LIMITS: Final = {
+_UNREAD: Final = "the recorder could not read it"
+_SUMS: Final = {
     "limit_periods": "ProcessLimits.Periods",
     "limited_periods": "ProcessLimits.ThrottledPeriods",
     "limited_total": "ProcessLimits.ThrottledNs",
+    "machine_total": "MachineProcessorTime.BusyNs",
 }
+
+
+def _declared(name: str, unit: str, text: str, less: bool = False, merge: Merge = "sum") -> MetricDeclaration:
+    return MetricDeclaration(name, unit, text, "less" if less else "neither", merge, evidence="counted")
+
+
 COUNTED_METRICS: Final = (
-    MetricDeclaration(
-        "processor_total",
-        "ns",
-        "How long all threads together had a processor, as the operating system counted it.",
-        "less",
-        evidence="counted",
-    ),
-    MetricDeclaration(
-        "limit_periods", "count", "Periods in which the program used its limit of processors.", evidence="counted"
-    ),
-    MetricDeclaration(
-        "limited_periods", "count", "Those of them in which that limit stopped it.", "less", evidence="counted"
-    ),
-    MetricDeclaration(
-        "limited_total", "ns", "How long the limit of processors stopped it; some kernels add up processors.", "less",
-        evidence="counted",
-    ),
-)  # fmt: skip
+    _declared("processor_total", "ns", "How long all threads together had a processor, as it was counted.", True),
+    _declared("available_total", "ns", "How long all processors together that the process may use could be used."),
+    _declared("machine_total", "ns", "How long all processors of the machine were busy, with whatever."),
+    _declared("limit", "processors", "The limit of processors of the process's control group.", merge="none"),
+    _declared("limit_periods", "count", "Periods of that limit in which the program wanted a processor."),
+    _declared("limited_periods", "count", "Those of them in which the limit stopped it.", True),
+    _declared("limited_total", "ns", "How long the limit stopped it; some kernels add up processors.", True),
+    _declared("limited_ready", "ns", "The part of `ready_total` in seconds in which the limit stopped it.", True),
+)
 _BUSY: Final[tuple[ThreadState, ...]] = ("running", "native")
 
 
@@ -91,7 +95,13 @@ def counted_metrics(context: Context, counts: Counts | None, used: int, ready: i
     found = {"processor_total": context.metric("processor_total", used)}
     if counts.windows.ready_known:
         found["ready_total"] = context.metric("ready_total", ready, evidence="counted")
-    for name, amount in _LIMITS.items():
-        value = counts.total(amount, context.window)
-        found[name] = context.metric(name, value, reason="no limit was read" if value is None else None)
+    rows = counts.windows
+    known: dict[str, int | float | None] = {
+        **{name: counts.total(amount, context.window) for name, amount in _SUMS.items()},
+        "available_total": counts.processors and counts.processors * counts.read_ns(context.window),
+        "limit": counts.limit,
+        "limited_ready": int(portion(rows.start, rows.end, counts.limited_ready(), context.window).sum()),
+    }
+    for name, value in known.items():
+        found[name] = context.metric(name, value, reason=None if value is not None else _UNREAD)
     return found

@@ -66,6 +66,7 @@ from clrevents.analysis.shared.events.gc_suspensions import stops_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.events.thread_ids import whole_of
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, Counts
+from clrevents.analysis.shared.processor.process_use import use_text
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, ThreadState
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
@@ -318,6 +319,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
                 sampling_period_ns=runs.period_ns or None,
                 sampler_held_ns=held,
                 sampler_share=share,
+                used=None if counts is None else use_text(counts, context.window, samplers),
                 unmatched=lost,
             ),
             metrics=metrics,
@@ -407,6 +409,7 @@ def _facts_by_kernel(lives: Sequence[ThreadLife], roles: Sequence[str], runs: Sa
         sampler_share=None,
         sampler_running_ns=ran if on and "sampler" in roles else None,
         sampler_stopped_ns=stopped if on else None,
+        used=None,
         unmatched=None,
     )
 

@@ -203,6 +203,10 @@ class ThreadFacts:
         "How long threads together were off their processors in the whole trace because the sample profiler had "
         "stopped them; null unless the kernel recorded it."
     )
+    used: Word | None = column(
+        "What the process used of its processors, of it for compilation and for samples, and how long threads waited "
+        "for a processor; null unless it was counted."
+    )
     unmatched: Count | None = column("Starts and ends of waits whose counterpart is missing.")
 
 
@@ -215,7 +219,8 @@ _CHART: Final = ChartDeclaration(
 
 @answer(
     name="threads",
-    summary="threads running_total native_total lock_total wait_total sleep_total unknown_total sampling_period_ns",
+    summary="used threads running_total native_total lock_total wait_total sleep_total unknown_total "
+    "sampling_period_ns",
     charts=(_CHART,),
 )
 class ThreadsReport(Answer[ThreadFacts]):

@@ -107,7 +107,7 @@ class TopParameters(SampleParameters):
 
 @answer(
     name="top",
-    summary="event total samples processors advice",
+    summary="used event total samples processors advice",
 )
 class TopReport(Answer[TopFacts]):
     """The methods or modules with the most time, or with the most of another event's weight.

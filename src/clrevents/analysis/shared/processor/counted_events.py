@@ -80,6 +80,16 @@ class Counts:
         known = amount >= 0
         return int(portion(start, end, amount, window)[known].sum()) if known.any() else None
 
+    def limited_ready(self) -> Ints:
+        """The ready time of each window of threads that a limit explains: it stopped the process in that second."""
+        _, end, stops = self.sums["ProcessLimits.ThrottledPeriods"]
+        rows = self.windows
+        if not len(end):
+            return np.zeros(len(rows), dtype=np.int64)
+        # What was not read at the end was as in the last second.
+        place = np.minimum(np.searchsorted(end, rows.end, side="left"), len(end) - 1)
+        return np.where(stops[place] > 0, rows.ready, 0)
+
     def read_ns(self, window: TimeWindow) -> int:
         """For how long counts were read there."""
         start, end, _ = self.sums["ProcessProcessorTime.ProcessorNs"]
@@ -98,14 +108,9 @@ class CountFeed:
             if (events := chunk.events.get(name)) is not None and len(events):
                 self._tables[name].append(events.table.select("time_ns", *_COLUMNS[name]))
 
-    @property
-    def windows(self) -> ThreadWindows | None:
-        """The windows of threads; None where nothing was counted."""
-        return windows_of(self._tables[COUNTED])
-
     def found(self) -> Counts | None:
         """Everything; None where nothing was counted."""
-        windows = self.windows
+        windows = windows_of(self._tables[COUNTED])
         if windows is None:
             return None
         named, gone, head, limits = (self._numbers(name) for name in (_NAMED, _ENDED, _HEAD, _LIMITS))

@@ -31,8 +31,9 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.cells import CodeName, Count, DurationNs, Word
 from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
+from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed
+from clrevents.analysis.shared.processor.process_use import use_text
 from clrevents.analysis.shared.samples.name_patterns import NamePattern
 from clrevents.analysis.shared.samples.off_processor import (
     OFF_CPU_CAVEAT,
@@ -127,6 +128,10 @@ class SampleFacts:
     )
     processors: Count | None = column("The number of processors; null unless these are CPU samples.")
     capacity_ns: DurationNs | None = column("The total time of all processors; null unless these are CPU samples.")
+    used: Word | None = column(
+        "What the process used of its processors, of it for compilation and for samples, and how long threads waited "
+        "for a processor; null unless it was counted."
+    )
     advice: Word | None = column("What to record to get names for more frames; null if nothing is missing.")
 
 
@@ -146,6 +151,8 @@ class CollectedSamples:
     cannot: Note | None
     of_processors: bool
     """Whether these are CPU samples."""
+    used: str | None
+    """What the process used of its processors, in words; None where that was not counted."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -159,6 +166,7 @@ class CollectedSamples:
             "sampling_period_ns": self.period_ns,
             "processors": context.info.processors if self.of_processors else None,
             "capacity_ns": capacity,
+            "used": self.used,
             "advice": self.samples.advice,
         }
 
@@ -245,6 +253,7 @@ class SampleCollector(Collector[A_co]):
         self._versions: set[int] = set()
         self._stops: list[Ints] = []
         self._counts = CountFeed()
+        self._samplers: set[int] = set()
         self.collected: CollectedSamples | None = None
         """What the answer was made of; None before it is."""
 
@@ -267,6 +276,7 @@ class SampleCollector(Collector[A_co]):
                 continue
             if self._timed and selector == SUSPENDING:
                 self._stops.append(stops_of(found))
+                self._samplers.update(found.numbers("thread_id")[of_sampling(found)].tolist())
                 continue
             if self._timed and selector in COUNT_EVENTS:
                 continue
@@ -355,17 +365,15 @@ class SampleCollector(Collector[A_co]):
             context = attrs.evolve(context, in_part={})
         unknown = None if known else ON_PROCESSOR if of_processors else "the trace has no such event"
         apart = context.info.version >= MANY_PROCESSES
-        windows = None if whole is None else self._counts.windows
-        shown = (
-            weighed if whole is None or windows is None else weigh_times(whole, TimeWindow(), self._stopped(context))
-        )
+        counts = self._counts.found()
+        shown = weighed if whole is None or counts is None else weigh_times(whole, TimeWindow(), self._stopped(context))
         samples = name_samples(
             *(name, shown, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts),
             running_told=running_told,
         )
-        if windows is not None:
+        if whole is not None and counts is not None:
             only = self._asked.thread_id
-            samples = samples.with_counts(windows).within(context.window, None if only is None else (only,))
+            samples = samples.with_counts(counts.windows).within(context.window, None if only is None else (only,))
         if self._states is not None and not running_told and not tellable(self._states):
             # Nothing is shown rather than what samples happen to say.
             samples, unknown = samples.in_states(), UNTOLD
@@ -387,6 +395,7 @@ class SampleCollector(Collector[A_co]):
             notes=(*notes, *_notes(samples, self.tables, of_processors)),
             cannot=cannot,
             of_processors=of_processors,
+            used=None if counts is None else use_text(counts, context.window, self._samplers),
         )
         return self.collected
 
