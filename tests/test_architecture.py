@@ -258,7 +258,7 @@ LAYERS: Final = {
         ("framework.render",),
         ("framework.model",),
         ("framework.run",),
-        ("shared.weights", "shared.events"),
+        ("shared.weights", "shared.events", "shared.processor"),
         ("shared.samples", "shared.forest"),
         ("shared.blocking", "pairing"),
         ("reports",),

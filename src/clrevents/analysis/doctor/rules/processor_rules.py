@@ -94,6 +94,6 @@ RULES: Final = (
         "threads {file} --facts",
         _limited,
         "counted",
-        need=Need("what a limit stopped", ("ProcessLimits",), 0, provider=OWN),
+        need=Need("what the operating system counted", ("ProcessLimits",), 0, provider=OWN),
     ),
 )

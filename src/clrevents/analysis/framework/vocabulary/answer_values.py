@@ -39,7 +39,7 @@ ALWAYS: Final = int(np.iinfo(np.int64).min)
 FOREVER: Final = int(np.iinfo(np.int64).max)
 """After everything in a trace."""
 
-NOT_COUNTED: Final = "the operating system's counts were not recorded"
+NOT_COUNTED: Final = "not recorded: what the operating system counted"
 """Why numbers are unknown that people are told of only where they are known."""
 
 CODE: Final = "all managed code"
