@@ -70,7 +70,7 @@ class StopCount:
 
 @contextmanager
 def counted_stops() -> Iterator[StopCount]:
-    """Inside, signals to end only count: whoever records looks at the number and ends in order."""
+    """Inside, signals to end are only counted: the recording looks at the number and ends in order."""
     stops = StopCount()
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     before = {n: signal.signal(n, stops._stop) for n in (getattr(signal, name, None) for name in names) if n}

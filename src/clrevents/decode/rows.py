@@ -1,7 +1,7 @@
 """Rows of events during decoding: header columns, and the stream positions of the rest of each row.
 
 The one representation of rows for every consumer. Reads neither headers nor payloads; `HeaderRows` is the interface of
-all rows with header columns, whoever owns the bytes.
+all rows with header columns, with or without the bytes.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ class StackTable:
     def moved(self, low: int, high: int, windows: list[bytes], data: bytes, base: int) -> StackTable | None:
         """The stacks of these numbers in `data`, which begins at `base` and has all these windows.
 
-        So whoever asks for their bytes later keeps no window until then. None if they are elsewhere, or in too many
+        So asking for their bytes later keeps no window until then. None if they are elsewhere, or in too many
         blocks.
         """
         places = range(max(bisect_right(self._numbers, low) - 1, 0), bisect_right(self._numbers, high))

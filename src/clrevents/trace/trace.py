@@ -53,7 +53,7 @@ C = TypeVar("C")
 _DOCTOR: Final = "clrevents.analysis.doctor.diagnosing"
 """As `REPORTS`."""
 _WITH_PROCESSES: Final = 6
-"""From this version of the format on, a trace may tell of processes."""
+"""From this version of the format on, traces may list processes."""
 
 
 class Trace(Reported):
@@ -161,7 +161,7 @@ class Trace(Reported):
 
     @property
     def processes(self) -> tuple[ProcessLife, ...]:
-        """The processes that the Linux recorder tells of, with their names; empty for other recordings.
+        """The processes in a recording of the Linux recorder, with their names; empty for other recordings.
 
         Reads the trace once.
         """

@@ -397,7 +397,7 @@ class FittingPayloads:
     def read(self, row: int, last: int, again: bool) -> list:
         """The records of the rows up to `last`, made anew.
 
-        If `again`, what nobody else has of those made before is filled again, which is faster than to free and to
+        If `again`, objects made before that have no other owner are filled again, which is faster than to free and to
         allocate it: if nobody has their list either.
         """
         if self.busy:

@@ -246,7 +246,7 @@ class Stream:
             try:
                 for block in self._reader.read(window):
                     self._handler.take(block, window.offset)
-                    # Memory of what nobody has any more is used for the next block.
+                    # Memory that is free again is used for the next block.
                     del block
                     if self._errors.stopped:
                         break

@@ -40,7 +40,7 @@ def _guarded(cell: Any) -> Any:
 
 
 def _may_be_formula(text: str) -> bool:
-    """Whether it begins like one for any spreadsheet: some pass over what nobody sees, and take full-width signs."""
+    """Whether it begins like one for any spreadsheet: some skip invisible characters, and take full-width signs."""
     if text.startswith(("\t", "\r", "\n")):
         return True
     for char in text:

@@ -50,7 +50,7 @@ def drawn_meanwhile(jobs: int) -> Iterator[Begin]:
         _submit(workers, _FIRST)
         yield partial(_begun, workers)
     finally:
-        # It may be drawing what nobody waits for any more.
+        # It may still be drawing a chart that is no longer needed.
         workers.end(wait=False)
         workers.kill()
 

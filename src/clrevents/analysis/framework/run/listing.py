@@ -1,7 +1,7 @@
 """Which reports there are, and what each is about and needs, without loading any of them.
 
 The generated index tells it of all reports that were there when it was made; a folder that was added since is read
-for its name and its line, and whoever needs more of it loads it.
+for its name and its line; what needs more of it loads it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The report on allocations: what it asks for, its collector and its function.
+"""The report on allocations: what it asks for, and its collector.
 
 Chooses the best source in the trace and says which one it was. Adds nothing up itself.
 """

@@ -201,7 +201,7 @@ def heap_parts(rows: Mapping[str, Gathered], collections: Sequence[Collected]) -
     owners, mine = np.array(owner, dtype=np.int64), np.array(row, dtype=np.int64)
     column = events.column("Values")
     offsets = column.offsets.astype(np.int64) if len(events) else np.zeros(1, dtype=np.int64)
-    # Earlier runtimes tell of four generations, without that of pinned objects.
+    # Earlier runtimes have four generations, without that of pinned objects.
     counts = np.minimum(np.diff(offsets)[mine], len(GENERATIONS))
     which = np.repeat(np.arange(len(mine)), counts)
     ends = np.cumsum(counts)

@@ -1,4 +1,4 @@
-"""The GC report: what it asks for, its collector and its function.
+"""The GC report: what it asks for, and its collector.
 
 Reports what the runtime recorded about its collections. Objects, and who allocates them, are the subject of other
 reports.

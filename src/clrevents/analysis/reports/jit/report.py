@@ -1,4 +1,4 @@
-"""The JIT report: what it asks for, its collector and its function.
+"""The JIT report: what it asks for, and its collector.
 
 Adds up compilation events. Knows only the trace's clock: a compilation lasts from its first to its last event, whatever
 else the thread did meanwhile.

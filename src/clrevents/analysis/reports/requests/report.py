@@ -1,4 +1,4 @@
-"""The report on requests: what it asks for, its collector and its function."""
+"""The report on requests: what it asks for, and its collector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The startup report: its declaration and its function."""
+"""The startup report: its declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The threads report: what it asks for, its collector and its function.
+"""The threads report: what it asks for, and its collector.
 
 Keeps runs of samples and the events of waits; names of code tell at the end in which of them a thread waits.
 """

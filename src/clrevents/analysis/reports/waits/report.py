@@ -1,4 +1,4 @@
-"""The report on waits: what it asks for, its collector and its function."""
+"""The report on waits: what it asks for, and its collector."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _METRICS: Final = (
         "How much of that was seen only in samples.",
         "less",
         evidence="sample",
-        # What events tell of a wait does not count here.
+        # Events about a wait do not count here.
         lossy="unknown",
         needs=_SHOWN,
     ),

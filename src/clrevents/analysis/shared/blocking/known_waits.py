@@ -247,7 +247,7 @@ class WaitFinder:
     # Switches. ------------------------------------------------------------------------------------------------------
 
     def _switched(self, by_thread: dict[int, list[KnownWait]]) -> list[KnownWait]:
-        """Waits that the kernel recorded where no event of the runtime tells of one."""
+        """Waits that the kernel recorded and no event of the runtime covers."""
         away, first = self._away, self._first_run + len(self._runs)
         told: dict[int, tuple[WaitWord | None, str | None, WhyAway]] = {}
         covered: dict[int, _Covered] = {}

@@ -63,7 +63,7 @@ def unseen(runs: SampleRuns, thread: NDArray[np.uint64], since: Ints) -> NDArray
 
 
 SAMPLER_EVENTS: Final = (SAMPLES, SUSPENDING)
-"""What tells of samples, and of when they were taken."""
+"""The events of samples, and those that date them."""
 
 
 def keep_samples(runs: RunMaker, events: Mapping[str, Gathered]) -> None:
