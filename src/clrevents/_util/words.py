@@ -56,7 +56,7 @@ def is_seen(char: str) -> bool:
 
 
 def visible(text: str) -> str:
-    """Also escape invisible characters, such as zero widths and tags: it may tell a machine what a person does not read."""
+    """Also escape invisible characters, such as zero widths and tags: a machine may read what a person does not see."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(char if is_seen(char) else _escaped(char) for char in text)
