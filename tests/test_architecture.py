@@ -56,7 +56,7 @@ ROOMS: Final = {
     "sources": Room(("errors", "schema"), (), ("fsspec",)),
     "trace": Room(("_util", "errors", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(("_util", "errors", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
-    "diagnostics": Room(("_util", "errors", "schema", "trace"), ("attrs",)),
+    "diagnostics": Room(("_util", "errors", "schema", "trace", "encode"), ("attrs",)),
     "rewrite": Room(("_util", "errors", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(
         ("_util", "errors", "schema", "table", "trace", "symbols", "analysis"), ("attrs", "numpy"), OPTIONAL

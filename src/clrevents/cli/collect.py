@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from clrevents._util.words import counted, lost_events, safe
-from clrevents.cli.durations import DurationType, duration_option
+from clrevents.cli.durations import DurationType, duration_option, processor_option
 from clrevents.cli.live_process import (
     StopCount,
     asked_profile,
@@ -111,6 +111,7 @@ _CLEAR: Final = "\r\x1b[K"
     metavar="TIME",
     help="How long the end of a recording may take; a very large program needs longer to list its methods.",
 )
+@processor_option
 @click.option(
     "--resume-runtime/--no-resume-runtime",
     "resume",
@@ -139,6 +140,7 @@ def command(
     until: str | None,
     after: float,
     stop_within: float,
+    processor: float | None,
     resume: bool,
     show_child_io: bool,
     list_profiles: bool,
@@ -181,7 +183,7 @@ def command(
         settings.commands()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    plan = RecordingPlan(duration, rotate, keep, watch, after, stop_within)
+    plan = RecordingPlan(duration, rotate, keep, watch, after, stop_within, processor)
     with counted_stops() as stops, ExitStack() as stack:
         if program:
             if (live_process, name, port) != (None, None, None):
@@ -202,7 +204,7 @@ def record_for(report: str, asked: LiveQuestion, out: str | None) -> Path | None
     """Record what `report` needs into a file, as the command does, and say where it is; None if nothing came."""
     refuse_existing(out)
     profile = asked_profile((), (report,), asked.providers, None, None)
-    plan = RecordingPlan(asked.duration)
+    plan = RecordingPlan(asked.duration, processor=asked.processor)
     with counted_stops() as stops, chosen_process(asked.process, None, asked.port, stops) as (process, dialled):
         recorder, files = _recorded(process, dialled, SessionSettings(profile.providers), plan, out, stops)
         _told(recorder, files, None, stops)
@@ -330,6 +332,9 @@ def _told(recorder: Recorder, files: Sequence[RecordedFile], report: str | None,
         if missing:
             say(f"{file.path}: {missing}")
             code = max(code, _code(file, stops))
+    uncounted = next((file.uncounted for file in files if file.uncounted is not None), None)
+    if uncounted is not None:
+        say(safe(f"processor time was not recorded: {uncounted}"))
     last = next((file for file in reversed(files) if file.bytes), None)
     if recorder.why and recorder.why != "stopped":
         say(f"the recording ended: {recorder.why}")

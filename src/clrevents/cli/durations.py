@@ -36,6 +36,25 @@ class DurationType(click.ParamType):  # type: ignore[type-arg]  # generic in new
         return seconds
 
 
+class IntervalType(DurationType):
+    """The same, or None for `off`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return None if value in (None, "off") else super().convert(value, param, ctx)
+
+
+def processor_option(command: F) -> F:
+    """How often processor time is read."""
+    return click.option(
+        "--processor",
+        type=IntervalType(),
+        default="50ms",
+        show_default=True,
+        metavar="TIME|off",
+        help="How often to read the processor time of a process's threads; Linux only.",
+    )(command)
+
+
 def duration_option(text: str) -> Callable[[F], F]:
     """For how long."""
     return click.option("--duration", type=DurationType(), metavar="TIME", help=text)

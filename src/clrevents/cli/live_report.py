@@ -19,7 +19,7 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
-from clrevents.cli.durations import duration_option
+from clrevents.cli.durations import duration_option, processor_option
 from clrevents.cli.output import safe, say
 
 _EVERY: Final = 1.0
@@ -35,11 +35,12 @@ class LiveQuestion:
     port: str | None
     duration: float | None
     providers: tuple[str, ...]
+    processor: float | None
 
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> LiveQuestion:
         """Takes its own from a command's options. Raises UsageError for what only makes sense with a process."""
-        found = cls(*(options.pop(name) for name in ("live_process", "port", "duration", "providers")))
+        found = cls(*(options.pop(name) for name in ("live_process", "port", "duration", "providers", "processor")))
         if not found.wanted and (found.duration is not None or found.providers):
             raise click.UsageError("--duration and --providers require a running process: name one with -p")
         return found
@@ -62,6 +63,7 @@ def live_options(default: str = "every second, until Ctrl-C") -> list[Callable[.
         click.option("--diagnostic-port", "port", metavar="PORT[,connect]", help="Instead of FILE: as for `collect`."),
         duration_option(f"For a process: answer after this time, 10s or 5m. [default: {default}]"),
         click.option("--providers", multiple=True, metavar="LIST", help="For a process: also record these."),
+        processor_option,
     ]
 
 
@@ -83,7 +85,14 @@ def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> I
         if name == "counters":
             fixed = {provider.name for text in asked.providers for provider in parse_providers(text)}
             recorded = with_counters(process, report.parameters, recorded, fixed)
-        live = Session(process, *feed.selectors, providers=recorded, duration=asked.duration, reports=())
+        live = Session(
+            process,
+            *feed.selectors,
+            providers=recorded,
+            duration=asked.duration,
+            reports=(),
+            processor=asked.processor,
+        )
         stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
         told = time.monotonic()
         with live:

@@ -95,10 +95,11 @@ class AsyncSession(SessionOptions):
 
     async def __aenter__(self) -> AsyncSession:
         steps = requests.start_session(self.process.endpoint, self.settings)
-        self._connection, self._session = await answered(steps, "a recording")
+        connection, self._session = await answered(steps, "a recording")
+        self._connection = connection
         try:
             self._buffer = memoryview(bytearray(BUFFER))
-            self._begin()
+            self._begin(connection)
             if self._early:
                 with contextlib.suppress(DiagnosticsError):
                     self._stream.learn(await answered(early_list(self.process.endpoint), LISTING, PATIENCE))

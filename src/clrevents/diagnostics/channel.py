@@ -43,6 +43,11 @@ class Channel:
         self.end: End | None = None
         self._connection, self.session = run(start_session(endpoint, settings), "a recording")
 
+    @property
+    def connection(self) -> Connection:
+        """What the stream comes through."""
+        return self._connection
+
     def receive(self, seconds: float) -> memoryview | None:
         """The received bytes, until the next call overwrites them; None: nothing within this time; empty: the end."""
         if self.end is not None:

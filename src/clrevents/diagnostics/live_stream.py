@@ -9,9 +9,11 @@ import importlib
 import os
 import stat
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final, Unpack
 
 from clrevents._util.value_classes import frozen
+from clrevents.diagnostics.counting import Counting
 from clrevents.errors import DamageError, ErrorMode, Limits
 from clrevents.schema.registry import Registry
 from clrevents.trace import Batch, Decoder, FilterOptions, Selector, learn_early
@@ -40,9 +42,11 @@ class DecodingOptions:
 class LiveStream:
     """One stream from its first byte to its last."""
 
-    def __init__(self, decoding: DecodingOptions, reports: Iterable[str]) -> None:
+    def __init__(self, decoding: DecodingOptions, reports: Iterable[str], count_every: float | None = None) -> None:
         self.decoder = decoding.decoder(*decoding.selectors, symbols=decoding.symbols, **decoding.filters)
         self.bytes = 0
+        self.processor = Counting(count_every)
+        """What is counted of the process, which goes into the stream."""
         self._names = tuple(reports)
         self._feed: Any = importlib.import_module(ANALYSIS).feed_reports(*self._names) if self._names else None
         self._feeding = None if self._feed is None else decoding.decoder(*self._feed.selectors, symbols=True)
@@ -62,9 +66,15 @@ class LiveStream:
         """The next bytes; the batches that they complete."""
         self.bytes += len(data)
         self._held = True
-        if self._file is not None:
-            write_all(self._file, data)
-        return self._decoded(lambda decoder: decoder.feed(data))
+        return self._taken(self.processor.feed(data))
+
+    def _taken(self, pieces: list[memoryview]) -> list[Batch]:
+        batches: list[Batch] = []
+        for piece in pieces:
+            if self._file is not None:
+                write_all(self._file, piece)
+            batches += self._decoded(partial(Decoder.feed, buffer=piece))
+        return batches
 
     def learn(self, listed: bytes | None) -> None:
         """Have the decoders know the code that another session listed, as soon as they know what this one is of."""
@@ -73,13 +83,13 @@ class LiveStream:
     @property
     def waits(self) -> bool:
         """Whether events may wait to be put in order, which `quiet` releases."""
-        return self._held
+        return self._held or self.processor.waits
 
     def quiet(self) -> list[Batch]:
         """Nothing has come for a while. Runtimes rarely say that nothing earlier can follow, so waiting events are
         released now: a runtime writes the buffers of all threads at once, and they have arrived."""
         self._held = False
-        return self._decoded(Decoder.flush)
+        return [*self._taken(self.processor.quiet()), *self._decoded(Decoder.flush)]
 
     def end(self) -> list[Batch]:
         """Nothing more comes. An end in the middle of something is a problem listed by the decoder, not an error: the
@@ -87,11 +97,13 @@ class LiveStream:
         if self._ended:
             return []
         self._ended = True
+        batches = self._taken(self.processor.end())
         self.close_file()
-        return self._decoded(_closed)
+        return batches + self._decoded(_closed)
 
     def close_file(self) -> None:
         """Flush the file to disk and close it."""
+        self.processor.close()
         file, self._file = self._file, None
         if file is not None:
             try:

@@ -37,6 +37,8 @@ class RecordingPlan:
     after: float = 5.0
     """How long to continue after the event waited for."""
     stop_seconds: float = STOP_SECONDS
+    processor: float | None = None
+    """The time between two readings of the process's processor time; None: it is not recorded."""
 
 
 @frozen
@@ -165,8 +167,9 @@ class Recorder:
             tape.stop(followed=True)
 
     def _add(self) -> None:
-        watch = self._plan.until
-        self._tapes.append(Tape(next(self._paths), self._process, self._settings, self._plan.stop_seconds, watch))
+        plan = self._plan
+        tape = Tape(next(self._paths), self._process, self._settings, plan.stop_seconds, plan.until, plan.processor)
+        self._tapes.append(tape)
 
     def _stop(self, why: str) -> None:
         if not self._stopping:

@@ -1,6 +1,7 @@
 """`Session`: records a running process and yields its events as they come, like a `Decoder`.
 
-Blocks while it waits, starts no threads. `AsyncSession` is the same in an event loop.
+Blocks while it waits, starts no threads but the one that reads processor time. `AsyncSession` is the same in an event
+loop.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
 from clrevents.diagnostics.profiles import joined_profiles
 from clrevents.diagnostics.providers import Provider, united
 from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.diagnostics.transports import Connection
 from clrevents.diagnostics.wanted import providers_for
 from clrevents.errors import ErrorMode, Limits
 from clrevents.schema.registry import DEFAULT, Registry
@@ -47,6 +49,9 @@ class SessionOptions(Summary):
     that it has names while events come. Set `rundown` to False for no list at the end, `early_names` for none at the
     beginning (by default there is one if there is one at the end), `stacks` for no stacks, and `symbols` for no
     `methods`, whose memory grows with the code that the process loads.
+
+    With `processor`, seconds such as 0.05, a thread reads as often what Linux counts of the process's processor time,
+    and events `clrevents/ProcessorTime` and the like are among the others. `uncounted` says why they are not.
     """
 
     def __repr__(self) -> str:
@@ -70,6 +75,7 @@ class SessionOptions(Summary):
         limits: Limits | None = None,
         registry: Registry | None = None,
         symbols: bool = True,
+        processor: float | None = None,
         **filters: Unpack[FilterOptions],
     ) -> None:
         self.process = process if isinstance(process, Process) else _found(process)
@@ -91,7 +97,9 @@ class SessionOptions(Summary):
         self._early = self._early and may_list(self.process.endpoint, wanted)
         if reports is None:
             reports = chosen.reports if chosen is not None and not selectors else ()
-        self._stream = LiveStream(DecodingOptions(selectors, filters, errors, limits, registry, symbols), reports)
+        self._stream = LiveStream(
+            DecodingOptions(selectors, filters, errors, limits, registry, symbols), reports, processor
+        )
         self._record = record
         self._duration = duration.total_seconds() if isinstance(duration, timedelta) else duration
         self._stop_seconds = stop_seconds
@@ -113,6 +121,11 @@ class SessionOptions(Summary):
         return self._stream.decoder.losses
 
     @property
+    def uncounted(self) -> str | None:
+        """Why `processor` time was not recorded, or not all of it; None if it was, or was not asked for."""
+        return self._stream.processor.why
+
+    @property
     def bytes(self) -> int:
         """How many bytes were received."""
         return self._stream.bytes
@@ -124,8 +137,9 @@ class SessionOptions(Summary):
         """
         return self._stream.report(name)
 
-    def _begin(self) -> None:
+    def _begin(self, connection: Connection) -> None:
         self._stream.begin_file(self._record)
+        self._stream.processor.begin(connection)
         if self._duration is not None:
             self._until = time.monotonic() + self._duration
 
@@ -151,7 +165,7 @@ class Session(SessionOptions):
     def __enter__(self) -> Session:
         self._channel = Channel(self.process.endpoint, self.settings, self._stop_seconds)
         try:
-            self._begin()
+            self._begin(self._channel.connection)
             self._stream.learn(listed_now(self.process.endpoint) if self._early else None)
         except BaseException:
             self._channel.abandon()

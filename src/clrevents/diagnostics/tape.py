@@ -17,6 +17,7 @@ from typing import Any, Final
 from clrevents._util.outputs import whole_file
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.channel import Channel, End
+from clrevents.diagnostics.counting import Counting
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.early_list import listed_now, may_list
 from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
@@ -84,13 +85,21 @@ class RecordedFile:
     """Why not all received bytes could be written."""
     names: Path | None = None
     """The list of code that was made when the recording began, kept beside a file without its own."""
+    uncounted: str | None = None
+    """Why the process's processor time is not in the file, or not all of it; None if it was not asked for either."""
 
 
 class Tape:
     """A running session and its file. `receive` until `end`, `count` when there is time, then `recorded`."""
 
     def __init__(
-        self, path: Path, process: Process, settings: SessionSettings, stop_seconds: float, watch: Watch | None = None
+        self,
+        path: Path,
+        process: Process,
+        settings: SessionSettings,
+        stop_seconds: float,
+        watch: Watch | None = None,
+        count_every: float | None = None,
     ) -> None:
         self.path = path
         self.failure: OSError | None = None
@@ -106,10 +115,12 @@ class Tape:
         # Before the process is asked: where nothing can be written, nothing needs to be recorded. What the file holds
         # stays until there is something better.
         new = not path.exists()
+        self._processor = Counting(count_every)
         self._file = private_file(path)
         self._reader = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         try:
             self._channel = Channel(process.endpoint, settings, stop_seconds)
+            self._processor.begin(self._channel.connection)
             make_empty(self._file)
             self._names = self._early_names(process.endpoint, settings)
         except BaseException:
@@ -142,17 +153,22 @@ class Tape:
     def receive(self, seconds: float) -> bool:
         """Write received bytes to the file; whether there were any."""
         data = self._channel.receive(seconds)
-        if not data:
-            return False
+        if data:
+            self._write(self._processor.feed(data))
+        elif self.end is None:
+            self._write(self._processor.quiet())
+        return bool(data)
+
+    def _write(self, pieces: Sequence[memoryview]) -> None:
         if self.failure is None:
             try:
-                write_all(self._file, data)
+                for piece in pieces:
+                    write_all(self._file, piece)
             except OSError as error:
                 # The session is ended in order all the same: the target must not wait for a reader.
                 self.failure = error
                 self.stop()
-        self.bytes = os.fstat(self._file).st_size if self.failure else self.bytes + len(data)
-        return True
+        self.bytes = os.fstat(self._file).st_size if self.failure else self.bytes + sum(map(len, pieces))
 
     def stop(self, followed: bool = False) -> None:
         """Ask for the end; `followed` as for `Channel.stop`."""
@@ -200,6 +216,7 @@ class Tape:
 
     def recorded(self) -> RecordedFile:
         """Finish: flush the file to disk, count the rest within limits, close it."""
+        self._write(self._processor.end())
         try:
             if self.failure is None:
                 keep(self._file)
@@ -219,6 +236,7 @@ class Tape:
             complete=ended and self.failure is None,
             failure=self.failure,
             names=self._names,
+            uncounted=self._processor.why,
         )
 
     def _early_names(self, endpoint: Endpoint, settings: SessionSettings) -> Path | None:
@@ -247,5 +265,6 @@ class Tape:
         return os.read(self._reader, size)
 
     def _close_files(self) -> None:
+        self._processor.close()
         os.close(self._file)
         os.close(self._reader)

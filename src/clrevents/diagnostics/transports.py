@@ -111,6 +111,17 @@ class SocketEndpoint:
         return self.address if isinstance(self.address, str) else "{}:{}".format(*self.address)
 
 
+def peer_of(connection: Connection) -> int | None:
+    """The process at the other end of a Unix socket, as seen from here: 0 if it cannot be seen from here; None if it is
+    not known."""
+    if not isinstance(connection, SocketConnection) or connection.socket.family != socket.AF_UNIX:
+        return None
+    if not hasattr(socket, "SO_PEERCRED"):
+        return None
+    peer: int = _PEER.unpack(connection.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))[0]
+    return peer
+
+
 def endpoint_at(text: str) -> Endpoint:
     """Of `HOST:PORT`, the name of a Windows pipe, or the path of a socket."""
     host, colon, port = text.rpartition(":")

@@ -17,6 +17,8 @@ from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.registry import OWN
 
 PROVIDER: Final = OWN
+OWN_THREAD: Final = 0xFFFFFFFF
+"""The thread on which a recorder writes what it counted: one that no process has, so nobody misses its events."""
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
 

@@ -1,0 +1,118 @@
+"""The limits of a process's control groups (versions 1 and 2), and how often they stopped it, from Linux.
+
+Of nested groups the one with the tightest limit counts. Looks only at what is mounted here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from math import inf
+from pathlib import Path
+from typing import Final
+
+from clrevents._util.value_classes import frozen
+
+_NO_LIMIT: Final = 1 << 60
+"""Version 1 has such a number for no limit of memory."""
+
+
+@frozen
+class GroupLimits:
+    """One reading. Counts are since a group was made; None is unknown, or no limit."""
+
+    group: Path
+    """Which one limits the processors: the process's own if none does."""
+    quota_ns: int | None
+    period_ns: int | None
+    used_ns: int | None
+    periods: int | None
+    throttled_periods: int | None
+    throttled_ns: int | None
+    memory_limit: int | None
+    memory: int | None
+
+
+def limits_of(groups: str) -> GroupLimits | None:
+    """Of the text of /proc/PID/cgroup; None if no group of it can be seen."""
+    lines = [line.split(":", 2) for line in groups.splitlines()]
+    paths = {kind: path for _, kinds, path in lines for kind in kinds.split(",")}
+    found = dict(_folders(paths))
+    unified, cpu, account, memory = (found.get(kind, []) for kind in ("", "cpu", "cpuacct", "memory"))
+    if not (cpu or unified):
+        return None
+    group, quota, period = _tightest(cpu or unified, not cpu)
+    stat = _numbers(group / "cpu.stat")
+    used = stat.get("usage_usec")
+    if cpu:
+        # The same group in another hierarchy, which may be divided otherwise.
+        same = account if paths["cpu"] == paths.get("cpuacct") else []
+        used_ns = _number(same[cpu.index(group)] / "cpuacct.usage") if len(same) == len(cpu) else None
+        throttled_ns = stat.get("throttled_time")
+    else:
+        used_ns = None if used is None else 1000 * used
+        throttled_ns = None if (stopped := stat.get("throttled_usec")) is None else 1000 * stopped
+    names = ("memory.limit_in_bytes", "memory.usage_in_bytes") if memory else ("memory.max", "memory.current")
+    limited = [(_number(folder / names[0]) or inf, -at, folder) for at, folder in enumerate(memory or unified)]
+    limit, _, folder = min(limited, default=(inf, 0, None))
+    return GroupLimits(
+        group,
+        quota,
+        period,
+        used_ns,
+        stat.get("nr_periods"),
+        stat.get("nr_throttled"),
+        throttled_ns,
+        None if limit >= _NO_LIMIT else int(limit),
+        None if folder is None else _number(folder / names[1]),
+    )
+
+
+def _folders(paths: Mapping[str, str]) -> Iterator[tuple[str, list[Path]]]:
+    """For each kind of limit (`""` in version 2) the folder of the process's group and of those around it."""
+    for root, place, kinds in _mounts():
+        for kind in kinds & paths.keys():
+            path = paths[kind]
+            # A container may see only its own part, mounted as if it was all.
+            inside = path.removeprefix(root.rstrip("/")) if f"{path}/".startswith(f"{root.rstrip('/')}/") else ""
+            folder = Path(place + inside)
+            if ".." not in folder.parts and folder.is_dir():
+                yield kind, [one for one in (folder, *folder.parents) if one.is_relative_to(place)]
+
+
+def _mounts() -> Iterator[tuple[str, str, set[str]]]:
+    """Root, place and kinds of what is mounted of control groups."""
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        words, (system, _, options) = before.split(), after.split(" ", 2)
+        if system in ("cgroup", "cgroup2"):
+            yield words[3], words[4], set(options.split(",")) if system == "cgroup" else {""}
+
+
+def _tightest(folders: list[Path], unified: bool) -> tuple[Path, int | None, int | None]:
+    """The group with the smallest share of processors, its quota and its period in nanoseconds."""
+    found: tuple[float, Path, int | None, int | None] = (inf, folders[0], None, None)
+    for folder in folders:
+        with suppress(OSError, ValueError):
+            if unified:
+                quota, period = (folder / "cpu.max").read_text().split()
+            else:
+                quota, period = ((folder / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period"))
+            if quota not in ("max", "-1") and int(quota) / int(period) < found[0]:
+                found = int(quota) / int(period), folder, 1000 * int(quota), 1000 * int(period)
+    return found[1:]
+
+
+def _number(path: str | os.PathLike[str]) -> int | None:
+    """The number in a file; None for `max`, or if there is none."""
+    with suppress(OSError, ValueError):
+        return int(Path(path).read_text())
+    return None
+
+
+def _numbers(path: Path) -> dict[str, int]:
+    """The numbers of a file by their names."""
+    with suppress(OSError, ValueError):
+        return {name: int(value) for name, value in (line.split() for line in path.read_text().splitlines())}
+    return {}

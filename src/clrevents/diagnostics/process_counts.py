@@ -1,0 +1,319 @@
+"""Reads what Linux counts for the threads of a process, and facts about it and its machine, as events of our own.
+
+Keeps its files open: opening costs more than reading, and a number that another process got later is not read. Times
+are CLOCK_MONOTONIC. Starts no threads, knows no trace (docs/processor-time.md).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from clrevents.diagnostics.control_groups import GroupLimits, limits_of
+from clrevents.diagnostics.own_events import (
+    COUNTING,
+    FACTS,
+    LIMITS,
+    MACHINE,
+    PROCESS,
+    PROCESSOR_TIME,
+    THREAD_END,
+    THREAD_NAME,
+    OwnEvent,
+    own_event,
+)
+
+SECOND: Final = 1_000_000_000
+_UNKNOWN: Final = -1
+_ENOUGH: Final = 4096
+_KEPT_SHARE: Final = 3
+"""A third of the files that may be open is for threads: two recordings overlap. Those of more threads are opened each
+time."""
+_YOUNG: Final = 3
+"""So many times the name of a new thread is read: it has that of its parent at first."""
+_GONE: Final = (FileNotFoundError, ProcessLookupError)
+
+
+class Uncountable(Exception):
+    """Why a process cannot be counted, for people."""
+
+
+class _CountedThread:
+    """A thread that was seen, and its counts when it was read last."""
+
+    __slots__ = ("counts", "file", "id", "name", "raw", "read_ns", "young")
+
+    def __init__(self, id: int, file: int | None, read_ns: int) -> None:
+        self.id = id
+        self.file = file
+        self.read_ns = read_ns
+        self.raw = b""
+        self.counts = (0, 0, 0)
+        self.name: str | None = None
+        self.young = _YOUNG
+
+
+class ProcessCounts:
+    """A process by its id in /proc. Raises Uncountable if its threads cannot be seen. Close it."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._threads: dict[str, _CountedThread] = {}
+        self._listed_ns = self._process_ns = self._second_ns = 0
+        self._process_time = 0
+        self._facts: tuple[int, int, int] = (0, 0, 0)
+        self._machine: tuple[int, int, int] | None = None
+        self._limits: GroupLimits | None = None
+        self._opened: list[int] = []
+        self._sources: dict[str, int] = {}
+        self._kept = 0
+        try:
+            self._tasks = os.open(f"/proc/{pid}/task", os.O_RDONLY | os.O_DIRECTORY)
+            self._opened.append(self._tasks)
+            # In the namespace of the process, which its trace speaks of.
+            self.inner_pid = self._inner(str(pid))
+            self._exact = int(self._once(f"{pid}/schedstat").split()[0]) > 0
+        except FileNotFoundError:
+            if not self._opened:
+                raise Uncountable(f"/proc does not show process {pid}") from None
+            self._exact = False
+        except (OSError, ValueError, IndexError) as error:
+            self.close()
+            raise Uncountable(f"/proc/{pid} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        self._tick_ns = SECOND // os.sysconf("SC_CLK_TCK")
+        self._counter = "schedstat" if self._exact else "stat"
+        self._room = _files_allowed() // _KEPT_SHARE
+
+    def close(self) -> None:
+        """Close all files."""
+        for file in (*self._opened, *(one.file for one in self._threads.values() if one.file is not None)):
+            with suppress(OSError):
+                os.close(file)
+        self._opened, self._threads = [], {}
+
+    def begin(self, every: float) -> list[OwnEvent]:
+        """The first reading, which is the base: how it is counted, and the names of threads."""
+        events = self.read()
+        unknown = (self._clock() is None, self._facts[1] < 0, self._limits is None, self._machine is None)
+        missing = sum(flag << bit for bit, flag in enumerate((not self._exact, *unknown)))
+        step = 1 if self._exact else self._tick_ns
+        allowed, online = self._allowed(), os.sysconf("SC_NPROCESSORS_ONLN")
+        began = events[0].time_ns
+        return [own_event(began, COUNTING, step, int(every * SECOND), online, allowed, missing), *events]
+
+    def read(self, last: bool = False) -> list[OwnEvent]:
+        """All that changed since the last reading; with the `last`, also what is read once a second.
+
+        Raises OSError when the process has ended.
+        """
+        cost = time.thread_time_ns()
+        base = not self._listed_ns
+        events: list[OwnEvent] = []
+        listed = os.listdir(self._tasks)
+        now = time.monotonic_ns()
+        for key in listed:
+            try:
+                thread = self._threads.get(key) or self._meet(key, now if base else self._listed_ns)
+                self._count(key, thread, events, base)
+            except _GONE:
+                self._end(key, events)
+        for key in self._threads.keys() - set(listed):
+            self._end(key, events)
+        self._listed_ns = now
+        whole = self._process(events, base, cost)
+        if base or last or whole - self._second_ns >= SECOND:
+            for key, thread in () if base else self._threads.items():
+                with suppress(*_GONE):
+                    self._name(key, thread, events)
+            self._each_second(events, base)
+        return events
+
+    def last(self) -> list[OwnEvent]:
+        """What the process's own clock says when its threads cannot be read any more."""
+        events: list[OwnEvent] = []
+        with suppress(OSError, IndexError):
+            # It is still the same process.
+            self._proc("stat")
+            self._threads.clear()
+            self._process(events, False, time.thread_time_ns())
+        return events
+
+    def _meet(self, key: str, since_ns: int) -> _CountedThread:
+        """A thread that is new, which began after this time."""
+        inner = int(key) if self.inner_pid == self.pid else self._inner(key)
+        file = None
+        if self._kept < self._room:
+            file = os.open(f"{key}/{self._counter}", os.O_RDONLY, dir_fd=self._tasks)
+            self._kept += 1
+        thread = self._threads[key] = _CountedThread(inner, file, since_ns)
+        return thread
+
+    def _count(self, key: str, thread: _CountedThread, events: list[OwnEvent], base: bool) -> None:
+        """What a thread used since it was read last."""
+        raw = self._once(f"{key}/{self._counter}") if thread.file is None else os.pread(thread.file, _ENOUGH, 0)
+        now = time.monotonic_ns()
+        if raw != thread.raw:
+            counts = self._counts(raw)
+            before = thread.counts
+            if counts[0] < before[0]:
+                # The number is another thread's now.
+                raise ProcessLookupError
+            if thread.young:
+                thread.young -= 1
+                self._name(key, thread, events)
+            if not base and counts != before:
+                used = (a - b if a >= 0 else a for a, b in zip(counts, before, strict=True))
+                events.append(own_event(now, PROCESSOR_TIME, thread.id, now - thread.read_ns, *used))
+            thread.raw, thread.counts = raw, counts
+        thread.read_ns = now
+
+    def _counts(self, raw: bytes) -> tuple[int, int, int]:
+        """Nanoseconds on a processor, nanoseconds ready, and how often it got a processor."""
+        if self._exact:
+            used, ready, times = raw.split()
+            return int(used), int(ready), int(times)
+        fields = _after_name(raw)
+        return (int(fields[11]) + int(fields[12])) * self._tick_ns, _UNKNOWN, _UNKNOWN
+
+    def _name(self, key: str, thread: _CountedThread, events: list[OwnEvent]) -> None:
+        # It may be cut inside a character, and may hold a line break itself.
+        name = self._once(f"{key}/comm").decode("utf-8", "replace").removesuffix("\n")
+        if name != thread.name:
+            thread.name = name
+            events.append(own_event(time.monotonic_ns(), THREAD_NAME, thread.id, name))
+
+    def _end(self, key: str, events: list[OwnEvent]) -> None:
+        thread = self._threads.pop(key, None)
+        if thread is None:
+            return
+        if thread.file is not None:
+            os.close(thread.file)
+            self._kept -= 1
+        if thread.name is not None:
+            now = time.monotonic_ns()
+            events.append(own_event(now, THREAD_END, thread.id, now - thread.read_ns))
+
+    def _process(self, events: list[OwnEvent], base: bool, cost: int) -> int:
+        """The process's own clock has what ended threads took with them."""
+        used = self._clock()
+        if used is None:
+            fields = _after_name(self._proc("stat"))
+            used = (int(fields[11]) + int(fields[12])) * self._tick_ns
+        now = time.monotonic_ns()
+        if not base:
+            took = time.thread_time_ns() - cost
+            more = used - self._process_time
+            events.append(own_event(now, PROCESS, now - self._process_ns, more, len(self._threads), took))
+        self._process_ns, self._process_time = now, used
+        return now
+
+    def _clock(self) -> int | None:
+        """CLOCK_PROCESS_CPUTIME_ID of another process, as Linux numbers it."""
+        try:
+            return time.clock_gettime_ns((~self.pid << 3) | 2)
+        except OSError:
+            return None
+
+    def _each_second(self, events: list[OwnEvent], base: bool) -> None:
+        now = time.monotonic_ns()
+        interval = now - self._second_ns
+        self._second_ns = now
+        resident = int(self._proc("statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        io = self._numbers("io")
+        facts = (
+            int(_after_name(self._proc("stat"))[9]),
+            io.get(b"read_bytes", _UNKNOWN),
+            io.get(b"write_bytes", _UNKNOWN),
+        )
+        if not base:
+            values = (resident, *_more(facts, self._facts), self._allowed())
+            events.append(own_event(now, FACTS, interval, *values))
+        self._facts = facts
+        self._control_group(events, now, interval)
+        self._whole_machine(events, now, interval)
+
+    def _control_group(self, events: list[OwnEvent], now: int, interval: int) -> None:
+        found = None
+        with suppress(OSError, ValueError):
+            found = limits_of(self._proc("cgroup").decode(errors="replace"))
+        before, self._limits = self._limits, found
+        if found is None or before is None or before.group != found.group:
+            return
+        counts = [(one.used_ns, one.periods, one.throttled_periods, one.throttled_ns) for one in (found, before)]
+        counted = _more(*([_or_unknown(one) for one in each] for each in counts))
+        values = (*map(_or_unknown, (found.quota_ns, found.period_ns)), *counted)
+        memory = map(_or_unknown, (found.memory_limit, found.memory))
+        events.append(own_event(now, LIMITS, interval, *values, *memory))
+
+    def _whole_machine(self, events: list[OwnEvent], now: int, interval: int) -> None:
+        found, running, online = None, _UNKNOWN, 0
+        with suppress(OSError, ValueError, IndexError):
+            lines = os.pread(self._path("/proc/stat"), 1 << 20, 0).split(b"\n")
+            user, nice, system, idle, io, irq, soft, *stolen = map(int, lines[0].split()[1:9])
+            found = (user + nice + system + irq + soft, idle + io, sum(stolen))
+            online = sum(line[:3] == b"cpu" for line in lines) - 1
+            running = next((int(line.split()[1]) for line in lines if line.startswith(b"procs_running")), _UNKNOWN)
+        before, self._machine = self._machine, found
+        if found is not None and before is not None:
+            used = (each * self._tick_ns for each in _more(found, before))
+            events.append(own_event(now, MACHINE, interval, online, *used, running))
+
+    def _allowed(self) -> int:
+        with suppress(OSError):
+            return len(os.sched_getaffinity(self.pid))
+        return _UNKNOWN
+
+    def _inner(self, key: str) -> int:
+        """The number of a thread in the innermost namespace."""
+        for line in self._once(f"{key}/status").splitlines():
+            if line.startswith(b"NSpid:"):
+                return int(line.split()[-1])
+        return int(key)
+
+    def _numbers(self, name: str) -> dict[bytes, int]:
+        with suppress(OSError, ValueError):
+            lines = self._proc(name).splitlines()
+            return {key: int(value) for key, _, value in (line.partition(b": ") for line in lines)}
+        return {}
+
+    def _once(self, name: str) -> bytes:
+        """A file of a thread, read and closed."""
+        file = os.open(name, os.O_RDONLY, dir_fd=self._tasks)
+        try:
+            return os.read(file, _ENOUGH)
+        finally:
+            os.close(file)
+
+    def _proc(self, name: str) -> bytes:
+        """A file of the process."""
+        return os.pread(self._path(f"/proc/{self.pid}/{name}"), _ENOUGH, 0)
+
+    def _path(self, path: str) -> int:
+        """A file that stays open."""
+        if path not in self._sources:
+            self._sources[path] = os.open(path, os.O_RDONLY)
+            self._opened.append(self._sources[path])
+        return self._sources[path]
+
+
+def _more(now: Sequence[int], before: Sequence[int]) -> list[int]:
+    """What was added; unknown where either is. What is counted for a group may begin anew."""
+    return [max(a - b, 0) if a >= 0 <= b else _UNKNOWN for a, b in zip(now, before, strict=True)]
+
+
+def _or_unknown(value: int | None) -> int:
+    return _UNKNOWN if value is None else value
+
+
+def _after_name(stat: bytes) -> list[bytes]:
+    """The fields of a `stat` after the name of the program, which may have brackets and spaces in it."""
+    return stat.rpartition(b")")[2].split()
+
+
+def _files_allowed() -> int:
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]

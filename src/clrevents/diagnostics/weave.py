@@ -1,0 +1,201 @@
+"""Puts events of our own between the blocks of a NetTrace 4 stream, whose bytes pass as they are.
+
+Finds where objects begin and which times they declare (docs/format.md, "Objects"), no more. Sans-IO. Where a stream is
+not as expected, it passes from there on untouched.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final, Literal, TypeAlias
+
+from clrevents._util.value_classes import frozen
+from clrevents.diagnostics.own_events import OwnEvent, block_of, descriptions
+from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName, ObjectTag
+
+HOLD_NS: Final = 250_000_000
+"""How long an event waits for its place: in a quiet recording blocks are a second apart."""
+_START: Final = NETTRACE + FAST_SERIALIZATION
+_HEAD: Final = struct.Struct("<3BiiI")
+"""Three tags, two versions, the length of the type's name."""
+_LONGEST_NAME: Final = 64
+_MOST: Final = _HEAD.size + _LONGEST_NAME + 1 + 48
+"""As many bytes of an object as are needed to know what it is."""
+_CLOCK: Final = struct.Struct("<16xqqiI")
+"""Of a trace's header: the date, its tick, ticks per second, the size of a pointer, the process."""
+_TRACE_BYTES: Final = 48
+_VERSION: Final = 4
+
+Begun: TypeAlias = Callable[["StreamClock | None"], int | None]
+"""Of what a trace's header says: what to add to our own clock's times; None if nothing is to be put into this trace. It
+is given None for what is no trace, or not one any more."""
+
+
+@frozen
+class StreamClock:
+    """What the header of a trace says."""
+
+    ticks: int
+    """When it began."""
+    frequency: int
+    process_id: int
+
+
+@frozen
+class _Object:
+    """What follows in the stream: its size with all tags, and the tick up to which other events stand before it."""
+
+    size: int
+    until: int | None = None
+    kind: Literal["start", "trace", "block", "end", "foreign"] = "block"
+    clock: StreamClock | None = None
+
+
+class Weave:
+    """One stream. `begun` judges its header, `last` is called before its end for the events until then."""
+
+    def __init__(self, begun: Begun, last: Callable[[], None]) -> None:
+        self.pending: deque[OwnEvent] = deque()
+        """Events that wait for their place, in the order of their times; other threads may append to it."""
+        self._begun = begun
+        self._last = last
+        self._shift: int | None = None
+        self._began = 0
+        self._described = False
+        self._number = 1
+        self._offset = 0
+        self._rest = 0
+        """How much of the object that has begun is still to come."""
+        self._held = b""
+        """The beginning of one that is not known yet."""
+        self._over = False
+
+    def feed(self, data: memoryview) -> list[memoryview]:
+        """The next bytes of the stream; what to write in their place."""
+        if self._over:
+            return [data]
+        view = memoryview(self._held + bytes(data)) if self._held else data
+        out: list[memoryview] = []
+        at = written = 0
+        while at < len(view) and not self._over:
+            if self._rest:
+                step = min(self._rest, len(view) - at)
+                self._rest -= step
+                at += step
+                continue
+            found = _object(view[at : at + _MOST], self._offset + at)
+            if found is None:
+                break
+            own = self._before(found, self._offset + at)
+            if own:
+                out += (view[written:at], memoryview(own))
+                written = at
+            self._rest = found.size
+        if self._over:
+            at = len(view)
+        out.append(view[written:at])
+        self._held = bytes(view[at:])
+        self._offset += at
+        return out
+
+    @property
+    def waits(self) -> bool:
+        """Whether an event has waited for long enough."""
+        return bool(self.pending) and self.pending[0].time_ns < time.monotonic_ns() - HOLD_NS
+
+    def quiet(self) -> list[memoryview]:
+        """Nothing has come for a while: events that have waited for long enough."""
+        return self._due(time.monotonic_ns() - HOLD_NS)
+
+    def end(self) -> list[memoryview]:
+        """Nothing more comes: what is left, also of a stream that was cut off."""
+        out: list[memoryview] = []
+        if not self._over:
+            self._last()
+            out = self._due(None)
+            self._over = True
+        if self._held:
+            out.append(memoryview(self._held))
+            self._held = b""
+        return out
+
+    def _due(self, until: int | None) -> list[memoryview]:
+        """Events until this time, if they may stand here."""
+        if self._over or self._rest or self._shift is None:
+            return []
+        own = self._woven(None if until is None else until + self._shift, self._offset)
+        return [memoryview(own)] if own else []
+
+    def _before(self, found: _Object, offset: int) -> bytes:
+        """What to write before an object."""
+        match found.kind:
+            case "trace" | "foreign":
+                self._began = 0 if found.clock is None else found.clock.ticks
+                self._shift = self._begun(found.clock)
+                self._over = self._shift is None or found.kind == "foreign"
+            case "end":
+                self._last()
+                own = self._woven(None, offset)
+                self._over = True
+                return own
+            case "block" if self._shift is not None:
+                waited = time.monotonic_ns() - HOLD_NS + self._shift
+                return self._woven(waited if found.until is None else max(found.until, waited), offset)
+        return b""
+
+    def _woven(self, until: int | None, offset: int) -> bytes:
+        """The block of all events until this tick; with the first, that of their descriptions."""
+        events, ticks = [], []
+        shift = self._shift or 0
+        while self.pending and (until is None or self.pending[0].time_ns + shift <= until):
+            events.append(self.pending.popleft())
+            ticks.append(max(events[-1].time_ns + shift, self._began))
+        if not events:
+            return b""
+        # Both are as long as whole words, so what follows stands where it stood.
+        described = b"" if self._described else descriptions(offset)
+        self._described = True
+        self._number += len(events)
+        return described + block_of(events, ticks, self._number - len(events), offset)
+
+
+def _object(head: memoryview, offset: int) -> _Object | None:
+    """What begins here, at this offset of the stream; None if that takes more bytes."""
+    if not offset:
+        if len(head) < len(_START):
+            return None if _START.startswith(head) else _Object(0, kind="foreign")
+        return _Object(len(_START), kind="start") if head[: len(_START)] == _START else _Object(0, kind="foreign")
+    if head[0] == ObjectTag.NULL:
+        return _Object(1, kind="end")
+    if len(head) < _HEAD.size:
+        return None
+    *tags, version, _, length = _HEAD.unpack_from(head)
+    if tags != [ObjectTag.BEGIN_PRIVATE, ObjectTag.BEGIN_PRIVATE, ObjectTag.NULL] or length > _LONGEST_NAME:
+        return _Object(0, kind="foreign")
+    start = _HEAD.size + length + 1
+    name, body = bytes(head[_HEAD.size : start - 1]), head[start:]
+    if len(body) < 4:
+        return None
+    if name == ObjectName.TRACE.encode():
+        if len(body) < _TRACE_BYTES:
+            return None
+        if version != _VERSION:
+            return _Object(0, kind="foreign")
+        ticks, frequency, _, process = _CLOCK.unpack_from(body)
+        return _Object(start + _TRACE_BYTES + 1, kind="trace", clock=StreamClock(ticks, frequency, process))
+    size = int.from_bytes(body[:4], "little", signed=True)
+    padding = -(offset + start + 4) % 4
+    if size < 0:
+        return _Object(0, kind="foreign")
+    # Where the latest time of an event block stands, and the time of a sequence point.
+    place = {ObjectName.EVENTS.encode(): 12, ObjectName.SEQUENCE_POINT.encode(): 0}.get(name)
+    until = None
+    if place is not None and size >= place + 8:
+        time_bytes = body[4 + padding + place :][:8]
+        if len(time_bytes) < 8:
+            return None
+        until = int.from_bytes(time_bytes, "little", signed=True)
+    return _Object(start + 4 + padding + size + 1, until)
