@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+import clrevents
+from clrevents.analysis.doctor.diagnosing import doctor, rules_of
+from clrevents.analysis.doctor.diagnosis import Diagnosis
+from clrevents.cli.live_findings import LiveFindings
 from project_files import FIXTURES, fixture, unpacked
 from scripted_runtime import ScriptedRuntime, ok, pieces, text
 
@@ -122,3 +127,39 @@ def test_a_running_process_is_judged_when_the_time_is_up(run: Run, tmp_path: Pat
         ("gc.induced", "Scenarios.Garbage(Random)")
     ]
     assert done.exit_code == 0
+
+
+def test_findings_of_a_recording_that_goes_on_are_those_of_the_file_so_far(tmp_path: Path) -> None:
+    path, data = tmp_path / "growing.nettrace", unpacked(fixture("net10-garbage"))
+    rules = rules_of()
+    path.write_bytes(b"")
+    findings = LiveFindings(rules, path)
+    assert not findings.read()
+    for size in (len(data) // 2, len(data)):
+        path.write_bytes(data[:size])
+        while findings.read():
+            pass
+        whole = _judged(path)
+        assert _found(findings.judged()) == _found(whole)
+        assert "gc.induced" in _found(whole)
+
+
+def _judged(path: Path) -> Diagnosis:
+    """Of a file that may end too early."""
+    with clrevents.open(path) as trace, warnings.catch_warnings():
+        warnings.simplefilter("ignore", clrevents.TraceWarning)
+        try:
+            return doctor(trace)
+        except clrevents.DamageError as error:
+            so_far = error.report
+    assert isinstance(so_far, Diagnosis)
+    return so_far
+
+
+def _found(diagnosis: Diagnosis) -> dict[str, Any]:
+    """What was found, of the program."""
+    return {
+        one.rule: (one.title, one.culprit, one.impact.value)
+        for one in diagnosis.findings
+        if one.state == "found" and not one.rule.startswith("trace.")
+    }

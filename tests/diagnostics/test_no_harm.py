@@ -13,12 +13,13 @@ import random
 import subprocess
 import threading
 import time
+import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import pytest
 
@@ -29,6 +30,7 @@ from clrevents.diagnostics import PROFILES, DiagnosticsError, Process, Session, 
 from clrevents.diagnostics.driving import open_request, run
 from clrevents.diagnostics.messages import StopTracing
 from clrevents.diagnostics.profiles import METERS, Profile, counter_providers
+from clrevents.diagnostics.providers import Provider
 from clrevents.diagnostics.recorder import Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings, start_session
 from dotnet_runtimes import NET8, NET11, NEWER, Runtime, clrevents_command, environment, installed, lively
@@ -211,25 +213,46 @@ def test_every_file_of_a_ring_has_metrics(runtime: Runtime, tmp_path: Path) -> N
         assert metrics_in(path)["Lively-Rounds", "rounds"] > 0, path.name
 
 
+def as_dotnet_counters(names: Sequence[str]) -> tuple[Provider, ...]:
+    """What `dotnet-counters monitor` 10.0 asks for."""
+    shared = "SessionId=SHARED;Metrics={};RefreshInterval=1;MaxTimeSeries=1000;MaxHistograms=10;ClientId={}"
+    return (Provider(METERS, keywords=2, arguments=shared.format(",".join(names), uuid.uuid4())),)
+
+
+Asked: TypeAlias = Callable[[Sequence[str]], tuple[Provider, ...]]
+
+
 @BOTH
 def test_two_tools_at_once_get_their_metrics(runtime: Runtime, tmp_path: Path) -> None:
     """Each also what the other asked for: the session of metrics is one. The one that ends first ends only its own."""
-    first, second = tmp_path / "first", tmp_path / "second"
+    pairs: list[tuple[Asked, Asked]] = [
+        (counter_providers, counter_providers),
+        (counter_providers, as_dotnet_counters),
+        (as_dotnet_counters, counter_providers),
+    ]
+    with ThreadPoolExecutor(len(pairs)) as pool:
+        for done in [pool.submit(_recorded_at_once, runtime, *pair, tmp_path) for pair in pairs]:
+            first, second = done.result()
+            assert first["Lively-Rounds", "rounds"] >= 3
+            assert first["Lively", "made"] > 0
+            assert second["Lively", "made"] > 0
+            assert second["Lively-Rounds", "rounds"] >= 4
 
-    def record(path: Path, meter: str, after: float, seconds: float) -> None:
+
+def _recorded_at_once(
+    runtime: Runtime, first: Asked, second: Asked, folder: Path
+) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """The metrics in what two tools record, who begin and end one after the other, and ask for one meter each."""
+
+    def record(providers: tuple[Provider, ...], after: float, seconds: float) -> Path:
         time.sleep(after)
-        plan = RecordingPlan(seconds)
-        recorder = Recorder(process, SessionSettings(counter_providers([meter]), 64, False), iter([path]), plan)
+        path = folder / str(uuid.uuid4())
+        recorder = Recorder(process, SessionSettings(providers, 64, False), iter([path]), RecordingPlan(seconds))
         recorder.start()
         recorder.run()
+        return path
 
     with living(runtime, seconds=12) as (_, process), ThreadPoolExecutor(2) as pool:
-        for done in (
-            pool.submit(record, first, "Lively-Rounds", 0, 4),
-            pool.submit(record, second, "Lively", 1.5, 6),
-        ):
-            done.result()
-    assert metrics_in(first)["Lively-Rounds", "rounds"] >= 3
-    assert metrics_in(first)["Lively", "made"] > 0
-    assert metrics_in(second)["Lively", "made"] > 0
-    assert metrics_in(second)["Lively-Rounds", "rounds"] >= 4
+        one = pool.submit(record, first(["Lively-Rounds"]), 0, 4)
+        other = pool.submit(record, second(["Lively"]), 1.5, 6)
+        return metrics_in(one.result()), metrics_in(other.result())

@@ -200,26 +200,37 @@ def refuse_existing(out: str | None) -> None:
         raise click.UsageError(safe(f"{out} exists: give another name, or remove it (collect --force replaces it)"))
 
 
-def record_for(report: str, asked: LiveQuestion, out: str | None) -> Path | None:
-    """Record what `report` needs into a file, as the command does, and say where it is; None if nothing came."""
+def record_for(
+    report: str, asked: LiveQuestion, out: str | None, meanwhile: Callable[[Path], None] = lambda path: None
+) -> Path | None:
+    """Record what `report` needs into a file, as the command does, and say where it is; None if nothing came. The file
+    is shown to `meanwhile` again and again while it grows."""
     refuse_existing(out)
     profile = asked_profile((), (report,), asked.providers, None, None)
     plan = RecordingPlan(asked.duration, processor=asked.processor)
     with counted_stops() as stops, chosen_process(asked.process, None, asked.port, stops) as (process, dialled):
-        recorder, files = _recorded(process, dialled, SessionSettings(profile.providers), plan, out, stops)
+        path = next(_paths(out, process.name or f"process-{process.pid}", ring=False))
+        settings = SessionSettings(profile.providers)
+        recorder, files = _recorded(process, dialled, settings, plan, str(path), stops, lambda: meanwhile(path))
         _told(recorder, files, None, stops)
     return next((file.path for file in files if file.bytes), None)
 
 
 def _recorded(
-    process: Process, resume: bool, settings: SessionSettings, plan: RecordingPlan, out: str | None, stops: StopCount
+    process: Process,
+    resume: bool,
+    settings: SessionSettings,
+    plan: RecordingPlan,
+    out: str | None,
+    stops: StopCount,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> tuple[Recorder, list[RecordedFile]]:
     paths = _paths(out, process.name or f"process-{process.pid}", plan.rotate is not None)
     recorder = Recorder(process, settings, paths, plan, lambda: stops.count)
     recorder.start()
     if resume:
         process.resume()
-    return recorder, _run(recorder, process.name or f"process {process.pid}", plan.duration)
+    return recorder, _run(recorder, process.name or f"process {process.pid}", plan.duration, meanwhile)
 
 
 def _record_child(

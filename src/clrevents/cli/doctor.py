@@ -5,18 +5,27 @@ Shows what `Trace.doctor` finds, and exits by what it names. Judges nothing itse
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
 
-from clrevents._util.fitting import TextColumn, fitted_table
+from clrevents._util.fitting import TextColumn, fitted_table, shortened
 from clrevents._util.units import amount_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.diagnosing import BROKEN, doctor, rules_of
 from clrevents.analysis.doctor.diagnosis import Diagnosis
-from clrevents.analysis.doctor.diagnosis_texts import MOST, detail_lines, diagnosis_lines
+from clrevents.analysis.doctor.diagnosis_texts import (
+    COLUMNS,
+    MOST,
+    detail_lines,
+    diagnosis_lines,
+    headline,
+    short_lines,
+)
 from clrevents.analysis.doctor.rule import Rule
 from clrevents.analysis.framework.model.conditions import limit_of
 from clrevents.analysis.framework.model.declaration import WindowOptions
@@ -183,7 +192,10 @@ def command(
         # Who asks about a file need not load what records.
         from clrevents.cli.collect import record_for
 
-        recorded = record_for("doctor", live, out_file)
+        # A screen that renews itself is for people who look at it.
+        looked_at = form == "text" and not as_json and sys.stdout is not None and sys.stdout.isatty()
+        drawn = {"meanwhile": _drawing(rules)} if looked_at and live.duration is None else {}
+        recorded = record_for("doctor", live, out_file, **drawn)
         if recorded is None:
             raise click.ClickException("nothing came from the process: has it just ended?")
         files = (str(recorded),)
@@ -204,6 +216,25 @@ def command(
 
 for decorate in reversed(live_options("after Ctrl-C")):
     command = decorate(command)
+
+
+def _drawing(rules: Sequence[Rule]) -> Callable[[Path], None]:
+    """Draws what the rules find in a recording so far, when it is given the file again and again."""
+    from clrevents.cli.live_findings import LiveFindings
+
+    seen: list[LiveFindings] = []
+
+    def draw(path: Path) -> None:
+        if not seen:
+            seen.append(LiveFindings(rules, path))
+        found = seen[0].look()
+        if found is not None:
+            click.clear()
+            with Output() as out:
+                out.line(out.bold(f"so far: {headline(found)}"))
+                out.lines(shortened(line, out.width or COLUMNS) for line in short_lines(found)[1:])
+
+    return draw
 
 
 def _failed(found: Diagnosis, limits: dict[str, Metric | None]) -> int:
