@@ -207,11 +207,14 @@ def test_every_module_says_what_it_is() -> None:
 BY_NAME: Final = {
     "diagnostics.live_stream": ("clrevents.analysis",),
     "analysis.framework.render.showing": ("clrevents.export.page.shown",),
-    "trace.trace": ("clrevents.analysis.doctor.diagnosing",),
-    "trace.reported": ("clrevents.analysis.framework.run.catalogue",),
+    "trace.reported": (
+        "clrevents.analysis.framework.run.catalogue",
+        "clrevents.analysis.doctor.diagnosing",
+        "clrevents.analysis.about.checking",
+    ),
 }
 """The only modules that find one of a room above or beside them, by its name: `show()` of a value shows the page that
-it is made, `Trace.report` asks a report and `Trace.doctor` the rules, and a live session gathers reports."""
+it is made, a trace asks reports, rules and the check, and a live session gathers reports."""
 
 
 def against_by_name(modules: House) -> Iterator[str]:
@@ -262,7 +265,7 @@ LAYERS: Final = {
         ("shared.samples", "shared.forest"),
         ("shared.blocking", "pairing"),
         ("reports",),
-        ("compare", "doctor"),
+        ("compare", "doctor", "about"),
     ),
     "export": (
         ("look", "sampled_calls", "protobuf_wire", "files"),

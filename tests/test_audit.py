@@ -81,7 +81,7 @@ def test_a_missing_stack_block_is_in_the_verdicts(audit: ModuleType) -> None:
     assert not checked.ok
     assert checked.stackless == 7838
     assert checked.verdict == "11,034 events; 7,838 events refer to stacks that the file does not have"
-    assert "stacks are missing" in said
+    assert checked.verdict.partition("; ")[2] in said
 
 
 def test_a_wait_across_a_loss_has_no_length() -> None:

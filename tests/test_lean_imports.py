@@ -106,8 +106,8 @@ def test_reading_needs_no_construct() -> None:
 
 # What a command loads, by rooms; of some rooms only parts, since the rest is what others do not need.
 PARTS: Final = {"analysis": 2, "export": 2, "symbols": 2, "analysis.reports": 3, "analysis.shared": 3}
-LISTING: Final = {"__main__", "_util", "errors", "schema", "cli", "export.files"}
-READING: Final = {*LISTING, "sources", "decode", "table", "trace", "symbols.frame"}
+LISTING: Final = {"__main__", "_util", "errors", "cli", "export.files"}
+READING: Final = {*LISTING, "schema", "sources", "decode", "table", "trace", "symbols.frame"}
 ANSWERS: Final = {f"analysis.{part}" for part in ("framework", "gathering")}
 NAMES: Final = {
     f"symbols.{module}"
@@ -165,9 +165,9 @@ SMALL: Final = str(ROOT / "fixtures" / "net8-sample.nettrace.gz")
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("check",), READING | {"analysis.framework"}),
+        (("check",), READING | {"analysis.framework", "analysis.about"}),
         pytest.param(("events", "--limit", "5"), READING | {"analysis.framework"}, marks=pytest.mark.full),
-        pytest.param(("info",), READING | ANSWERS, marks=pytest.mark.full),
+        pytest.param(("info",), READING | ANSWERS | {"analysis.about"}, marks=pytest.mark.full),
         pytest.param(
             ("jit",),
             READING | ANSWERS | NAMES | {"analysis.reports.jit", "analysis.shared.events"},

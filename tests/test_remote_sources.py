@@ -78,8 +78,8 @@ def test_the_command_info_fetches_each_byte_once(far: Any, packed: bool) -> None
     assert done.exit_code == 0, done.output
     near = CliRunner().invoke(root, ["info", "--json", str(STARVATION)])
     found, expected = json.loads(done.stdout), json.loads(near.stdout)
-    assert found.pop("file") == there.url
-    expected.pop("file")
+    assert found["question"]["trace"].pop("path") == there.url
+    expected["question"]["trace"].pop("path")
     assert found == expected
     assert there.reads.bytes == len(stored)
     assert not there.reads.twice

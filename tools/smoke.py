@@ -107,7 +107,11 @@ def command() -> None:
 
     same("what --version says", run("--version").split()[-1], clrevents.__version__)
     same("the requests as JSON", len(run("events", str(SAMPLE), "RequestStart", "--json").splitlines()), 100)
-    same("the events that info counts", json.loads(run("info", str(SAMPLE), "--json"))["events"], 1696)
+    same(
+        "the events that info counts",
+        json.loads(run("info", str(SAMPLE), "--json"))["metrics"]["events"]["value"],
+        1696,
+    )
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "flame.html")
         run("flame", str(SAMPLES), "-o", str(page))

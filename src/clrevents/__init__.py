@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from clrevents import types as types
     from clrevents._util.process import tune_process as tune_process
     from clrevents._util.sample import sample_trace as sample_trace
+    from clrevents.analysis.about.checking import CheckResult as CheckResult
+    from clrevents.analysis.about.checking import PayloadCounts as PayloadCounts
     from clrevents.analysis.compare.compare import compare as compare
     from clrevents.analysis.compare.compare import measure as measure
     from clrevents.analysis.compare.compare import save_measured as save_measured
@@ -57,8 +59,6 @@ if TYPE_CHECKING:
     from clrevents.symbols.frame import Frame as Frame
     from clrevents.symbols.methods import Methods as Methods
     from clrevents.table.table import Table as Table
-    from clrevents.trace import CheckResult as CheckResult
-    from clrevents.trace import PayloadCounts as PayloadCounts
     from clrevents.trace import ThreadInfo as ThreadInfo
     from clrevents.trace import Trace as Trace
     from clrevents.trace import open as open
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "analysis.about.checking": ("CheckResult", "PayloadCounts"),
     "analysis.compare.compare": ("compare", "measure", "save_measured"),
     "decode.container.blocks": ("TraceInfo",),
     "trace.batch": ("Batch",),
@@ -100,7 +101,7 @@ _HOMES = {
     "symbols.methods": ("Methods",),
     "trace.stacks": ("Stacks",),
     "table.table": ("Table",),
-    "trace": ("CheckResult", "PayloadCounts", "ThreadInfo", "Trace", "open"),
+    "trace": ("ThreadInfo", "Trace", "open"),
     "_util.process": ("tune_process",),
     "_util.sample": ("sample_trace",),
 }

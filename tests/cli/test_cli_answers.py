@@ -10,6 +10,8 @@ import pytest
 from click.testing import Result
 
 import clrevents
+from clrevents import EventKey
+from clrevents.analysis.about.describing import TraceAbout, about
 from clrevents.events import DCEndInit_V1
 from clrevents.schema.registry import DEFAULT
 from clrevents.testing.builder import TraceBuilder
@@ -25,24 +27,19 @@ def test_info_json(run: Run, trace_path: Find) -> None:
     result = run("info", path, "--json")
     assert result.exit_code == 0
     found = json.loads(result.stdout)
-    assert next(iter(found.items())) == ("schema", "clrevents.info/1")
     with clrevents.open(path) as trace:
         with pytest.warns(clrevents.TraceWarning):
-            counts = trace.event_counts()
-        wanted = [
-            {"provider": k.provider, "id": k.id, "version": k.version, "name": k.name, "count": n}
-            for k, n in counts.items()
-        ]
-        assert found["kinds"] == wanted
-        assert found["events"] == sum(counts.values())
-        threads = [(t.thread_id, t.events) for t in trace.threads]
-        assert [(t["thread_id"], t["events"]) for t in found["threads"]] == threads
-        assert found["duration_ns"] == trace.duration_ns
-        assert found["sync_qpc"] == trace.info.sync_qpc
-        assert found["lost"] == trace.lost == sum(x["count"] for x in found["losses"]) == 307379
-        assert found["start"] == "2026-11-21T10:30:14.816000+00:00"
-    assert found["runtime"]["version"] == "10.0.12"
-    assert found["process_id"] == 4589
+            said = about(trace)
+        assert found == said.to_dict()
+        assert TraceAbout.from_dict(found) == said
+        counts = trace.event_counts()
+        assert {EventKey(k.provider, k.id, k.version, k.name): k.count for k in said.kinds} == counts
+        assert said.metrics["events"].value == sum(counts.values())
+        assert [(t.thread_id, t.events) for t in said.threads] == [(t.thread_id, t.events) for t in trace.threads]
+        assert said.metrics["duration"].value == trace.duration_ns
+        assert said.metrics["lost"].value == trace.lost == sum(x.count for x in said.losses) == 307379
+    assert (said.facts.sync_qpc, said.facts.start) == (trace.info.sync_qpc, "2026-11-21T10:30:14.816000+00:00")
+    assert (said.facts.runtime_version, said.facts.process_id) == ("10.0.12", 4589)
 
 
 @pytest.mark.parametrize(
@@ -112,24 +109,25 @@ def test_check_json_accounts_for_every_payload(run: Run, trace_path: Find) -> No
     result = run("check", path, "--json")
     assert result.exit_code == 0
     found = json.loads(result.stdout)
-    assert next(iter(found.items())) == ("schema", "clrevents.check/1")
-    assert found["ok"] is True
     with clrevents.open(path) as trace:
         report = trace.check()
-    assert found["events"] == report.events == sum(k["events"] for k in found["kinds"])
-    for kind in found["kinds"]:
-        assert kind["events"] == kind["exact"] + kind["tail"] + kind["short"] + kind["unknown"]
-    assert found["severities"] == {"damage": 0, "payload": 0, "note": report.severities["note"]}
+    assert found == report.to_dict()
+    assert clrevents.CheckResult.from_dict(found) == report
+    assert report.ok
+    for kind in report.kinds:
+        assert kind.events == kind.exact + kind.tail + kind.short + kind.unknown
+    assert report.events == sum(kind.events for kind in report.kinds)
+    assert report.severities == {"damage": 0, "payload": 0, "note": sum(report.problem_counts.values())}
 
 
 def test_check_text(run: Run, trace_path: Find) -> None:
     result = run("check", trace_path("net8-sample.nettrace"))
     assert result.stdout.splitlines()[0].endswith(
-        "1,696 events; nothing lost or damaged; 1 event has no layout and stays raw"
+        "1,696 events; complete: nothing lost, nothing damaged; 1 event has no layout and stays raw"
     )
     assert result.exit_code == 0
     sound = run("check", fixture("net8-counters")).stdout
-    assert sound.splitlines()[0].endswith("1,986 events; sound and complete")
+    assert sound.splitlines()[0].endswith("1,986 events; complete: nothing lost, nothing damaged")
     assert "1,338     0      0        0  144        1  rundown/MethodDCEndVerbose" in result.stdout
 
 

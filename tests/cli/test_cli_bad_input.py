@@ -104,7 +104,7 @@ def test_a_file_cut_anywhere_gives_its_events(run: Run, tmp_path: Path, trace_by
             if other.exit_code == 2:
                 assert other.stdout == ""
             else:
-                assert json.loads(other.stdout)["events"] == found.total()
+                assert json.loads(other.stdout)["metrics"]["events"]["value"] == found.total()
     assert codes >= {2, 3}
     assert most > 1000
 
@@ -170,9 +170,9 @@ def test_payload_faults_are_problems_but_no_damage(run: Run, tmp_path: Path, tra
     path = tmp_path / "broken.nettrace"
     path.write_bytes(data.replace(payload, endless))
     check = json.loads(run("check", path, "--json").stdout)
-    assert check["severities"]["damage"] == 0
-    assert check["severities"]["payload"] == 1
-    (problem,) = [p for p in check["problems"] if p["severity"] == "payload"]
+    assert check["metrics"]["damage"]["value"] == 0
+    assert check["metrics"]["payload"]["value"] == 1
+    (problem,) = [p for p in check["tables"]["problems"] if p["severity"] == "payload"]
     assert (problem["kind"], problem["event"], problem["field"]) == (
         "short-payload",
         "MethodJittingStarted_V1",
@@ -236,7 +236,7 @@ def test_damage_behind_a_thousand_notes_is_listed(
     result = run("check", path, "--json")
     assert result.exit_code == 3
     found = json.loads(result.stdout)
-    assert found["severities"]["note"] > 1000
-    assert [p["kind"] for p in found["problems"] if p["severity"] == "damage"] == ["truncated"]
+    assert found["metrics"]["note"]["value"] > 1000
+    assert [p["kind"] for p in found["tables"]["problems"] if p["severity"] == "damage"] == ["truncated"]
     assert "at offset 0x" in one_sentence(result)
     assert run("events", path, "--json").exit_code == 3

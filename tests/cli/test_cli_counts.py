@@ -66,7 +66,7 @@ def single(tmp_path: Path) -> Path:
 def test_the_library_counts_well(single: Path) -> None:
     with clrevents.open(single) as trace, pytest.warns(clrevents.TraceWarning):
         assert trace.check().verdict == (
-            "12 events; 1 event was lost while recording; 1 event has no layout and stays raw"
+            "12 events; 1 event was lost while recording, on 1 thread; 1 event has no layout and stays raw"
         )
 
 

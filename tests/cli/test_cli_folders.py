@@ -35,10 +35,10 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_info_has_a_line_for_each_trace(run: Run, night: Path) -> None:
     result = run("info", night, "--jobs", 1)
     head, *lines = result.stdout.splitlines()
-    assert head.split() == ["trace", "process", "start", "duration", "events", "lost", "size"]
+    assert head.split() == ["trace", "process", "id", "start", "duration", "events", "lost", "bytes"]
     assert [line.split() for line in lines] == [
-        [str(night / NAMES[0]), "29506", "2026-11-21", "11:37:04", "1.11", "s", "9,120", "0", "1.1", "MB"],
-        [str(night / NAMES[1]), "5966", "2026-11-21", "08:13:44", "663", "ms", "1,696", "0", "376", "kB"],
+        [str(night / NAMES[0]), "29506", "2026-11-21T11:37:04.378000+00:00", "1.11", "s", "9,120", "0", "1.1", "MB"],
+        [str(night / NAMES[1]), "5966", "2026-11-21T08:13:44.244000+00:00", "663", "ms", "1,696", "0", "376", "kB"],
     ]
     assert result.exit_code == 2
     assert f"{night / 'letter.nettrace'}: this is not a .NET trace" in result.stderr
@@ -96,7 +96,7 @@ def test_a_file_with_the_name_of_a_pattern_is_one_trace(run: Run, tmp_path: Path
     shutil.copy(FIXTURES / NAMES[1], odd)
     found = json.loads(run("info", odd, "--json").stdout)
     with clrevents.open(str(odd)) as trace:
-        assert found["events"] == sum(trace.event_counts().values())
+        assert found["metrics"]["events"]["value"] == sum(trace.event_counts().values())
 
 
 def test_a_report_has_its_metrics_and_a_line_for_each_trace(run: Run, night: Path) -> None:

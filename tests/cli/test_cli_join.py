@@ -83,7 +83,7 @@ def test_exports_and_queries_read_both_too(run: Run, pair: tuple[Path, Path], tm
     events = [run("events", *given, "--json").stdout for given in asked.values()]
     assert events[0] == events[1]
     facts = [json.loads(run("info", *given, "--json").stdout) for given in asked.values()]
-    assert {key for key in facts[0] if facts[0][key] != facts[1][key]} == {"file"}
+    assert {key for key in facts[0] if facts[0][key] != facts[1][key]} == {"question"}
 
 
 def test_an_export_of_both_is_not_one_of_the_file_alone(run: Run, pair: tuple[Path, Path], tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def seen(data: bytes, process: int | None = 42) -> list[tuple[Any, ...]]:
         assert trace.losses == ()
         events = "1 event" if len(out) == 1 else f"{len(out):,} events"
         check = trace.check()
-        whole = "sound and complete" if check.losses_visible else "sound; no loss can be seen"
+        whole = "complete: nothing lost" if check.losses_visible else "complete: nothing damaged; no loss can be seen"
         assert check.verdict.startswith(f"{events}; {whole}")
     return out
 

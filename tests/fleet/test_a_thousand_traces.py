@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,6 @@ import clrevents
 from built_fleet import BuiltFleet, build_fleet
 from clrevents import Trace, Traces, TraceWarning
 from clrevents.analysis.framework.run.catalogue import find_report
-from clrevents.export.files.facts import problem_object
 from clrevents.table.table import Table
 
 pytestmark = pytest.mark.full
@@ -105,7 +105,9 @@ def test_problems_of_a_thousand(fleet: BuiltFleet, traces: Traces, singly: dict[
     unread = [Path(row["trace"]).name for row in rows if row["kind"] == "unreadable"]
     assert unread == sorted(fleet.empty | fleet.foreign)
     listed = [
-        {"trace": path, **problem_object(problem)} for path, (*_, problems) in singly.items() for problem in problems
+        {"trace": path, **dataclasses.asdict(problem)}
+        for path, (*_, problems) in singly.items()
+        for problem in problems
     ]
     assert [row for row in rows if row["severity"] != "error"] == [
         {name: problem[name] for name in rows[0]} for problem in listed

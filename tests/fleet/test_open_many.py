@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import os
 import shutil
@@ -23,7 +24,6 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.answer_values import metric_text
-from clrevents.export.files.facts import problem_object
 from clrevents.fleet import side_by_side
 from clrevents.table.table import Table
 from project_files import FIXTURES, SOURCE, fixture
@@ -202,7 +202,7 @@ def test_sums_without_some_traces_are_none() -> None:
 def test_problems(fleet: BuiltFleet, traces: Traces) -> None:
     """Those that each trace lists, and why the others could not be read."""
     listed = [
-        {"trace": path, **problem_object(problem)}
+        {"trace": path, **dataclasses.asdict(problem)}
         for path, found in alone(fleet, lambda t: t.problems)
         for problem in found
     ]

@@ -117,4 +117,6 @@ def test_commands(run: Callable[..., Result], tmp_path: Path) -> None:
         assert run("check", out).exit_code == 0
         assert run("check", out, "--fail-on", "end").exit_code == run("info", out, "--fail-on", "end").exit_code == 3
         checked = run("check", out).stdout.splitlines()[0]
-        assert checked.partition("; ")[2] == "the end is missing; 1 event has no layout and stays raw"
+        assert checked.partition("; ")[2] == (
+            "the end is missing: the program or the recorder ended early; 1 event has no layout and stays raw"
+        )

@@ -35,15 +35,15 @@ def test_every_payload_byte_belongs_to_a_field(trace: Shared, record_property: C
         report = clrevents.open(trace.path).check()
     events = fields = others = 0
     bytes_only = {}
-    for key, kind in report.kinds.items():
+    for kind in report.kinds:
         events += kind.events
         if kind.exact == kind.events:
             fields += kind.payload_bytes
         else:
             # All or nothing: no kind is read here and not there, and nothing is short or left over.
-            assert (kind.exact, kind.tail, kind.short) == (0, 0, 0), key
+            assert (kind.exact, kind.tail, kind.short) == (0, 0, 0), kind.key
             others += kind.payload_bytes
-            bytes_only[f"{key.provider}/{key.name}"] = kind.unknown, kind.payload_bytes, NO_FIELDS
+            bytes_only[f"{kind.provider}/{kind.name}"] = kind.unknown, kind.payload_bytes, NO_FIELDS
     told = [problem.message for problem in report.problems if problem.kind == "unknown-event"]
     assert len(told) == len(bytes_only)
     assert all(NO_FIELDS in message for message in told)

@@ -38,7 +38,7 @@ def shown(*arguments: Any) -> tuple[str, str]:
 def test_a_broken_event_source_is_said_wherever_people_look(path: Any) -> None:
     lines = shown("info", path)[0].splitlines()
     assert [line for line in lines if "could not be recorded" in line] == REASONS
-    assert [p["message"] for p in json.loads(shown("info", path, "--json")[0])["problems"]] == REASONS
+    assert [p["message"] for p in json.loads(shown("info", path, "--json")[0])["tables"]["problems"]] == REASONS
     for command in ("counters", "doctor"):
         said = shown(command, path)[1].splitlines()
         assert [line.removeprefix("clrevents: warning: ") for line in said if "could not" in line] == REASONS
@@ -54,7 +54,7 @@ def test_a_broken_event_source_is_said_wherever_people_look(path: Any) -> None:
 def test_payloads_with_fewer_values_than_are_described_are_short(path: Any) -> None:
     """Of the fifth broken source, which says nothing."""
     with clrevents.open(path) as trace:
-        kinds = {f"{key.provider}/{key.name}": counts for key, counts in trace.check().kinds.items()}
+        kinds = {counts.event: counts for counts in trace.check().kinds}
         rounds = [event.payload.partial["a"] for event in trace.events("Own-Arguments/A")]
     assert rounds == [*range(rounds[0], rounds[0] + 49)]
     short = kinds["Own-Arguments/A"]

@@ -83,6 +83,7 @@ def questions(path: Path) -> None:
         reveal_type(trace.event_counts())  # -> dict[EventKey, int]
         reveal_type(trace.problems)  # -> tuple[Problem, ...]
         reveal_type(trace.check())  # -> CheckResult
+        reveal_type(trace.doctor("gc.*"))  # -> Diagnosis
 
 
 def filters(trace: clrevents.Trace, out: Path, moment: Moment, threads: ThreadIds, wanted: Selector) -> None:

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from clrevents.analysis.about.checking import CheckResult
+from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from clrevents.events import EXPORTS
 
 PACKAGE: Final = Path(__file__).resolve().parents[2] / "src" / "clrevents"
 _HEAD: Final = "# Made by tools/make.py stubs.\n"
-_WINDOW: Final = (
-    "start: Moment | None = None, end: Moment | None = None, process_id: int | None = None, **parameters: Any"
-)
+_WINDOW: Final = "start: Moment | None = None, end: Moment | None = None, process_id: int | None = None"
 
 
 def files() -> dict[Path, str]:
@@ -57,7 +57,8 @@ def _reported() -> Iterator[str]:
     yield "from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload"
     yield ""
     yield "from clrevents.decode.selection import Moment"
-    yield from _late((_public(answer), answer.__name__) for answer in answers.values())
+    others = [(one.__module__, one.__name__) for one in (CheckResult, Diagnosis)]
+    yield from _late([*((_public(answer), answer.__name__) for answer in answers.values()), *others])
     yield ""
     yield 'A = TypeVar("A")'
     yield "REPORTS: str"
@@ -66,7 +67,10 @@ def _reported() -> Iterator[str]:
     whole = {f'Literal["{name}"]': answer.__name__ for name, answer in answers.items()}
     for asked, answer in {"type[A]": "A", **whole, "str": "Any"}.items():
         yield "    @overload"
-        yield f"    def report(self, report: {asked}, /, *, {_WINDOW}) -> {answer}: ..."
+        yield f"    def report(self, report: {asked}, /, *, {_WINDOW}, **parameters: Any) -> {answer}: ..."
+    yield f"    def reports(self, *names: str, {_WINDOW}) -> dict[str, Any]: ..."
+    yield f"    def doctor(self, *rules: str, {_WINDOW}) -> Diagnosis: ..."
+    yield "    def check(self) -> CheckResult: ..."
 
 
 def _tabled() -> Iterator[str]:

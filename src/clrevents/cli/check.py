@@ -1,22 +1,20 @@
 """`clrevents check`: can this trace be trusted? Decodes everything and accounts for every payload.
 
-Formats what `Trace.check` gives, as text and as one JSON object.
+Shows what `Trace.check` answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import click
 
-import clrevents
 from clrevents._util.fitting import wrapped
-from clrevents._util.units import moment_text
-from clrevents.cli.output import Output, event_label, safe
+from clrevents.analysis.about.checking import CheckResult
+from clrevents.analysis.about.problem_rows import ProblemRow
+from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument, trace_option
-from clrevents.errors import Problem
-from clrevents.export.files.facts import kind_objects, loss_object, problem_object
+from clrevents.cli.report_rows import write_rows
 
 
 @click.command(name="check")
@@ -38,65 +36,34 @@ def command(file: str, as_json: bool, fail_on: FailOn) -> int:
     """
     with Reading(file) as reading:
         result = reading.trace.check()
-        code = reading.verdict(result.problems, result.lost, fail_on)
+        code = reading.verdict(tuple(result.problems), result.lost, fail_on)
         with Output() as out:
             if as_json:
-                out.json(_object(result))
+                out.json(result.to_dict())
             else:
                 _show(out, reading.name, result)
         return code
 
 
-def _object(result: clrevents.CheckResult) -> dict[str, Any]:
-    return {
-        "schema": "clrevents.check/1",
-        "file": result.info.path,
-        "ok": result.ok,
-        "verdict": result.verdict,
-        "complete": result.complete,
-        "events": result.events,
-        "kinds": kind_objects(result),
-        "severities": {severity: result.severities.get(severity, 0) for severity in ("damage", "payload", "note")},
-        "problem_counts": dict(result.problem_counts),
-        "problems": [problem_object(p) for p in result.problems],
-        "lost": result.lost,
-        "losses": [loss_object(x) for x in result.losses],
-    }
-
-
-def _show(out: Output, name: str, result: clrevents.CheckResult) -> None:
+def _show(out: Output, name: str, result: CheckResult) -> None:
     out.lines(map(out.bold, wrapped(safe(f"{name}: {result.verdict}"), out.width, 2)))
-    if result.kinds:
-        out.line()
-        columns = ("exact", "tail", "short", "unknown")
-        rows = [
-            (
-                *(f"{getattr(kind, c):,}" for c in columns),
-                str(key.id),
-                str(key.version),
-                event_label(key.provider, key.name),
-            )
-            for key, kind in result.kinds.items()
-        ]
-        out.table(
-            (*columns, "id", "version", "event"),
-            rows,
-            right={*columns, "id", "version"},
-            names={"event"},
-            keep={"exact", "event"},
+    for rows in (result.kinds, result.losses):
+        if len(rows):
+            out.line()
+            write_rows(out, rows)
+    if len(result.losses):
+        out.text(
+            "Events of more than 64 KB are dropped whatever the buffer's size; they may be missing before these times."
         )
-    if result.losses:
-        out.line()
-        _show_losses(out, result.losses)
     if result.problem_counts:
         out.line()
         _show_problems(out, result.problems)
         out.line(f"total: {', '.join(f'{n:,} {kind}' for kind, n in result.problem_counts.items())}")
 
 
-def _show_problems(out: Output, problems: Iterable[Problem]) -> None:
+def _show_problems(out: Output, problems: Iterable[ProblemRow]) -> None:
     """Faults one by one, then the first note of each kind and event, because a trace may have one for every event."""
-    notes: dict[tuple[str, str | None], Problem] = {}
+    notes: dict[tuple[str, str | None], ProblemRow] = {}
     for problem in problems:
         if problem.severity == "note":
             notes.setdefault((problem.kind, problem.event), problem)
@@ -106,20 +73,7 @@ def _show_problems(out: Output, problems: Iterable[Problem]) -> None:
         out.text(_problem_text(note), 4)
 
 
-def _show_losses(out: Output, losses: tuple[clrevents.Loss, ...]) -> None:
-    rows = [(_thread(x.thread_id), f"{x.count:,}", moment_text(x.start_ns), moment_text(x.end_ns)) for x in losses]
-    out.table(("thread", "lost", "after", "before"), rows, right={"thread", "lost", "after", "before"})
-    out.text(
-        "Events of more than 64 KB are dropped whatever the buffer's size; they may be missing before these times."
-    )
-
-
-def _thread(thread_id: int) -> str:
-    """A thread's id, which NetTrace 6 does not always have."""
-    return "unknown" if thread_id < 0 else str(thread_id)
-
-
-def _problem_text(problem: Problem) -> str:
+def _problem_text(problem: ProblemRow) -> str:
     where = "" if problem.offset is None else f" at {problem.offset:#x}"
     if problem.length is not None:
         where += f"+{problem.length}"

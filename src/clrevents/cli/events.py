@@ -14,7 +14,7 @@ import click
 import clrevents
 from clrevents._util.fitting import shortened, wrapped
 from clrevents._util.words import counted
-from clrevents.cli.output import Output, event_label, safe
+from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import (
     FailOn,
     Reading,
@@ -26,6 +26,7 @@ from clrevents.cli.reading import (
     with_option,
 )
 from clrevents.errors import ErrorMode
+from clrevents.schema.registry import short_event
 
 _LONG: Final = 300
 _LABELS: Final = 20
@@ -131,7 +132,7 @@ def text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, 
     width = out.width
     for event in events:
         thread = event.thread_id if event.thread_id >= 0 else "?"
-        name = safe(event_label(event.provider, event.name))
+        name = safe(short_event(event.provider, event.name))
         text = " ".join([f"{event.time_ns / 1e6:12.3f}  {thread:>7}  {name}", *_fields(event)])
         first, *more = wrapped(text, width, 4)
         yield first.replace(name, out.bold(name), 1)

@@ -19,7 +19,7 @@ import clrevents
 from clrevents._util.meter import Meter
 from clrevents._util.process import usable_processors
 from clrevents._util.words import counted, lost_events
-from clrevents.cli.output import event_label, say
+from clrevents.cli.output import say
 from clrevents.cli.reading import (
     FailOn,
     Reading,
@@ -36,6 +36,7 @@ from clrevents.cli.reading import (
     with_option,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
+from clrevents.schema.registry import short_event
 
 _SUFFIXES: Final = {
     ".parquet": "parquet",
@@ -374,7 +375,7 @@ def _say_left_out(out: Path, left_out: Mapping[tuple[str, str], int]) -> None:
     if not left_out:
         return
     ranked = sorted(left_out.items(), key=lambda item: (-item[1], item[0]))
-    named = [f"{event_label(*event)} ({n:,})" for event, n in ranked[:_LISTED]]
+    named = [f"{short_event(*event)} ({n:,})" for event, n in ranked[:_LISTED]]
     if len(ranked) > _LISTED:
         named.append(f"{counted(len(ranked) - _LISTED, 'more kind')} (_trace.json has all)")
     events = counted(sum(left_out.values()), "event is", "events are")

@@ -21,7 +21,6 @@ import click
 from clrevents._util.fitting import Fitted, Kind, TextColumn, fitted_table, wrapped
 from clrevents._util.words import safe as safe
 from clrevents.export.files.json_pieces import json_pieces
-from clrevents.schema.registry import SHORT_PROVIDERS
 
 _BATCH: Final = 1000
 # No characters, which stand for styles until a line is written: text from a trace can make itself bold at most.
@@ -29,12 +28,6 @@ _BOLD, _DIM, _PLAIN = "\ufdd0", "\ufdd1", "\ufdd2"
 _CODES: Final = {_BOLD: "\x1b[1m", _DIM: "\x1b[2m", _PLAIN: "\x1b[0m"}
 _STYLES: Final = re.compile("[\ufdd0-\ufdd2]")
 _PIECES: Final = 1 << 7
-_BRIEF: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
-
-
-def event_label(provider: str, name: str) -> str:
-    """An event as a selector that fits a line: the runtime's providers by their short names."""
-    return f"{_BRIEF.get(provider, provider)}/{name}"
 
 
 def say(text: str, record: str = "") -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from tempfile import TemporaryFile
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -32,6 +32,9 @@ from clrevents.errors import (
     TraceError,
     TraceWarning,
 )
+
+if TYPE_CHECKING:
+    from clrevents.analysis.about.problem_rows import ProblemRow
 
 F = TypeVar("F", bound=Callable[..., Any])
 FailOn = frozenset[str]
@@ -347,13 +350,14 @@ class Reading:
             lost = 0
         return self.verdict(problems, lost, fail_on)
 
-    def verdict(self, found: Sequence[Problem], lost: int, fail_on: FailOn) -> int:
+    def verdict(self, found: Sequence[Problem | ProblemRow], lost: int, fail_on: FailOn) -> int:
         """Report damage and losses on stderr, a sentence each; returns the exit code."""
         damage = [p for p in found if p.severity == "damage"]
         self._meter.close()
-        damaged = [*self._damaged, *([(self.name, damage)] if damage else [])]
-        for name, problems in damaged:
+        for name, problems in self._damaged:
             say(damage_sentence(name, problems))
+        if damage:
+            say(damage_sentence(self.name, damage))
         if lost:
             say(f"{self.name}: {lost_events(lost)}")
         for problem in found:
@@ -416,7 +420,7 @@ def refuse_same_input(file: str, against: str) -> None:
         raise click.UsageError("only one of the two traces can be standard input")
 
 
-def damage_sentence(name: str, damage: Sequence[Problem]) -> str:
+def damage_sentence(name: str, damage: Sequence[Problem | ProblemRow]) -> str:
     """The first damage, and how many more there are."""
     first = damage[0]
     where = "" if first.offset is None else f" at offset {first.offset:#x}"

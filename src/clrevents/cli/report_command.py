@@ -26,10 +26,10 @@ from clrevents.analysis.framework.render.show import fact_lines, note_text
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.run.listing import report_summaries
 from clrevents.analysis.framework.run.report_reading import Asked
-from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last, told_columns
+from clrevents.analysis.framework.vocabulary.row_texts import column_texts, shown_columns, told_columns
 from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import (
@@ -46,6 +46,7 @@ from clrevents.cli.report_rows import (
     LIMIT,
     NOTHING,
     UNMET,
+    WIDER,
     ReportOptions,
     check_conditions,
     chosen_columns,
@@ -389,7 +390,7 @@ def _text(
             if len(shown) > 1:
                 out.line(out.bold(name))
             draw = declared.sparklines if chosen is None and name == declared.headline else None
-            columns = chosen or _shown(head, declared.shown if name in _headlines(declared) else ())
+            columns = chosen or shown_columns(head, declared.shown if name in _headlines(declared) else ())
             _rows(out, head, columns, found, draw, raw)
         if len(head) < len(rows):
             out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
@@ -412,8 +413,7 @@ def _rows(
     raw: bool,
 ) -> None:
     texts = column_texts(head, chosen, lambda column, value: cell_text(column.cell, value, raw))
-    if any("\n" in text for column in texts for text in column):
-        write_blocks(out, [heading(c.name, c.cell, raw) for c in chosen], texts)
+    if write_blocks(out, chosen, texts, raw):
         return
     columns = told_columns(chosen, texts, raw)
     marks = ["!" if lossy else "" for lossy in head.column("lossy").tolist()]
@@ -426,16 +426,6 @@ def _rows(
         bars = _BARS if out.shows(_BARS) else _ASCII_BARS
         drawn = draw(found, head, max(_NARROWEST, min(room, _WIDEST)), bars)
         columns = [*columns[:place], TextColumn(_SPARKLINES, drawn, "word", 3), *columns[place:]]
-    out.fitted(fitted_table(columns, out.width), "; a wider terminal or --columns shows them")
+    out.fitted(fitted_table(columns, out.width), f"; {WIDER}")
     if any(marks):
         out.line("! events of this row were lost or destroyed")
-
-
-def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclaration]:
-    """The columns for people: as declared, else numbers, then words, then names and other texts."""
-    found = [c for c in people_columns(rows) if c.name != "lossy"]
-    if wanted:
-        by_name = {c.name: c for c in found}
-        # A process is there only where there are several.
-        return [by_name[name] for name in dict.fromkeys(("process_id", *wanted)) if name in by_name]
-    return sorted(found, key=text_last)

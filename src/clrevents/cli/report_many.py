@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import click
 
-from clrevents._util.fitting import fitted_table
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
@@ -24,18 +23,17 @@ from clrevents.analysis.framework.vocabulary.cells import (
     ColumnDeclaration,
     FilePath,
     Word,
-    cell_text,
-    heading,
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
-from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last, told_columns
+from clrevents.analysis.framework.vocabulary.row_texts import shown_columns
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading_many import ReadingMany
 from clrevents.cli.report_rows import (
     LIMIT,
     NOTHING,
     UNMET,
+    WIDER,
     ReportOptions,
     check_conditions,
     chosen_columns,
@@ -44,9 +42,9 @@ from clrevents.cli.report_rows import (
     order_of,
     say_not_recorded,
     usage_error,
-    write_blocks,
     write_csv,
     write_json_lines,
+    write_rows,
 )
 from clrevents.fleet import FleetAnswer
 from clrevents.trace import Trace
@@ -184,7 +182,7 @@ def _write(
             )
             if len(head):
                 out.line()
-                _write_table(out, head, chosen or _shown(declared, rows, wanted.table), wanted.raw_units)
+                write_rows(out, head, chosen or _shown(declared, rows, wanted.table), wanted.raw_units, WIDER)
             if len(head) < len(rows):
                 of = "" if wanted.table is None else f" of {wanted.table}"
                 out.line(f"{len(head):,} of {counted(len(rows), 'row')}{of} (-n shows more)")
@@ -221,15 +219,7 @@ def _shown(declared: ReportDeclaration[Any, Any], rows: ReportTable[Any], table:
         columns = [_metric_column(m) for m in declared.metrics]
         told = [c for c in columns if any(v is not None for v in rows.column(c.name).tolist())]
         return [_TRACE, _COVERAGE, *told[:_METRICS]]
-    return [_TRACE, *sorted((c for c in people_columns(rows) if c.name != "lossy"), key=text_last)]
-
-
-def _write_table(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDeclaration], raw: bool) -> None:
-    texts = column_texts(rows, columns, lambda column, value: cell_text(column.cell, value, raw))
-    if any("\n" in text for column in texts for text in column):
-        write_blocks(out, [heading(c.name, c.cell, raw) for c in columns], texts)
-        return
-    out.fitted(fitted_table(told_columns(columns, texts, raw), out.width), "; a wider terminal or --columns shows them")
+    return [_TRACE, *shown_columns(rows)]
 
 
 def _say_notes(declared: ReportDeclaration[Any, Any], found: FleetAnswer, quiet: bool) -> None:

@@ -8,25 +8,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from clrevents._util.fitting import fitted_table
 from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.conditions import Condition
-from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import record_needs
-from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_texts import column_texts, shown_columns, told_columns
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import FailOn
 from clrevents.errors import ErrorMode
 from clrevents.export.files.answers import csv_line
 
+if TYPE_CHECKING:
+    # Collectors, and names of code: only reports have them.
+    from clrevents.analysis.framework.model.declaration import ReportDeclaration
+
 NOTHING: Final = "nothing"
 """The kind of `--fail-on` for a trace that has no data for the report."""
 UNMET: Final = 4
 """The exit code for a condition that does not hold."""
+WIDER: Final = "a wider terminal or --columns shows them"
+"""What to do about columns that had no room."""
 LIMIT: Final = 20
 """How many rows are shown as text."""
 _ASCENDING: Final = ("time", "word", "guid", "name", "code", "path", "text", "row")
@@ -133,8 +140,28 @@ def write_csv(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDecla
         out.line(csv_line([safe(v) if isinstance(v := row[name], str) else v for name in names], spreadsheet))
 
 
-def write_blocks(out: Output, titles: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
-    """Rows with texts of several lines: one block for each row."""
+def write_rows(
+    out: Output,
+    rows: ReportTable[Any],
+    columns: Sequence[ColumnDeclaration] | None = None,
+    raw: bool = False,
+    wider: str = "a wider terminal shows them",
+) -> None:
+    """The rows for people, with as many of their columns as fit; all that say something, unless some are chosen."""
+    chosen = shown_columns(rows) if columns is None else columns
+    texts = column_texts(rows, chosen, lambda column, value: cell_text(column.cell, value, raw))
+    if not write_blocks(out, chosen, texts, raw):
+        out.fitted(fitted_table(told_columns(chosen, texts, raw), out.width), f"; {wider}")
+
+
+def write_blocks(
+    out: Output, columns: Sequence[ColumnDeclaration], texts: Sequence[Sequence[str]], raw: bool = False
+) -> bool:
+    """Where texts, but not names, have several lines: one block for each row. Returns whether there are any."""
+    several = [cells for column, cells in zip(columns, texts, strict=True) if column.cell.name != "name"]
+    if not any("\n" in text for cells in several for text in cells):
+        return False
+    titles = [heading(column.name, column.cell, raw) for column in columns]
     width = max(map(len, titles))
     for row in zip(*texts, strict=True):
         for title, text in zip(titles, row, strict=True):
@@ -144,3 +171,4 @@ def write_blocks(out: Output, titles: Sequence[str], texts: Sequence[Sequence[st
             else:
                 out.line(f"{out.bold(title.ljust(width))}  {safe(text)}")
         out.line()
+    return True

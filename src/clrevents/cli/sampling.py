@@ -21,9 +21,10 @@ from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE, certainty
 from clrevents.analysis.shared.weights.cpu_samples import ON_PROCESSOR
 from clrevents.analysis.shared.weights.event_weights import ALONE, OFF_CPU, event_and_weight
-from clrevents.cli.output import event_label, safe, say
+from clrevents.cli.output import safe, say
 from clrevents.cli.reading import Reading, process_option
 from clrevents.export.look import summary
+from clrevents.schema.registry import short_event
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -200,5 +201,5 @@ def _nothing(reading: Reading, event: str | None, weight: str | None) -> str:
         text += " (the provider Microsoft-DotNETCore-SampleProfiler writes them)"
     if not kinds:
         return f"{text}, and no event with a stack"
-    most = ", ".join(f"{event_label(*kind)} ({count:,})" for kind, count in list(kinds.items())[:_SHOWN])
+    most = ", ".join(f"{short_event(*kind)} ({count:,})" for kind, count in list(kinds.items())[:_SHOWN])
     return f"{text}; events with stacks, for --event: {most}"

@@ -15,7 +15,17 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report, reports_of
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
+from clrevents.analysis.framework.vocabulary.cells import (
+    Bytes,
+    Count,
+    DurationNs,
+    FilePath,
+    Ordinal,
+    ProcessId,
+    Word,
+)
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.decode.selection import Selector
 from clrevents.errors import UnknownEventError
 from clrevents.table.build import Column
@@ -23,36 +33,43 @@ from clrevents.table.table import Table
 from clrevents.trace import Trace, passes_of, tables_in_sql
 
 
-@frozen
+@row
 class TraceFacts:
     """What a trace is: a row of the table from `Traces.overview`."""
 
-    format: str
-    format_version: int
-    process_id: int | None
-    pointer_size: int
-    processors: int | None
-    start: str | None
-    duration_ns: int
-    events: int
-    lost: int
-    bytes: int
+    format: Word = column("The file format.", hidden=True)
+    format_version: Ordinal = column("Its version.", hidden=True)
+    process_id: ProcessId | None = column("The process; null for recordings of several.")
+    pointer_size: Ordinal = column("The size of an address, in bytes.", hidden=True)
+    processors: Count | None = column("The number of processors.", hidden=True)
+    start: Word | None = column("When the session started, in ISO 8601.")
+    duration_ns: DurationNs = column("From then to the last event.")
+    events: Count = column("The number of events.", importance=0)
+    lost: Count = column("How many were lost.")
+    bytes: Bytes = column("The size of the trace, unpacked.")
+
+
+@row
+class OverviewRow(TraceFacts):
+    """The same with its trace."""
+
+    trace: FilePath = column("The path or URL.", importance=0)
 
 
 def facts_of(trace: Trace) -> TraceFacts:
     """What the trace is, from its header and one scan of all headers."""
     info = trace.info
     return TraceFacts(
-        info.format,
-        info.version,
-        info.process_id,
-        info.pointer_size,
-        info.processors,
-        None if info.start is None else info.start.isoformat(),
-        trace.duration_ns,
-        sum(trace.event_counts().values()),
-        trace.lost,
-        passes_of(trace).source.size,
+        format=info.format,
+        format_version=info.version,
+        process_id=info.process_id,
+        pointer_size=info.pointer_size,
+        processors=info.processors,
+        start=None if info.start is None else info.start.isoformat(),
+        duration_ns=trace.duration_ns,
+        events=sum(trace.event_counts().values()),
+        lost=trace.lost,
+        bytes=passes_of(trace).source.size,
     )
 
 

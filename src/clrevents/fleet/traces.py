@@ -19,6 +19,7 @@ from clrevents.analysis.doctor.diagnosing import rules_of
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.decode.selection import FilterOptions, Filters, Selector
 from clrevents.errors import ERROR_MODES, AmbiguousEventError, ErrorMode, Limits, UnknownEventError
 from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer
@@ -184,7 +185,7 @@ class Traces:
         `duration_ns`, `events`, `lost`, `bytes` (decompressed).
         """
         found = dict(self._each(facts_of))
-        return rows_of_traces(tuple(found), row_table(TraceFacts, list(found.values())))
+        return rows_of_traces(tuple(found), ReportTable.of(TraceFacts, found.values()).table)
 
     def event_counts(self) -> Table:
         """The number of events of each kind in each trace, most frequent first.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.units import duration_text
 from clrevents._util.words import counted, unknown
+from clrevents.analysis.about.describing import about
 from clrevents.analysis.compare.compare import compare, measure
 from clrevents.analysis.compare.comparison_texts import headline as compared_headline
 from clrevents.analysis.compare.comparison_texts import ordered
@@ -26,11 +27,9 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions, parameters_of
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.render.show import note_text
-from clrevents.analysis.framework.run.answerable import answerable
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, hidden_columns, shape_of
-from clrevents.export.files.facts import trace_object
 from clrevents.export.files.jsonl import EventJson
 from clrevents.mcp.bounded_sql import bounded_sql
 from clrevents.mcp.reply import Reply, digest, fitted, place_of, plain_value
@@ -58,17 +57,8 @@ _OPTIONS: Final = {"gc/hints": "hints=true"}
 """What a report must be asked for to have a table."""
 _WALL: Final = "Sampled time is wall-clock time of threads, not processor time: a thread that waits is sampled, too."
 _SUMS: Final = "Times of several threads add up, so they may exceed the duration; what is null is unknown, not 0."
-_FACTS: Final = (
-    "format",
-    "format_version",
-    "runtime",
-    "process_id",
-    "processors",
-    "start",
-    "duration_ns",
-    "events",
-    "lost",
-)
+_NUMBERS: Final = ("events", "lost", "damage", "duration")
+_FACTS: Final = ("format", "format_version", "process_id", "processors", "start")
 
 
 def _nothing(done: int, total: int) -> None:
@@ -87,8 +77,7 @@ class Desk:
         if not path:
             return self._traces(cursor)
         with self.shelf.book(path, progress) as book:
-            facts = book.answer("facts", trace_object)
-            reports = book.answer("reports", answerable)
+            found = book.answer("about", lambda trace: about(trace, every=False))
         rows = [
             {
                 "report": one.report,
@@ -96,23 +85,25 @@ class Desk:
                 "coverage": one.coverage,
                 "not_recorded": list(one.missing),
             }
-            for one in sorted(reports, key=lambda one: ("full", "partial", "none").index(one.coverage))
+            for one in sorted(found.reports, key=lambda one: ("full", "partial", "none").index(one.coverage))
         ]
-        damage = sum(problem["severity"] == "damage" for problem in facts["problems"])
-        kinds = [f"{kind['count']:,} {kind['name']}" for kind in facts["kinds"][:8]]
-        full = sum(one.coverage == "full" for one in reports)
-        summary = (
-            f"{counted(facts['events'], 'event')} in {duration_text(facts['duration_ns'])}, "
-            f"{facts['lost']:,} lost, "
-            f"{counted(damage, 'damaged place')}; {full} of {len(reports)} reports have all their data"
-        )
+        facts, numbers = found.facts, {n: int(found.metrics[n].value or 0) for n in _NUMBERS}
+        full = sum(row["coverage"] == "full" for row in rows)
         return _reply(
             Reply(
-                summary,
-                "full" if not damage and not facts["lost"] else "partial",
+                f"{counted(numbers['events'], 'event')} in {duration_text(numbers['duration'])}; {facts.trust}; "
+                f"{full} of {len(rows)} reports have all their data",
+                found.coverage,
                 "A report without data was not recorded; it does not mean that nothing happened.",
                 len(rows),
-                facts={**{name: facts[name] for name in _FACTS}, "damaged": damage, "most_frequent": kinds},
+                facts={
+                    **{name: getattr(facts, name) for name in _FACTS},
+                    "runtime": facts.runtime_version,
+                    "duration_ns": numbers["duration"],
+                    **{name: numbers[name] for name in ("events", "lost")},
+                    "damaged": numbers["damage"],
+                    "most_frequent": [f"{kind.count:,} {kind.name}" for kind in found.kinds[:8]],
+                },
                 rows=rows,
                 next=["findings(path): what is wrong", "report(path, name): one answer in full"],
             ),

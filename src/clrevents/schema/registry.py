@@ -40,6 +40,12 @@ SHORT_PROVIDERS: Final[Mapping[str, str]] = {
     "tpl": TPL,
 }
 """Short names accepted wherever a provider name is."""
+_BRIEF: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
+
+
+def short_event(provider: str, name: str) -> str:
+    """An event as a selector that fits a line: the runtime's providers by their short names."""
+    return f"{_BRIEF.get(provider, provider)}/{name}"
 
 
 def provider_name(name: str) -> str:

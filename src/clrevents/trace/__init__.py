@@ -2,6 +2,7 @@
 
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
+from clrevents.decode.kinds import EventKey
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import FilterOptions, Filters, Moment, Selector, ThreadIds
 from clrevents.decode.stream.losses import Loss
@@ -10,7 +11,6 @@ from clrevents.trace.alignment import SameRun, ShiftedRows, same_run
 from clrevents.trace.batch import Batch, rows_of, tables_of
 from clrevents.trace.batch_tables import BatchTables, StreamChunks, tables_of_registry
 from clrevents.trace.broken_sources import source_errors
-from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.decoder import (
     Decoder,
     duration_so_far,
@@ -29,22 +29,22 @@ from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stacks import EARLY_NAMES
 from clrevents.trace.stream_tally import StreamTally
 from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
+from clrevents.trace.trust import Trust
 
 __all__ = [
     "EARLY_NAMES",
     "Batch",
     "BatchTables",
-    "CheckResult",
     "DamageError",
     "DecodedRows",
     "Decoder",
+    "EventKey",
     "EventRows",
     "FilterOptions",
     "Filters",
     "Loss",
     "Moment",
     "Order",
-    "PayloadCounts",
     "PayloadDecoder",
     "ProcessLife",
     "RawPayload",
@@ -57,6 +57,7 @@ __all__ = [
     "ThreadInfo",
     "Trace",
     "TraceInfo",
+    "Trust",
     "duration_so_far",
     "known_so_far",
     "label_list",

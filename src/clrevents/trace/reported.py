@@ -1,4 +1,4 @@
-"""`Reported`: how a trace asks one report.
+"""`Reported`: how a trace is asked for answers, which rooms above give.
 
 Type checkers read `reported.pyi`, which `tools/make.py` makes: there, a report's name gives the class of its answer.
 """
@@ -12,6 +12,8 @@ from clrevents.decode.selection import Moment
 
 REPORTS: Final = "clrevents.analysis.framework.run.catalogue"
 """Found by its name when a report is requested: it is above this room and reads traces."""
+_DOCTOR: Final = "clrevents.analysis.doctor.diagnosing"
+_CHECKING: Final = "clrevents.analysis.about.checking"
 
 
 class Reported:
@@ -40,3 +42,42 @@ class Reported:
         """
         window = {"start": start, "end": end, "process_id": process_id}
         return importlib.import_module(REPORTS).report_of(self, report, window, parameters)
+
+    def reports(
+        self,
+        *names: str,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        process_id: int | None = None,
+    ) -> dict[str, Any]:
+        """Ask several reports (all of them, unless `names` says which) in one pass: their answers by name.
+
+        Raises ValueError for an unknown report. A TraceError that ends the reading has the answers so far as its
+        `report`.
+        """
+        window = {"start": start, "end": end, "process_id": process_id}
+        answers: dict[str, Any] = importlib.import_module(REPORTS).reports_of(self, names, window)
+        return answers
+
+    def doctor(
+        self,
+        *rules: str,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        process_id: int | None = None,
+    ) -> Any:
+        """Ask what is wrong with the program, in one pass.
+
+        `rules` are the names of rules (`"gc.*"` for a family), all of them by default; `start`, `end` and `process_id`
+        choose a part of the trace. Returns a `Diagnosis`: iterate over it for the findings, worst first. Raises
+        ValueError for an unknown rule. A TraceError that ends the reading has the diagnosis so far as its `report`.
+        """
+        window = {"start": start, "end": end, "process_id": process_id}
+        return importlib.import_module(_DOCTOR).doctor(self, *rules, **window)
+
+    def check(self) -> Any:
+        """Decode every event and count how the payloads came out: a `CheckResult`.
+
+        Continues after damage and does not raise for it, whatever `errors` the trace was opened with.
+        """
+        return importlib.import_module(_CHECKING).check(self)

@@ -7,10 +7,8 @@ that only need headers share one cached scan. Knows no analysis and prints nothi
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from types import TracebackType
@@ -19,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.event_pass import MOST_ROWS
 from clrevents.decode.kinds import EventKey
-from clrevents.decode.selection import EventName, FilterOptions, Filters, Moment, Selector
+from clrevents.decode.selection import EventName, FilterOptions, Filters, Selector
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import ErrorMode, Limits, Problem, TraceError
 from clrevents.schema.own_marks import REDACTED
@@ -31,14 +29,12 @@ from clrevents.table.read import Wanted, header_names, header_table
 from clrevents.table.table import Table
 from clrevents.trace.batch import Batch, hand_out
 from clrevents.trace.batch_tables import BatchTables
-from clrevents.trace.broken_sources import source_errors
-from clrevents.trace.check_result import CheckResult, PayloadCounts, count_payloads
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
 from clrevents.trace.nth_trace import nth_trace
 from clrevents.trace.passes import Order, Passes, Progress
 from clrevents.trace.process_lives import PROCESS_EVENTS, ProcessLife, process_lives
-from clrevents.trace.reported import REPORTS, Reported
+from clrevents.trace.reported import Reported
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stacks import EARLY_NAMES, LateNames, Stacks
 
@@ -50,8 +46,6 @@ if TYPE_CHECKING:
 
 C = TypeVar("C")
 
-_DOCTOR: Final = "clrevents.analysis.doctor.diagnosing"
-"""As `REPORTS`."""
 _WITH_PROCESSES: Final = 6
 """From this version of the format on, traces may list processes."""
 
@@ -332,62 +326,6 @@ class Trace(Reported):
         """
         tables = tables_in_sql(self, process_id)
         return ask(sql, tables.table, tables.unknown, files, self._databases)
-
-    def reports(
-        self,
-        *names: str,
-        start: Moment | None = None,
-        end: Moment | None = None,
-        process_id: int | None = None,
-    ) -> dict[str, Any]:
-        """Ask several reports (all of them, unless `names` says which) in one pass: their answers by name.
-
-        Raises ValueError for an unknown report. A TraceError that ends the reading has the answers so far as its
-        `report`.
-        """
-        window = {"start": start, "end": end, "process_id": process_id}
-        answers: dict[str, Any] = importlib.import_module(REPORTS).reports_of(self, names, window)
-        return answers
-
-    def doctor(
-        self,
-        *rules: str,
-        start: Moment | None = None,
-        end: Moment | None = None,
-        process_id: int | None = None,
-    ) -> Any:
-        """Ask what is wrong with the program, in one pass.
-
-        `rules` are the names of rules (`"gc.*"` for a family), all of them by default; `start`, `end` and `process_id`
-        choose a part of the trace. Returns a `Diagnosis`: iterate over it for the findings, worst first. Raises
-        ValueError for an unknown rule. A TraceError that ends the reading has the diagnosis so far as its `report`.
-        """
-        window = {"start": start, "end": end, "process_id": process_id}
-        return importlib.import_module(_DOCTOR).doctor(self, *rules, **window)
-
-    def check(self) -> CheckResult:
-        """Decode every event and count how the payloads came out.
-
-        Continues after damage and does not raise for it, whatever `errors` the trace was opened with.
-        """
-        passes = self._passes
-        stream = passes.stream(errors="salvage", walk_stacks=True)
-        tally: dict[EventKey, Counter[str]] = {}
-        for rows in passes.rows(stream, passes.selection(())):
-            count_payloads(rows, tally)
-        for problem in source_errors(passes):
-            stream.problems.add(problem)
-        return CheckResult(
-            info=self.info,
-            complete=stream.complete,
-            kinds={key: PayloadCounts(**tally[key]) for key in sorted(tally)},
-            problems=stream.problems.items,
-            problem_counts=dict(stream.problems.counts),
-            severities={str(kind): n for kind, n in stream.problems.severities.items()},
-            losses=tuple(stream.losses),
-            lost=stream.lost,
-            losses_visible=stream.losses_visible,
-        )
 
     def summary(self) -> str:
         """The header, the duration, losses and damage, and the most frequent events, as text for a terminal.

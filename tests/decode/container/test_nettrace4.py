@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+import attrs
 import pytest
 
 import clrevents
@@ -493,7 +494,9 @@ def test_gaps_are_losses_with_thread_and_window() -> None:
     assert trace.losses == expected
     assert trace.lost == 16
     assert kinds(trace) == []
-    assert trace.check().losses == expected
+    assert [(x.thread_id, x.count, x.start_ns, x.end_ns) for x in trace.check().losses] == [
+        *map(attrs.astuple, expected)
+    ]
     decoder = clrevents.Decoder()
     batches = [*decoder.feed(data), *decoder.close()]
     assert decoder.losses == expected
@@ -553,7 +556,7 @@ def test_sound_trace_says_nothing() -> None:
     made = writer()
     made.events(Blob(1, 1))
     report = clrevents.open(made.end()).check()
-    assert (report.complete, report.problems, report.damaged, report.events) == (True, (), False, 1)
+    assert (report.complete, len(report.problems), report.damaged, report.events) == (True, 0, False, 1)
 
 
 def test_missing_end_is_a_note() -> None:

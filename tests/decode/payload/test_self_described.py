@@ -156,7 +156,7 @@ def test_a_payload_that_ends_between_fields_is_short() -> None:
         (event,) = trace.events()
         assert [problem.kind for problem in trace.problems] == ["short-payload"]
         assert event.payload.partial == {"a": 1}
-        (counts,) = trace.check().kinds.values()
+        (counts,) = trace.check().kinds
     assert (counts.exact, counts.short) == (0, 1)
 
 
@@ -177,7 +177,7 @@ def test_a_description_that_leaves_bytes_over_is_wrong(good: int) -> None:
         assert (problem.kind, problem.severity, problem.length) == ("long-payload", "payload", 3)
         assert trace.table("P/E")["Number"].tolist() == list(range(good))
         check = trace.check()
-        (counts,) = check.kinds.values()
+        (counts,) = check.kinds
     assert (counts.exact, counts.tail, counts.short, check.ok) == (good, 0, 1, False)
 
 

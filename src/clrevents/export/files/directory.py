@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from clrevents._util.outputs import whole_folder, whole_path
+from clrevents.analysis.about.describing import about as describe
+from clrevents.analysis.about.problem_rows import problem_rows
 from clrevents.errors import Problem, UnknownEventError
 from clrevents.export.files.apart import apart
 from clrevents.export.files.buffered import TableFiles
-from clrevents.export.files.facts import problem_object, trace_object
 from clrevents.export.files.json_pieces import json_pieces
 from clrevents.export.files.jsonl import EventJson
 from clrevents.export.files.sink import FileSink
@@ -60,7 +61,7 @@ def export_directory(
     if something cannot be written, and `Apart` if it is to be done again by one process.
     """
     with whole_folder(folder, *inputs) as place, apart(trace, place, options, processes) as parts:
-        facts = trace_object(trace)
+        facts = describe(trace, every=False).to_dict()
         begun()
         written = parts.write()
         if written.unknown is not None and options.known:
@@ -75,8 +76,8 @@ def export_directory(
             "schema": "clrevents.trace/1",
             **about,
             "export": options.object(),
-            **facts,
-            "problems": [problem_object(problem) for problem in problems],
+            "info": facts,
+            "problems": [*problem_rows(problems).rows()],
             "tables": [
                 {"provider": event[0], "name": event[1], "rows": rows, "file": file}
                 for event, (rows, file) in sorted(written.tables.items())

@@ -15,7 +15,6 @@ from typing import Any, Final, TypeAlias
 
 from clrevents.errors import Problem, UnknownEventError
 from clrevents.export.files.buffered import TableFile, TableFiles
-from clrevents.export.files.facts import brief_object
 from clrevents.export.files.file_names import Names
 from clrevents.export.files.formats import Format
 from clrevents.table.build import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS
@@ -150,6 +149,21 @@ def _place(problem: Problem) -> tuple[Any, ...]:
     return problem.offset or 0, problem.kind, problem.event or "", problem.field or ""
 
 
+def _brief(trace: Trace) -> dict[str, Any]:
+    """The facts that are short and apply to every table."""
+    info = trace.info
+    return {
+        "file": info.path,
+        "format": info.format,
+        "format_version": info.version,
+        "process_id": info.process_id,
+        "pointer_size": info.pointer_size,
+        "start": None if info.start is None else info.start.isoformat(),
+        "duration_ns": trace.duration_ns,
+        "frequency": info.frequency,
+    }
+
+
 class Tables:
     """The tables of a trace, to be written to `folder`; a scan of its headers tells what there is."""
 
@@ -161,7 +175,7 @@ class Tables:
         self._rows: Counter[Event] = Counter()
         for key, count in trace.event_counts().items():
             self._rows[key.provider, key.name] += count
-        self._brief = {"trace": json.dumps(brief_object(trace))}
+        self._brief = {"trace": json.dumps(_brief(trace))}
         self._providers = Names()
         self._names: dict[str, Names] = {}
         for event in self._named:

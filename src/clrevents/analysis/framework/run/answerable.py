@@ -1,21 +1,15 @@
 """Which reports a trace can answer, fully, partly or not at all, and what to record for the rest.
 
-Goes by the kinds of events that occur; runs no report, and loads none that the index has. Together with the kind and
-cost of the recording, this is what `info` says beyond the facts of the file.
+Goes by the kinds of events that occur; runs no report, and loads none that the index has.
 """
 
 from __future__ import annotations
 
 import importlib
 from functools import cache
-from typing import Any
-
-import attrs
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.needs import Need, coverage, missing_notes, record_needs
-from clrevents.analysis.framework.recording.recorded import recorded, recording_kind
-from clrevents.analysis.framework.recording.recording_cost import recording_cost_of
 from clrevents.analysis.framework.run._report_index import REPORTS
 from clrevents.analysis.framework.run.listing import ROOM, report_names
 from clrevents.analysis.framework.run.occurred import seen_kinds
@@ -58,23 +52,3 @@ def answerable(trace: Trace) -> tuple[Answerable, ...]:
         missing = tuple(need for note in missing_notes(needs, kinds) for need in note.touches)
         found.append(Answerable(name, question, coverage(needs, kinds), missing, record_needs(needs)))
     return tuple(found)
-
-
-def trace_answers(trace: Trace) -> dict[str, Any]:
-    """In JSON types: the `kind` of trace, `providers` with their keywords, `answers`, what the `recording` cost."""
-    providers = [
-        {
-            "provider": provider.provider,
-            "events": provider.events,
-            "level": provider.level,
-            "keywords": [attrs.asdict(keyword) for keyword in provider.keywords],
-        }
-        for provider in recorded(trace).providers
-    ]
-    answers = [{**attrs.asdict(one), "missing": list(one.missing)} for one in answerable(trace)]
-    return {
-        "kind": recording_kind({(key.provider, key.name) for key in trace.event_counts()}),
-        "providers": providers,
-        "answers": answers,
-        "recording": attrs.asdict(recording_cost_of(trace)),
-    }

@@ -51,6 +51,15 @@ def people_columns(rows: PeopleRows) -> list[ColumnDeclaration]:
     return found
 
 
+def shown_columns(rows: PeopleRows, wanted: Sequence[str] = ()) -> list[ColumnDeclaration]:
+    """Those without the mark of losses, in the order for people: as `wanted`, else numbers, then words, then texts."""
+    columns = {c.name: c for c in people_columns(rows) if c.name != "lossy"}
+    if wanted:
+        # A process is there only where there are several.
+        return [columns[name] for name in dict.fromkeys(("process_id", *wanted)) if name in columns]
+    return sorted(columns.values(), key=text_last)
+
+
 def _values(rows: PeopleRows, name: str) -> list[Any]:
     found: list[Any] = rows.column(name).tolist()
     return found

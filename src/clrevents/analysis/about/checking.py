@@ -1,0 +1,217 @@
+"""`CheckResult`: the answer of `Trace.check`, which decodes every event and counts how the payloads came out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.about.problem_rows import LossRow, ProblemRow, common_parts, loss_rows, problem_rows
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, CodeText, Count, Flag, Ordinal, Word
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import column, row
+from clrevents.schema.registry import short_event
+from clrevents.trace import DecodedRows, EventKey, RawPayload, Trace, Trust, passes_of, source_errors
+
+QUESTION: Final = "Can this trace be trusted?"
+_SEVERITIES: Final = ("damage", "payload", "note")
+
+
+@row
+class PayloadCounts:
+    """How the payloads of one kind of event decoded, as numbers of events: a row of `CheckResult.kinds`."""
+
+    provider: CodeName = column("The provider.", hidden=True)
+    name: CodeName = column("The event's name.", hidden=True)
+    exact: Count = column("Events whose fields account for the whole payload.", importance=0)
+    tail: Count = column("Events with bytes after the last known field.")
+    short: Count = column("Events whose payload does not fit its layout.")
+    unknown: Count = column("Events whose fields neither the registry nor the trace describes.")
+    events: Count = column("All of these events.", hidden=True)
+    payload_bytes: Bytes = column("The total size of these payloads.", hidden=True)
+    id: Ordinal = column("The event's number.")
+    version: Ordinal = column("The version of the event.")
+    event: CodeName = column("The event, as it can be selected.", importance=0)
+
+    @property
+    def key(self) -> EventKey:
+        """The name of the kind."""
+        return EventKey(self.provider, self.id, self.version, self.name)
+
+
+@row
+class ProblemKind:
+    """How often a kind of problem was found."""
+
+    kind: Word = column("The kind, as in docs/errors.md.")
+    count: Count = column("How often, exactly.")
+
+
+@row
+class CheckFacts:
+    """The result in short."""
+
+    verdict: CodeText = column("The result in one line.")
+    ok: Flag = column(
+        "Nothing is lost or damaged, no stack is missing and every known payload fits its layout; events without a "
+        "layout do not count."
+    )
+    complete: Flag = column("The trace has a proper end.")
+    losses_visible: Flag = column(
+        "Lost events would show: NetPerf and the Linux recorder number none before they may drop them."
+    )
+
+
+@answer(name="check", summary="verdict")
+class CheckResult(Answer[CheckFacts]):
+    """Whether a trace is intact: every event decoded, every problem counted."""
+
+    kinds: ReportTable[PayloadCounts] = table("Each kind of event, and how its payloads decoded.")
+    losses: ReportTable[LossRow] = table("Events that were lost, by thread and time; at most `Limits.problems`.")
+    problems: ReportTable[ProblemRow] = table("The first problems, at most `Limits.problems` of each severity.")
+    problem_kinds: ReportTable[ProblemKind] = table("How many problems there are of each kind, listed or not.")
+
+    @property
+    def ok(self) -> bool:
+        """Whether all is there that the file should have, and every known payload fits its layout."""
+        return self.facts.ok
+
+    @property
+    def verdict(self) -> str:
+        """The result in one line of text."""
+        return self.facts.verdict
+
+    @property
+    def complete(self) -> bool:
+        """Whether the trace has a proper end."""
+        return self.facts.complete
+
+    @property
+    def losses_visible(self) -> bool:
+        """Whether lost events would show."""
+        return self.facts.losses_visible
+
+    @property
+    def events(self) -> int:
+        """The number of events."""
+        return self._count("events")
+
+    @property
+    def lost(self) -> int:
+        """The exact number of lost events."""
+        return self._count("lost")
+
+    @property
+    def damaged(self) -> bool:
+        """Whether the container is damaged anywhere."""
+        return self._count("damage") > 0
+
+    @property
+    def payload_faults(self) -> int:
+        """The number of events whose payload does not fit its layout."""
+        return self._count("payload")
+
+    @property
+    def stackless(self) -> int:
+        """The number of events that refer to a stack that the trace does not have."""
+        return self._count("stackless")
+
+    @property
+    def unknown(self) -> int:
+        """The number of events whose fields neither the registry nor the trace describes."""
+        return self._count("unknown")
+
+    @property
+    def severities(self) -> Mapping[str, int]:
+        """The exact number of problems by `Problem.severity`."""
+        return {severity: self._count(severity) for severity in _SEVERITIES}
+
+    @property
+    def problem_counts(self) -> Mapping[str, int]:
+        """The exact number of problems by `Problem.kind`."""
+        return {one.kind: one.count for one in self.problem_kinds}
+
+    def _count(self, metric: str) -> int:
+        value = self.metrics[metric].value
+        assert isinstance(value, int)
+        return value
+
+
+def check(trace: Trace) -> CheckResult:
+    """What `Trace.check` returns."""
+    passes = passes_of(trace)
+    stream = passes.stream(errors="salvage", walk_stacks=True)
+    tally: dict[EventKey, Counter[str]] = {}
+    for rows in passes.rows(stream, passes.selection(())):
+        _count(rows, tally)
+    for problem in source_errors(passes):
+        stream.problems.add(problem)
+    trust, counts = Trust.of(stream), stream.problems.counts
+    kinds = [
+        PayloadCounts(
+            provider=key.provider,
+            name=key.name,
+            exact=tally[key]["exact"],
+            tail=tally[key]["tail"],
+            short=tally[key]["short"],
+            unknown=tally[key]["unknown"],
+            events=tally[key]["events"],
+            payload_bytes=tally[key]["payload_bytes"],
+            id=key.id,
+            version=key.version,
+            event=short_event(key.provider, key.name),
+        )
+        for key in sorted(tally)
+    ]
+    events, unknown = sum(kind.events for kind in kinds), sum(kind.unknown for kind in kinds)
+    numbers = {
+        "events": events,
+        "lost": trust.lost,
+        "stackless": trust.stackless,
+        "unknown": unknown,
+        **{severity: stream.problems.severities[severity] for severity in _SEVERITIES},
+    }
+    clauses = [f"{counted(events, 'event')}; {trust}", *_remarks(unknown, counts["broken-event-source"])]
+    facts = CheckFacts(
+        verdict="; ".join(clauses), ok=trust.ok, complete=trust.complete, losses_visible=trust.losses_visible
+    )
+    metrics = {name: Metric(number, "count") for name, number in numbers.items()}
+    common = {**common_parts(trace, CheckResult.name, QUESTION, trust), "facts": facts, "metrics": metrics}
+    return CheckResult(
+        **common,
+        kinds=ReportTable.of(PayloadCounts, kinds),
+        losses=loss_rows(stream.losses),
+        problems=problem_rows(stream.problems),
+        problem_kinds=ReportTable.of(ProblemKind, [ProblemKind(kind=k, count=n) for k, n in counts.items()]),
+    )
+
+
+def _remarks(unknown: int, broken: int) -> Iterator[str]:
+    """What says nothing of whether the trace is intact."""
+    if broken:
+        yield counted(broken, "event source could not be recorded", "event sources could not be recorded")
+    if unknown:
+        yield counted(unknown, "event has no layout and stays raw", "events have no layout and stay raw")
+
+
+def _count(rows: DecodedRows, tally: dict[EventKey, Counter[str]]) -> None:
+    """Add decoded rows. Payloads that fit exactly are counted without making records."""
+    events = np.bincount(rows.kind_indexes)
+    sizes = np.zeros(len(events), np.int64)
+    np.add.at(sizes, rows.kind_indexes, rows.sizes)
+    for index in np.flatnonzero(events).tolist():
+        counts = tally.setdefault(rows.kinds[index].key, Counter())
+        counts["events"] += int(events[index])
+        counts["exact"] += int(events[index])
+        counts["payload_bytes"] += int(sizes[index])
+    for place, payload in rows.single_payloads():
+        raw = isinstance(payload, RawPayload)
+        if raw or place in rows.tails:
+            counts = tally[rows.kind(place).key]
+            counts["exact"] -= 1
+            counts["tail" if not raw else "short" if place in rows.misfits else "unknown"] += 1
