@@ -11,6 +11,7 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
+from clrevents.analysis import read_samples
 from clrevents.schema.registry import ASYNC
 from clrevents.trace.event import Event
 
@@ -55,3 +56,32 @@ def test_sub_events_are_those_of_an_independent_reading(reading: Any) -> None:
                 found[event.thread_id].append({**row, "context": contexts[event.thread_id]})
         assert not [problem for problem in trace.problems if problem.severity != "note"]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "loops"),
+    [
+        ("async-runtime", 224),
+        ("async-runtime-least", 198),
+        ("async-runtime-both", 330),
+        ("async-state", 141),
+        ("async-state-least", 236),
+    ],
+)
+def test_samples_in_a_loop_have_the_stack_that_the_program_has(name: str, loops: int) -> None:
+    """Of every sample inside a planted loop, the program's methods are those of its truth, from the loop to `Main`."""
+    burns = json.loads((SHARED / "net11" / f"{name}.burns.json").read_text())
+    seen = 0
+    with clrevents.open(SHARED / "net11" / f"{name}.nettrace.gz") as trace:
+        samples = read_samples(trace, "ThreadSample")
+        columns = samples.time_ns.tolist(), samples.thread.tolist(), samples.stack.tolist()
+        for time, thread, stack in zip(*columns, strict=True):
+            number = samples.threads[thread].thread_id
+            inside = [b for b in burns if b["thread"] == number and b["start"] <= time <= b["end"]]
+            places = samples.values[samples.offsets[stack] : samples.offsets[stack + 1]].tolist()
+            if inside:
+                names = [samples.frames[place].name for place in places]
+                own = [n.partition("(")[0].rpartition(".")[2] for n in names if n.startswith("AsyncTree.")]
+                assert [n for n in own if n != "Burn"] == inside[0]["frames"], names
+                seen += 1
+    assert seen == loops

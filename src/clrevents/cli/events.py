@@ -27,6 +27,7 @@ from clrevents.cli.reading import (
 )
 from clrevents.errors import ErrorMode
 from clrevents.schema.registry import short_event
+from clrevents.trace import passes_of
 
 _LONG: Final = 300
 _LABELS: Final = 20
@@ -114,7 +115,9 @@ def command(
             found = islice(found, limit)
         try:
             with Output() as out:
-                out.lines(json_lines(found, names, stacks) if as_json else text_lines(found, stacks, raw, out))
+                out.lines(
+                    json_lines(found, names, stacks) if as_json else text_lines(found, stacks, raw, out, reading.trace)
+                )
         finally:
             del found
         return reading.finish(fail_on)
@@ -127,9 +130,15 @@ def json_lines(events: Iterable[clrevents.Event[Any]], names: bool, stacks: bool
     return map(EventJson(names=names, stacks=stacks).line, events)
 
 
-def text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, out: Output) -> Iterator[str]:
-    """One line per event, long values truncated (JSON has all); on a terminal the fields are wrapped and indented."""
+def text_lines(
+    events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, out: Output, trace: clrevents.Trace | None = None
+) -> Iterator[str]:
+    """One line per event, long values truncated (JSON has all); on a terminal the fields are wrapped and indented.
+
+    Stacks continue with what awaits them, as far as the trace tells.
+    """
     width = out.width
+    awaits = passes_of(trace).async_stacks if stacks and not raw and trace is not None else None
     for event in events:
         thread = event.thread_id if event.thread_id >= 0 else "?"
         name = safe(short_event(event.provider, event.name))
@@ -138,7 +147,10 @@ def text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, 
         yield first.replace(name, out.bold(name), 1)
         yield from more
         if stacks:
-            shown = map(hex, event.stack) if raw else (safe(str(frame)) for frame in event.frames)
+            frames = event.frames
+            if awaits is not None and trace is not None and event.stack:
+                frames = awaits.frames(trace.methods, event.stack, event.time_ns, event.thread_id, event.process_id)
+            shown = map(hex, event.stack) if raw else (safe(str(frame)) for frame in frames)
             yield from (f"    at {frame if width is None else shortened(frame, width - 7, 'name')}" for frame in shown)
 
 

@@ -41,7 +41,11 @@ def sampling_options(command: F) -> F:
     `include`, `exclude`; and `raw`, `group`, `fold`, `fold_kernel`, `my_code` and `artefacts`, how their stacks are
     shown."""
     for option in (
-        click.option("--artefacts", is_flag=True, help="Keep the runtime's suspension and exception-dispatch frames."),
+        click.option(
+            "--artefacts",
+            is_flag=True,
+            help="Keep the runtime's suspension and exception-dispatch frames, and those that dispatch async methods.",
+        ),
         click.option("--my-code", is_flag=True, help="Leave out frames of the runtime and the framework."),
         click.option(
             "--fold-kernel",

@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final, Literal, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
 
@@ -55,6 +56,9 @@ from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
 from clrevents.trace.found_problems import FoundProblems
 from clrevents.trace.scan import HeaderScan, scan_headers
+
+if TYPE_CHECKING:
+    from clrevents.symbols.async_stacks import AsyncStacks
 
 Order: TypeAlias = Literal["time", "file"]
 
@@ -316,6 +320,22 @@ class Passes:
                     layout = kind.info.layout
                 bodies.append(class_body(kind.key.name, kind.key.provider, kind.key.id, kind.key.version, layout))
         return bodies
+
+    @cached_property
+    def async_stacks(self) -> AsyncStacks | None:
+        """What ran on the threads, as the async profiler tells; None if the trace has nothing of it."""
+        # Loaded on demand: most commands name no stacks.
+        from clrevents.symbols.async_stacks import HEADERS, SELECTORS, AsyncStacks
+
+        selection = self.selection(SELECTORS)
+        scan = self.scan(raising=False)
+        if not any(scan.kind_counts[kind.index] for kind in selection.chosen(scan.kinds_by_name)):
+            return None
+        found = AsyncStacks()
+        with self.before_damage():
+            for chunk in self.chunks(self.columns(selection, headers=HEADERS)):
+                found.take(chunk)
+        return found
 
     # Passes over columns.
 

@@ -40,6 +40,7 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
 from clrevents.analysis.gathering.distant_times import near_ns
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.symbols.async_stacks import AsyncStacks
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.stacks import ResolvedStacks, resolve_stacks
 from clrevents.table.build import Column, ColumnType
@@ -81,6 +82,8 @@ class LateNaming(Protocol):
     def methods(self) -> Methods: ...
     @property
     def stacks(self) -> AddressStacks: ...
+    @property
+    def awaits(self) -> AsyncStacks | None: ...
 
 
 @frozen(eq=False, slots=False)

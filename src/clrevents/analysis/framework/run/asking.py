@@ -29,6 +29,7 @@ from clrevents.analysis.framework.vocabulary.marks import holes_of, stack_holes,
 from clrevents.analysis.gathering.distant_times import near_ns
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.errors import TraceError
+from clrevents.symbols.async_stacks import AsyncStacks
 from clrevents.symbols.methods import Methods, no_methods
 from clrevents.table.build import header_fields
 from clrevents.table.read import TableChunk
@@ -143,6 +144,10 @@ class _TraceNames:
     @cached_property
     def stacks(self) -> AddressStacks:
         return stacks_of(self.tables)
+
+    @property
+    def awaits(self) -> AsyncStacks | None:
+        return passes_of(self.trace).async_stacks
 
 
 def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
@@ -304,3 +309,8 @@ class _StreamNames:
     @cached_property
     def stacks(self) -> AddressStacks:
         return stacks_of_bytes(self.held, self.pointer_size)
+
+    @property
+    def awaits(self) -> AsyncStacks | None:
+        """Of a stream, nothing is known of what a thread has not written yet."""
+        return None

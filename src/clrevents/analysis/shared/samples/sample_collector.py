@@ -370,6 +370,7 @@ class SampleCollector(Collector[A_co]):
         samples = name_samples(
             *(name, shown, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts),
             running_told=running_told,
+            awaits=context.names.awaits,
         )
         if whole is not None and counts is not None:
             only = self._asked.thread_id

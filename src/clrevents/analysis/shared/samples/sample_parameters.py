@@ -55,7 +55,9 @@ class SampleParameters:
         False, "Show the kernel's frames of a stack as one: the system call, page fault or interrupt."
     )
     my_code: bool = MY_CODE
-    artefacts: bool = parameter(False, "Keep the runtime's suspension and exception-dispatch frames.")
+    artefacts: bool = parameter(
+        False, "Keep the runtime's suspension and exception-dispatch frames, and those that dispatch async methods."
+    )
     raw: bool = parameter(False, "Show names as the runtime writes them.")
 
     def check(self) -> None:

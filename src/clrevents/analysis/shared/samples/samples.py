@@ -76,6 +76,7 @@ from clrevents.analysis.shared.weights.weighing import (
 )
 from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import RUNTIME, SAMPLE
+from clrevents.symbols.async_stacks import AsyncStacks
 from clrevents.symbols.methods import Methods, no_methods
 from clrevents.symbols.native import check_kind
 from clrevents.symbols.stacks import resolve_stacks
@@ -435,8 +436,9 @@ def read_samples(
     often `throw;` rethrows it; and `ExceptionType` the same by type; `off-cpu` reads context switches of the Linux
     recorder, each weighted by the ns that its thread was off a processor. The window from `start` to before `end` clips
     a sample's time, so windows add up to the whole. The runtime's suspension and exception-dispatch frames are left
-    out, unless `artefacts` is true. With `logical`, stacks in tasks and in resumed awaits continue where these were
-    created, instead of in the thread pool.
+    out, and async methods are followed by those that await them where .NET 11's async profiler tells, unless
+    `artefacts` is true. With `logical`, stacks in tasks and in resumed awaits continue where these were created,
+    instead of in the thread pool.
 
     Raises KeyError for a field that the event lacks, ValueError for weights that are negative or meaningless, such as
     ids, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
@@ -587,7 +589,8 @@ def _named(
     names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
     # Where there are none, no pass for names: what failed to find samples is often damaged, and dear to read.
     methods = trace.methods if len(weighed.rows) else no_methods()
-    found = name_samples(event, weighed, methods, stacks, names, apart, artefacts, trails, running_told)
+    awaits = passes_of(trace).async_stacks if len(weighed.rows) else None
+    found = name_samples(event, weighed, methods, stacks, names, apart, artefacts, trails, running_told, awaits)
     return attrs.evolve(found, info=trace.info)
 
 
@@ -615,16 +618,20 @@ def name_samples(
     artefacts: bool = False,
     trails: TaskTrails | None = None,
     running_told: bool = True,
+    awaits: AsyncStacks | None = None,
 ) -> Samples:
     """Weighed events with their stacks, as names. `names` are those of threads.
 
     A stack is named as of its event's own time, also where a window cuts that time; if `apart`, only by code of its
-    event's process.
+    event's process. With `awaits`, stacks of async methods continue with what awaits these.
     """
     rows = weighed.rows
     threads, of = _sampled_threads(rows, names)
     processes = rows.process if apart else None
-    merged = merged_stacks(methods, resolve_stacks(methods, stacks.arrays, rows.stack_id, rows.time, processes))
+    arrays, ids = stacks.arrays, rows.stack_id
+    if awaits is not None and not artefacts:
+        arrays, ids = awaits.joined(methods, arrays, ids, rows.time, rows.thread, processes)
+    merged = merged_stacks(methods, resolve_stacks(methods, arrays, ids, rows.time, processes))
     timed, weight = weighed.gap is not None, weighed.weight
     state = None if not timed or rows.field is None else sampled_states(merged, rows.field, running_told)
     if weighed.away:
