@@ -268,7 +268,8 @@ LAYERS: Final = {
         ("compare", "doctor", "about"),
     ),
     "export": (
-        ("look", "sampled_calls", "protobuf_wire", "files"),
+        ("look", "sampled_calls", "protobuf_wire", "file_formats"),
+        ("files",),
         ("flame", "timeline"),
         ("page",),
     ),

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import clrevents
+from clrevents.export.file_formats import file_format
 from clrevents.export.look import Look
 from clrevents.export.timeline.firefox import FirefoxFile
 from clrevents.export.timeline.read_timeline import read_timeline
 from clrevents.export.timeline.timeline_file import write_timeline
-from clrevents.export.timeline.timeline_formats import timeline_format
 from clrevents.export.timeline.timeline_items import Instant, Placed, Stretch, Track
 from firefox_rules import check_profile
 from project_files import FIXTURES
@@ -150,4 +150,4 @@ def test_threads_of_several_processes() -> None:
 
 @pytest.mark.parametrize("name", ["a.firefox.json", "a.FIREFOX.json.gz", "a.firefox"])
 def test_file_names(name: str) -> None:
-    assert timeline_format(name) == "firefox"
+    assert file_format(name, "timeline") == "firefox"

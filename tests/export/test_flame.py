@@ -10,7 +10,8 @@ import pytest
 import clrevents
 from clrevents.analysis import read_samples
 from clrevents.analysis.shared.samples.samples import FlameFormat
-from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes, flame_format
+from clrevents.export.file_formats import file_format
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes
 from clrevents.export.look import Look
 from hand_made import Row, hand_made
 from project_files import fixture
@@ -37,7 +38,7 @@ ROWS: list[Row] = [(7, 5, ("a", "b"), False), (8, 3, ("a",), True), (7, 2, ("a",
     ],
 )
 def test_formats_by_name(name: str, format: str | None) -> None:
-    assert flame_format(name) == format
+    assert file_format(name, "flame") == format
 
 
 @pytest.mark.parametrize("format", FLAME_FORMATS)

@@ -15,13 +15,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
+from clrevents.cli import root
 from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, Column, ColumnType
 from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.export.files import formats
 from clrevents.export.files.buffered import TableFiles
 from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table
+from project_files import fixture
 
 LIST = ColumnType("list", (ColumnType("uint64"),))
 GROUP = ColumnType("struct", (STRING, TIMESTAMP, ColumnType("float64"), BINARY), ("Name", "When", "Share", "Id"))
@@ -258,3 +261,32 @@ def test_values_inside_groups() -> None:
     assert formats._values(group) == [value]
     listed = Column(ColumnType("list", (GROUP,)), 1, np.zeros(0, np.uint8), np.array([0, 1]), (group,))
     assert formats._values(listed) == [[value]]
+
+
+@pytest.mark.parametrize(
+    ("out", "near"),
+    [
+        ("gcs.cvs", ".csv"),
+        ("out.parqet", ".parquet"),
+        ("all.json", ".jsonl"),
+        ("app.pftrac", ".pftrace"),
+        ("gcs.csv.gz", ".csv"),
+        ("lake.2026-11", None),
+        ("lake", None),
+    ],
+)
+def test_a_suffix_that_is_nearly_one_is_a_mistake(out: str, near: str | None, tmp_path: Path) -> None:
+    """No folder of Parquet is meant by it. One that ends in / is a folder, whatever it is called."""
+    arguments = ["export", str(fixture("net8-sample")), "RequestStart", "-o"]
+    done = CliRunner().invoke(root, [*arguments, str(tmp_path / out)])
+    assert (done.exit_code == 0, (tmp_path / out).is_dir()) == (near is None, near is None), done.output
+    if near is not None:
+        assert f"did you mean {near!r}?" in done.output
+        assert CliRunner().invoke(root, [*arguments, f"{tmp_path / out}/"]).exit_code == 0
+        assert (tmp_path / out).is_dir()
+
+
+def test_a_flame_graph_names_the_suffix_that_was_meant(tmp_path: Path) -> None:
+    done = CliRunner().invoke(root, ["flame", str(fixture("net10-convoy")), "-o", str(tmp_path / "a.fodled")])
+    assert done.exit_code == 1
+    assert "did you mean '.folded'? Else use -f speedscope|folded|html|pprof" in done.output

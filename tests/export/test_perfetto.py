@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
+from clrevents.export.file_formats import file_format
 from clrevents.export.timeline.perfetto import PerfettoFile
 from clrevents.export.timeline.report_items import placed
-from clrevents.export.timeline.timeline_formats import timeline_format
 from clrevents.export.timeline.timeline_items import Instant, Item, Level, Placed, Stretch, ThreadName, Track
 from perfetto_reading import (
     INSTANT,
@@ -168,12 +168,12 @@ def test_lanes_are_used_again() -> None:
 
 @pytest.mark.parametrize("name", ["a.pftrace", "a.PFTRACE.gz", "trace.perfetto-trace"])
 def test_file_names(name: str) -> None:
-    assert timeline_format(name) == "perfetto"
+    assert file_format(name, "timeline") == "perfetto"
 
 
 @pytest.mark.parametrize("name", ["a.json", "pftrace", "a.nettrace", "a.pftrace.zip"])
 def test_names_of_other_files(name: str) -> None:
-    assert timeline_format(name) is None
+    assert file_format(name, "timeline") is None
 
 
 def test_only_the_events_that_were_asked_for() -> None:

@@ -38,15 +38,6 @@ from clrevents.cli.reading import (
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
 from clrevents.schema.registry import short_event
 
-_SUFFIXES: Final = {
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
-_HEAP: Final = ".heapsnapshot"
 _LISTED: Final = 8
 _TRACES: Final = (".nettrace", ".netperf")
 
@@ -120,8 +111,8 @@ def command(
     Each trace's folder also has _headers (a row per event), _stacks, and _trace.json with facts about the trace.
     Folders and files appear only when complete.
     """
+    from clrevents.export.file_formats import file_format
     from clrevents.export.files.tables import Options
-    from clrevents.export.timeline.timeline_formats import timeline_format
 
     files, selectors = _told_apart(things)
     single = _single(out)
@@ -132,12 +123,12 @@ def command(
         raise click.UsageError("--process takes one FILE: ids and names mean nothing in another trace")
     try:
         reading = Reading(files[0], errors, beside=beside, symbols=symbols, fail_on=fail_on)
-        if out.lower().endswith(_HEAP):
+        if file_format(out, "heap"):
             if len(files) != 1 or selectors or format or process:
                 raise click.UsageError(f"{out} takes one FILE, and neither NAME nor --format nor --process")
             refuse_overwriting(out, files[0])
             return _heap(reading, snapshot, Path(out), fail_on)
-        shown = timeline_format(out)
+        shown = file_format(out, "timeline")
         if shown is not None:
             if len(files) != 1 or format:
                 raise click.UsageError(f"{out} takes one FILE, and no --format")
@@ -212,7 +203,12 @@ def _single(out: str) -> str | None:
         raise click.UsageError("export writes files; use `clrevents events --json` for standard output")
     if out.endswith(("/", os.sep)) or os.path.isdir(out):
         return None
-    return _SUFFIXES.get(os.path.splitext(out)[1].lower())
+    from clrevents.export.file_formats import file_format, near_suffix
+
+    near = near_suffix(out, "table", "timeline", "heap")
+    if near is None or out.lower().endswith(near) or file_format(out, "timeline"):
+        return file_format(out, "table")
+    raise click.UsageError(f"{out} has the suffix of no file format; did you mean {near!r}? A folder's name ends in /")
 
 
 def _file(reading: Reading, selectors: tuple[str, ...], out: Path, options: Any, fail_on: FailOn) -> int:
@@ -263,9 +259,9 @@ def _timeline(
     fail_on: FailOn,
 ) -> int:
     from clrevents._util.outputs import whole_file
+    from clrevents.export.file_formats import VIEWERS
     from clrevents.export.look import Look
     from clrevents.export.timeline.timeline_file import write_timeline
-    from clrevents.export.timeline.timeline_formats import VIEWERS
 
     with reading:
         title = os.path.basename(reading.name)

@@ -8,7 +8,6 @@ from typing import Any, Final
 import click
 
 import clrevents
-from clrevents.analysis.shared.samples.samples import FlameFormat
 from clrevents.analysis.shared.weights.event_weights import OFF_CPU
 from clrevents.cli.output import safe, write_file
 from clrevents.cli.reading import (
@@ -24,7 +23,8 @@ from clrevents.cli.reading import (
 )
 from clrevents.cli.sampling import Chosen, in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
 from clrevents.errors import AmbiguousEventError, ErrorMode, UnknownEventError
-from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes, flame_format
+from clrevents.export.file_formats import file_format, near_suffix
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes
 from clrevents.export.look import Look
 
 _OPENS: Final[dict[str, str]] = {
@@ -52,7 +52,7 @@ _OPENS: Final[dict[str, str]] = {
 def command(
     file: str,
     out: str,
-    format: FlameFormat | None,
+    format: Any,
     merge_threads: bool,
     off_cpu: bool,
     beside: str | None,
@@ -90,9 +90,11 @@ def command(
     The sample profiler records each managed thread, running or waiting: widths are wall-clock time. --running and
     --waiting select one of these.
     """
-    format = format or flame_format(out)
+    format = format or file_format(out, "flame")
     if format is None:
-        raise click.UsageError(f"cannot tell the format of {out} by its suffix; use -f {'|'.join(FLAME_FORMATS)}")
+        near = near_suffix(out, "flame")
+        meant = f"; did you mean {near!r}? Else" if near else ";"
+        raise click.UsageError(f"cannot tell the format of {out} by its suffix{meant} use -f {'|'.join(FLAME_FORMATS)}")
     refuse_overwriting(out, file)
     if off_cpu and (event or weight):
         raise click.UsageError("--off-cpu is a weight of its own; use it without --by and --event")

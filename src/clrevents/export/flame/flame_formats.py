@@ -1,4 +1,4 @@
-"""Weighted stacks → a file for a viewer: the available formats, and the one that a file name means.
+"""Weighted stacks → a file for a viewer, in any of the available formats.
 
 Each format is a module with a function from samples to bytes, imported on use. Opens no file.
 """
@@ -21,18 +21,6 @@ _MODULES: Final[dict[FlameFormat, str]] = {
     "html": "flame_html",
     "pprof": "pprof",
 }
-_ENDINGS: Final[tuple[tuple[FlameFormat, tuple[str, ...]], ...]] = (
-    ("speedscope", (".json", ".speedscope")),
-    ("folded", (".folded", ".collapsed", ".txt")),
-    ("html", (".html", ".htm")),
-    ("pprof", (".pb", ".pprof", ".prof")),
-)
-
-
-def flame_format(name: str) -> FlameFormat | None:
-    """The format of a file with this name; None if its suffix is unknown."""
-    name = name.lower().removesuffix(".gz")
-    return next((format for format, endings in _ENDINGS if name.endswith(endings)), None)
 
 
 def flame_bytes(samples: Samples, format: FlameFormat, look: Look, pack: bool = False) -> bytes:

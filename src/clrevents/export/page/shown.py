@@ -23,7 +23,8 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.render.show import question_text
 from clrevents.analysis.shared.samples.calltree import CallTree, call_tree
 from clrevents.analysis.shared.samples.samples import FlameFormat, Samples
-from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes, flame_format
+from clrevents.export.file_formats import file_format
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes
 from clrevents.export.flame.flame_html import FlameCut, flame_page, render
 from clrevents.export.look import Look
 from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
@@ -115,7 +116,7 @@ def write_samples(
 ) -> None:
     """The file of a flame graph."""
     name = os.fspath(path)
-    chosen = format or flame_format(name)
+    chosen = format or file_format(name, "flame")
     if chosen not in FLAME_FORMATS:
         meant = (
             f"the suffix of {name!r} is not that of a known format" if format is None else f"unknown format {format!r}"

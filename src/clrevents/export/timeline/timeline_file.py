@@ -1,4 +1,4 @@
-"""A trace → a file with its timeline, in one of `timeline_formats`.
+"""A trace → a file with its timeline, in one of `TimelineFormat`.
 
 Events that were asked for besides are instants on the tracks of their threads, with their payloads as details. Each
 format's writer is imported on use. Opens no file.
@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import IO, Any, Final, NamedTuple, cast
 
+from clrevents.export.file_formats import TimelineFormat
 from clrevents.export.files.jsonl import EventJson
 from clrevents.export.look import Look, summary
 from clrevents.export.timeline.read_timeline import Timeline, read_timeline
-from clrevents.export.timeline.timeline_formats import TimelineFormat
 from clrevents.export.timeline.timeline_items import GROUPS, Instant, Placed, Track
 from clrevents.trace import Selector, Trace
 
