@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 import clrevents
-from clrevents.analysis.shared.weights.event_weights import OFF_CPU
+from clrevents.analysis.shared.weights.event_weights import CPU_TIME, OFF_CPU
 from clrevents.cli.output import safe, write_file
 from clrevents.cli.reading import (
     FailOn,
@@ -41,6 +41,7 @@ _OPENS: Final[dict[str, str]] = {
     "-f", "--format", "format", type=click.Choice(FLAME_FORMATS), help="Format of OUT. [default: by its suffix]"
 )
 @click.option("--merge-threads", is_flag=True, help="Merge all threads.")
+@click.option("--cpu", is_flag=True, help="Draw processor time, where the operating system's counts were recorded.")
 @click.option("--off-cpu", is_flag=True, help="Draw what threads were off a processor for; Linux recordings only.")
 @click.option("--logical", is_flag=True, help="Follow tasks and awaits to where they were created.")
 @with_option
@@ -54,6 +55,7 @@ def command(
     out: str,
     format: Any,
     merge_threads: bool,
+    cpu: bool,
     off_cpu: bool,
     beside: str | None,
     symbols: tuple[str, ...],
@@ -96,9 +98,10 @@ def command(
         meant = f"; did you mean {near!r}? Else" if near else ";"
         raise click.UsageError(f"cannot tell the format of {out} by its suffix{meant} use -f {'|'.join(FLAME_FORMATS)}")
     refuse_overwriting(out, file)
-    if off_cpu and (event or weight):
-        raise click.UsageError("--off-cpu is a weight of its own; use it without --by and --event")
-    weight = OFF_CPU if off_cpu else weight
+    own = [("--cpu", CPU_TIME)] * cpu + [("--off-cpu", OFF_CPU)] * off_cpu
+    if own and (event or weight or own[1:]):
+        raise click.UsageError(f"{own[-1][0]} is a weight of its own; use it without --cpu, --by and --event")
+    weight = own[0][1] if own else weight
     chosen = Chosen(**options)
     before, before_name, worst = None, "", 0
     if against is not None:

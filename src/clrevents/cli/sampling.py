@@ -20,7 +20,7 @@ from clrevents.analysis.shared.samples.samples import Samples, read_samples, sta
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE, certainty
 from clrevents.analysis.shared.weights.cpu_samples import ON_PROCESSOR
-from clrevents.analysis.shared.weights.event_weights import ALONE, OFF_CPU, event_and_weight
+from clrevents.analysis.shared.weights.event_weights import ALONE, CPU_TIME, OFF_CPU, event_and_weight
 from clrevents.cli.output import safe, say
 from clrevents.cli.reading import Reading, process_option
 from clrevents.export.look import summary
@@ -124,13 +124,13 @@ def samples_of(
     chosen: Chosen,
 ) -> Samples:
     """The samples selected by the options. Raises UsageError for invalid options, and if there are no samples."""
-    if weight not in (None, *ALONE) and event is None:
+    if weight not in (None, CPU_TIME, *ALONE) and event is None:
         raise click.UsageError("--by with a field requires --event: profiler samples are weighted by time")
     try:
         away = event is None and weight == OFF_CPU
         states = chosen_states(chosen.running, chosen.waiting, chosen.state, away)
         shape = chosen.shape()
-        if states is not None and (event or weight) and not away:
+        if states is not None and (event or weight not in (None, CPU_TIME)) and not away:
             raise click.UsageError("only profiler samples show whether a thread ran or waited")
         samples = read_samples(
             *(reading.trace, event, weight),
@@ -140,7 +140,7 @@ def samples_of(
             artefacts=chosen.artefacts,
             logical=chosen.logical,
         )
-        if states is not None and samples.on_processor:
+        if states is not None and samples.on_processor and not samples.by_counts:
             raise click.UsageError(ON_PROCESSOR)
         if states is not None and len(samples):
             samples = samples.in_states(*states)

@@ -31,7 +31,13 @@ def summary(samples: Samples) -> str:
     """The number of samples in words: `1,288 samples on 6 threads`, and how much of the time was not sampled."""
     if samples.off_processor:
         return f"{counted(samples.count, 'time')} off a processor of {counted(len(samples.threads), 'thread')}"
-    what = "sample" if samples.timed else "CPU sample" if samples.on_processor else f"{samples.event} event"
+    what = (
+        "sample"
+        if samples.timed or samples.by_counts
+        else "CPU sample"
+        if samples.on_processor
+        else f"{samples.event} event"
+    )
     text = f"{counted(samples.count, what)} on {counted(len(samples.threads), 'thread')}"
     if not samples.unsampled_total:
         return text

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.shared.samples.calltree import StackSums, stack_sums
 from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.analysis.shared.weights.event_weights import OFF_CPU
+from clrevents.analysis.shared.weights.event_weights import CPU_TIME, OFF_CPU
 from clrevents.export.look import Look, frame_names, thread_labels
 from clrevents.export.protobuf_wire import message, number, text, varint
 
@@ -38,16 +38,29 @@ _Strings: TypeAlias = Interned[str]
 
 
 def render(samples: Samples, look: Look) -> bytes:
-    """The message. Each sample has two values, its number of samples and its weight; threads are labels."""
+    """The message. Each sample has two values, its number of samples and its weight; threads are labels.
+
+    Where the operating system counted, processor time is a third one, and what viewers show first.
+    """
     strings: _Strings = Interned({"": 0})
     sums = stack_sums(samples, look.merge_threads)
-    what = "wall" if samples.timed else OFF_CPU if samples.off_processor else samples.event
+    counted = samples.counted if samples.timed else None
+    what = (
+        CPU_TIME
+        if samples.by_counts
+        else "wall"
+        if samples.timed
+        else OFF_CPU
+        if samples.off_processor
+        else samples.event
+    )
     parts = [
         message(
             _SAMPLE_TYPE,
             _value_type(strings, "samples" if samples.timed or samples.on_processor else "events", "count"),
         ),
         message(_SAMPLE_TYPE, _value_type(strings, what, samples.unit if samples.unit != "none" else "count")),
+        *([message(_SAMPLE_TYPE, _value_type(strings, CPU_TIME, "nanoseconds"))] if counted else []),
         *_samples(samples, sums, look, strings),
         *_modules(samples, strings),
         *_frames(samples, frame_names(samples, look), strings),
@@ -61,7 +74,7 @@ def render(samples: Samples, look: Look) -> bytes:
         end = samples.time_ns + (samples.weight.astype("int64") if samples.timed else 0)
         parts.append(number(_DURATION, int(end.max()) - int(samples.time_ns[0])))
     parts.append(message(_COMMENT, varint(strings[f"{look.title} ({look.producer})"])))
-    parts.append(number(_DEFAULT_TYPE, strings[what]))
+    parts.append(number(_DEFAULT_TYPE, strings[CPU_TIME if counted else what]))
     parts += [text(_STRINGS, one) for one in strings]
     return b"".join(parts)
 
@@ -74,12 +87,13 @@ def _samples(samples: Samples, sums: StackSums, look: Look, strings: _Strings) -
     ]
     stacks: dict[int, bytes] = {}
     columns = (sums.thread.tolist(), sums.stack.tolist(), sums.count.tolist(), sums.weight.tolist())
-    for thread, stack, count, weight in zip(*columns, strict=True):
+    used = None if sums.processor is None or not samples.timed else sums.processor.tolist()
+    for row, (thread, stack, count, weight) in enumerate(zip(*columns, strict=True)):
         locations = stacks.get(stack)
         if locations is None:
             packed = b"".join([ids[frame] for frame in samples.frame_ids(stack)])
             locations = stacks[stack] = message(_LOCATIONS, packed)
-        values = message(_VALUES, varint(count) + varint(round(weight)))
+        values = message(_VALUES, varint(count) + varint(round(weight)) + (b"" if used is None else varint(used[row])))
         yield message(_SAMPLE, locations + values + (b"" if thread < 0 else threads[thread]))
 
 

@@ -106,6 +106,7 @@ _GECKO_VERSION: Final = 36
 _MS: Final = 1e6
 _PORTION: Final = 1 << 13
 """How many items of an array become text at once."""
+_UNITS: Final = {"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"}
 _NO_ROWS: Final = np.zeros(0, dtype=np.int64)
 
 _Key = tuple[int | None, int | None]
@@ -176,7 +177,13 @@ class FirefoxFile:
     def _samples(self, key: _Key) -> dict[str, Any]:
         samples = self._timeline.samples
         rows = np.sort(np.concatenate([_NO_ROWS, *self._rows.get(key, ())]))
+        used = {}
+        if samples.counted is not None:
+            # What was used since the sample before.
+            spent, _ = samples.counted.of_samples(len(samples))
+            used = {"threadCPUDelta": np.append(0, spent[rows][:-1])[: len(rows)].tolist()}
         return {
+            **used,
             "stack": [self._stacks.of[stack] for stack in samples.stack[rows].tolist()],
             "time": (samples.time_ns[rows] / _MS).tolist(),
             "weight": (samples.weight[rows] / _MS).tolist(),
@@ -239,6 +246,7 @@ class FirefoxFile:
             "usesOnlyOneStackType": True,
             "sourceCodeIsNotOnSearchfox": True,
             "keepProfileThreadOrder": True,
+            **({"sampleUnits": _UNITS} if timeline.samples.counted is not None else {}),
         }
 
 

@@ -37,6 +37,9 @@ class CallNodes:
     exclusive: Weights
     samples: Ints
     deepest: int
+    processor: tuple[Ints, Ints] | None = None
+    """Inclusive and exclusive processor time; None where it was not counted."""
+    ready: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -97,11 +100,17 @@ def call_sides(samples: Samples, focus: Mask | None, depth: int | None = None) -
     sums = stack_sums(samples, merge_threads=True)
     held, above, below = call_paths(samples, sums.stack, focus, depth)
     stack, weight, count = sums.stack[held], sums.weight[held], sums.count[held]
-    own = weight if focus is None else np.where(focus[samples.values[samples.offsets[stack]]], weight, 0)
-    callers = _tree(samples, above, (weight, own, count))
+    mine = np.ones(len(held), dtype=np.bool_) if focus is None else focus[samples.values[samples.offsets[stack]]]
+    own = np.where(mine, weight, 0)
+    counts = None
+    if sums.processor is not None and sums.ready is not None:
+        counts = sums.processor[held], np.where(mine, sums.processor[held], 0), sums.ready[held]
+    callers = _tree(samples, above, (weight, own, count), counts)
     # Where the rest of a stack is left out, no node is its innermost one.
     ends = weight if depth is None else np.where(below.size > depth, 0, weight)
-    callees = _tree(samples, below, (weight, ends, count), alone=True)
+    if counts is not None:
+        counts = counts[0], counts[0] if depth is None else np.where(below.size > depth, 0, counts[0]), counts[2]
+    callees = _tree(samples, below, (weight, ends, count), counts, alone=True)
     return CallSides(callers, callees, weight.sum().item(), own.sum().item(), int(count.sum()))
 
 
@@ -128,13 +137,28 @@ def _stack_of(samples: Samples, places: Ints) -> Ints:
     return np.searchsorted(samples.offsets, places, side="right") - 1
 
 
-def _tree(samples: Samples, paths: CallPaths, weights: tuple[Weights, Weights, Ints], alone: bool = False) -> CallNodes:
-    """A tree from its stacks. With `alone`, exclusive weights are those of a node and not of what is below it too."""
+def _tree(
+    samples: Samples,
+    paths: CallPaths,
+    weights: tuple[Weights, Weights, Ints],
+    counts: tuple[Ints, Ints, Ints] | None,
+    alone: bool = False,
+) -> CallNodes:
+    """A tree from its stacks. With `alone`, exclusive weights are those of a node and not of what is below it too.
+
+    `counts` are the inclusive and exclusive processor time and the ready time of each stack.
+    """
     parent, frame = paths.parent, paths.frame
     sums = [sum_by(paths.node, column, len(parent)) for column in weights]
     inclusive, samples_of = summed_up(parent, sums[0]), summed_up(parent, sums[2])
     exclusive = sums[1] if alone else summed_up(parent, sums[1])
-    order, above, levels = _ordered(samples, parent, frame, inclusive)
+    used = wanted = None
+    if counts is not None:
+        spent, own, ready = (sum_by(paths.node, column, len(parent)) for column in counts)
+        exact = np.int64
+        used = summed_up(parent, spent).astype(exact), (own if alone else summed_up(parent, own)).astype(exact)
+        wanted = summed_up(parent, ready).astype(exact)
+    order, above, levels = _ordered(samples, parent, frame, inclusive if used is None else used[0])
     return CallNodes(
         parent=above,
         depth=levels,
@@ -143,6 +167,8 @@ def _tree(samples: Samples, paths: CallPaths, weights: tuple[Weights, Weights, I
         exclusive=exclusive[order],
         samples=samples_of[order].astype(np.int64),
         deepest=int(paths.size.max(initial=0)),
+        processor=None if used is None else (used[0][order], used[1][order]),
+        ready=None if wanted is None else wanted[order],
     )
 
 

@@ -18,7 +18,7 @@ from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, TreeShape, column, row
 from clrevents.analysis.reports.callers.call_sides import CallNodes, CallPaths, CallSides, call_paths, call_sides
-from clrevents.analysis.shared.samples.hot import HotMethod, hottest
+from clrevents.analysis.shared.samples.hot import HotMethod, counted_columns, hottest
 from clrevents.analysis.shared.samples.name_patterns import matched, name_patterns
 from clrevents.analysis.shared.samples.sample_collector import (
     SAMPLE_METRICS,
@@ -44,6 +44,15 @@ class CallNode(Row):
         "The inclusive weight as a share of the method's; null if the method's is 0.",
         share_of=("inclusive_ns", "inclusive_bytes", "inclusive"),
         importance=1,
+    )
+    inclusive_processor_ns: DurationNs | None = column(
+        "As `inclusive_ns`, in processor time, estimated from counts; null unless the operating system's counts were "
+        "recorded.",
+        importance=1,
+    )
+    processor_ns: DurationNs | None = column("As `exclusive_ns`, in processor time; null unless it was counted.")
+    ready_ns: DurationNs | None = column(
+        "How long threads on this path wanted a processor and had none, estimated; null unless it was counted."
     )
     inclusive_ns: DurationNs | None = column(
         "Among callers, the method's time on this path; among callees, the callee's own time and that of everything "
@@ -75,6 +84,15 @@ class CalledMethod(Row):
     module: CodeName | None = column("The module; null if unknown.")
     samples: Count = column("How many samples or events were taken in it.")
     inclusive_samples: Count = column("How many were taken in it or in methods it called.")
+    processor_ns: DurationNs | None = column(
+        "Its own processor time, estimated from what the operating system counted; null unless it did."
+    )
+    inclusive_processor_ns: DurationNs | None = column(
+        "Its processor time, including everything it called; null unless it was counted."
+    )
+    ready_ns: DurationNs | None = column(
+        "How long threads in it wanted a processor and had none, estimated; null unless it was counted."
+    )
     inclusive_ns: DurationNs | None = column(
         "Its time, including everything it called; null if the weights are not times."
     )
@@ -131,6 +149,8 @@ class CallersReport(Answer[CallersFacts]):
 
 
 _ANY: Final = "*"
+_COUNTED: Final = ("processor_ns", "inclusive_processor_ns", "ready_ns")
+"""What is said of methods; their intervals are in `top`."""
 _SHOWN: Final = 3
 _SIMILAR: Final = 0.5
 _METRICS: Final = (
@@ -205,11 +225,16 @@ class CallersCollector(SampleCollector[CallersReport]):
         labels = [*((frame.name, frame.raw, frame.module) for frame in frames), one]
         places = np.where(nodes.frame < 0, len(frames), nodes.frame)
         whole = nodes.inclusive[:1].sum()
+        none = [None] * len(nodes)
+        used, own = (none, none) if nodes.processor is None else nodes.processor
         values: dict[str, Any] = {
             "node": np.arange(len(nodes)),
             "parent_node": [None if above < 0 else above for above in nodes.parent.tolist()],
             "depth": nodes.depth,
             "share": nodes.inclusive / whole if whole else [None] * len(nodes),
+            "inclusive_processor_ns": used,
+            "processor_ns": own,
+            "ready_ns": none if nodes.ready is None else nodes.ready,
             **found.columns("inclusive", nodes.inclusive),
             **found.columns("exclusive", nodes.exclusive),
             "samples": nodes.samples,
@@ -225,6 +250,7 @@ class CallersCollector(SampleCollector[CallersReport]):
             "module": [hot.module or None for hot in methods],
             "samples": [hot.samples for hot in methods],
             "inclusive_samples": [hot.inclusive_samples for hot in methods],
+            **{name: held for name, held in counted_columns(methods).items() if name in _COUNTED},
             **found.columns("inclusive", [hot.inclusive for hot in methods]),
             **found.columns("exclusive", [hot.exclusive for hot in methods]),
             "lossy": [found.lossy] * len(methods),
@@ -271,6 +297,7 @@ REPORT: Final = ReportDeclaration(
     beside=("callees",),
     parameters=CallersParameters,
     shown=(
+        *("inclusive_processor_ns", "processor_ns", "ready_ns"),
         *("share", "inclusive_ns", "exclusive_ns", "inclusive_bytes", "exclusive_bytes", "inclusive", "exclusive"),
         *("samples", "name"),
     ),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
-from clrevents.analysis.gathering.groups import groups, sum_by
+from clrevents.analysis.gathering.groups import changes, groups, sum_by
 from clrevents.analysis.shared.processor.thread_windows import ThreadWindows, portion
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -102,7 +102,9 @@ def divided(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints, method
     busy = took * fractions[group]
     idle = (sum_by(window, busy, len(windows))[window] <= 0) & (method != NOTHING)
     busy[idle] = took[idle]
-    used, wanted = (_shared(window, busy, amount) for amount in (windows.processor, windows.ready))
+    some = np.flatnonzero(busy > 0)
+    sample, window, low, high = (column[some] for column in (sample, window, low, high))
+    used, wanted = (_shared(window, busy[some], amount) for amount in (windows.processor, windows.ready))
     return Divided(sample, low, high, used, wanted, window, windows.processor[window])
 
 
@@ -148,15 +150,14 @@ def _fractions(used: Ints, window: Ints, group: Ints, took: Floats) -> Floats:
 
 
 def _shared(window: Ints, share: Floats, amount: Ints) -> Ints:
-    """The amount of each window by the shares of its pieces, in whole ns whose sum it is."""
+    """The amount of each window by the shares of its pieces, which are above 0, in whole ns whose sum it is."""
+    if not len(window):
+        return np.zeros(0, dtype=np.int64)
+    first = changes(window)
     before = np.cumsum(share) - share
-    first = np.searchsorted(window, np.arange(len(amount)), side="left")
-    begun = np.where(first < len(before), before[np.minimum(first, max(len(before) - 1, 0))] if len(before) else 0, 0)
-    whole = sum_by(window, share, len(amount))
-    part = np.where(whole[window] > 0, (before - begun[window]) / np.where(whole[window] > 0, whole[window], 1), 0)
+    # From where in its window a piece's part reaches: the next one's begins there, or it is the last.
+    part = (before - before[first][np.cumsum(first) - 1]) / sum_by(window, share, len(amount))[window]
     low = np.floor(amount[window] * np.clip(part, 0, 1)).astype(np.int64)
-    high = np.append(low[1:], 0)
-    last = np.append(window[1:] != window[:-1], True)[: len(window)]
-    high = np.where(last, amount[window], high)
-    found: Ints = np.where(whole[window] > 0, np.maximum(high - low, 0), 0)
-    return found
+    last = np.append(first[1:], True)
+    found: Ints = np.where(last, amount[window], np.append(low[1:], 0)) - low
+    return np.maximum(found, 0)

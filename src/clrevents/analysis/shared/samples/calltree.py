@@ -22,7 +22,8 @@ _MOST: Final = int(np.iinfo(np.int64).max)
 class StackSums:
     """The total weight of each stack, by thread (-1 if threads are merged), in order of first appearance.
 
-    `count` is of samples; `external` the weight of those in native code or waiting (0 where it is not known).
+    `count` is of samples; `external` the weight of those in native code or waiting (0 where it is not known);
+    `processor` and `ready` are what was counted, None where nothing was.
     """
 
     thread: Ints
@@ -30,6 +31,8 @@ class StackSums:
     weight: Weights
     count: Ints
     external: Weights
+    processor: Ints | None = None
+    ready: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.stack)
@@ -80,7 +83,11 @@ def stack_sums(samples: Samples, merge_threads: bool = False) -> StackSums:
     external = sum_by(place[of], np.where(outside, samples.weight, 0), len(keys))
     count = np.bincount(place[of][~samples.unsampled], minlength=len(keys)).astype(np.int64)
     at = first[order]
-    return StackSums(thread[at], samples.stack[at], weight, count, external)
+    counted = samples.counted
+    if counted is None:
+        return StackSums(thread[at], samples.stack[at], weight, count, external)
+    used, wanted = (sum_by(place[of], column, len(keys)) for column in counted.of_samples(len(samples)))
+    return StackSums(thread[at], samples.stack[at], weight, count, external, used, wanted)
 
 
 def call_tree(samples: Samples, merge_threads: bool = False) -> CallTree:

@@ -62,7 +62,7 @@ from clrevents.analysis.shared.weights.allocation_events import (
     best_source,
 )
 from clrevents.analysis.shared.weights.cpu_samples import CPU, CPU_COLUMNS, CPU_EVENT, cpu_field, weigh_cpu
-from clrevents.analysis.shared.weights.event_weights import OFF_CPU, event_and_weight, left_out, under_texts
+from clrevents.analysis.shared.weights.event_weights import CPU_TIME, OFF_CPU, event_and_weight, left_out, under_texts
 from clrevents.analysis.shared.weights.weighing import (
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
@@ -172,8 +172,13 @@ class Samples:
 
     @property
     def on_processor(self) -> bool:
-        """Whether these are CPU samples, and weigh time."""
-        return self.event == CPU_EVENT[1] and self.unit == "nanoseconds"
+        """Whether these weigh processor time: as CPU samples, or by counts."""
+        return self.by_counts or (self.event == CPU_EVENT[1] and self.unit == "nanoseconds")
+
+    @property
+    def by_counts(self) -> bool:
+        """Whether these are the profiler's samples, each weighted by its part of the counted processor time."""
+        return self.counted is not None and not self.timed
 
     @property
     def cut_total(self) -> int | float:
@@ -316,6 +321,18 @@ class Samples:
         found = divided(windows, ids[self.thread], self.time_ns, self._end_ns, method)
         return attrs.evolve(self, counted=found)
 
+    def by_processor(self) -> Samples:
+        """The same weighted by the counted processor time, without those that have none.
+
+        Raises ValueError where processor time was not counted.
+        """
+        if self.counted is None:
+            raise ValueError("the trace has no counts of processor time: record it on Linux with clrevents collect")
+        used, _ = self.counted.of_samples(len(self))
+        kept = np.flatnonzero(used > 0)
+        made = self._only(kept, MergedStacks(self.stack, self.offsets, self.values, self.frames))
+        return attrs.evolve(made, weight=used[kept], timed=False)
+
     @property
     def _end_ns(self) -> Ints:
         """Until when each of the profiler's holds."""
@@ -434,15 +451,19 @@ def read_samples(
     is the outermost frame of the stack. Without an event, the weight `alloc` reads allocations from the best source in
     the trace, each weighted by the bytes that it represents; `exceptions` reads thrown exceptions, each once however
     often `throw;` rethrows it; and `ExceptionType` the same by type; `off-cpu` reads context switches of the Linux
-    recorder, each weighted by the ns that its thread was off a processor. The window from `start` to before `end` clips
-    a sample's time, so windows add up to the whole. The runtime's suspension and exception-dispatch frames are left
-    out, and async methods are followed by those that await them where .NET 11's async profiler tells, unless
-    `artefacts` is true. With `logical`, stacks in tasks and in resumed awaits continue where these were created,
-    instead of in the thread pool.
+    recorder, each weighted by the ns that its thread was off a processor; `cpu` reads the sample profiler's, each
+    weighted by its part of the processor time that the operating system counted, an estimate. The window from `start`
+    to before `end` clips a sample's time, so windows add up to the whole. The runtime's suspension and
+    exception-dispatch frames are left out, and async methods are followed by those that await them where .NET 11's
+    async profiler tells, unless `artefacts` is true. With `logical`, stacks in tasks and in resumed awaits continue
+    where these were created, instead of in the thread pool.
 
     Raises KeyError for a field that the event lacks, ValueError for weights that are negative or meaningless, such as
-    ids, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
+    ids, and for `cpu` where nothing was counted, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
     """
+    if event is None and weight == CPU_TIME:
+        every = read_samples(trace, thread_id=thread_id, start=start, end=end, artefacts=artefacts, logical=logical)
+        return every.by_processor()
     leave = left_out(event, weight)
     if event is None:
         event, weight = event_and_weight(weight)

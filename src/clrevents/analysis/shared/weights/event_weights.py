@@ -26,6 +26,8 @@ QUANTITIES: Final = {ALLOC: "allocated.bytes", "exceptions": "exceptions.thrown"
 """What all weights together are, by word: the quantity that other reports' metrics declare."""
 OFF_CPU: Final = "off-cpu"
 """The word for time off a processor as a weight."""
+CPU_TIME: Final = "cpu"
+"""The word for counted processor time as a weight of the profiler's samples."""
 AMOUNTS: Final = (ALLOC, OFF_CPU, *(word for word, (_, field) in WORDS.items() if field is None))
 """The weights that need no event and are amounts."""
 ALONE: Final = (ALLOC, OFF_CPU, *WORDS)

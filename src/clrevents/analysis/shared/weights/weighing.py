@@ -35,6 +35,10 @@ CAVEAT: Final = (
     "processor time"
 )
 """How to read the weights of the sample profiler."""
+COUNTED_CAVEAT: Final = (
+    "the operating system counted the processor time of each thread; its division among samples is an estimate"
+)
+"""How to read what was counted."""
 
 _EXTERNAL: Final = 1
 _NEVER: Final = -1
