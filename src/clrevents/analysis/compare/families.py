@@ -8,6 +8,8 @@ from typing import Final
 
 from clrevents._util.value_classes import frozen
 
+PROCESSOR: Final = "processor time of methods"
+PROCESSOR_INCLUSIVE: Final = "processor time of methods and callees"
 EXCLUSIVE: Final = "methods"
 INCLUSIVE: Final = "methods and callees"
 MODULES: Final = "modules"
@@ -40,6 +42,9 @@ class RowFamily:
 
 
 FAMILIES: Final[Mapping[str, RowFamily]] = {
+    # What repeats on a noisy machine comes first.
+    PROCESSOR: RowFamily("threads", ("processor_total",), always=True),
+    PROCESSOR_INCLUSIVE: RowFamily("threads", ("processor_total",), always=True, part_of=PROCESSOR),
     EXCLUSIVE: RowFamily("threads", always=True),
     INCLUSIVE: RowFamily("threads", always=True, part_of=EXCLUSIVE),
     BY_STATE: RowFamily("threads", ("running_total",), part_of=EXCLUSIVE),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.compare.block_statistics import Floats
 from clrevents.analysis.compare.families import COUNTERS, HEAP_PATHS, HEAP_TYPES, TYPES
 from clrevents.analysis.compare.measured import Amount, Measured
-from clrevents.analysis.compare.stack_rows import method_rows, state_rows
+from clrevents.analysis.compare.stack_rows import method_rows, processor_rows, state_rows
 from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
@@ -143,7 +143,7 @@ def measured(trace: Trace) -> Measured:
         for name in names
         for declared in compared_metrics(name)
     ]
-    rows = [*method_rows(samples, blocks), *state_rows(samples, blocks)]
+    rows = [*processor_rows(samples, blocks), *method_rows(samples, blocks), *state_rows(samples, blocks)]
     rows += type_rows(trace, answers["alloc"], allocated, blocks)
     for name in names:
         for declared in find_report(name).compared:

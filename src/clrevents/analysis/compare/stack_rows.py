@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+import attrs
 import numpy as np
 
 from clrevents.analysis.compare.block_statistics import Floats
@@ -21,6 +22,8 @@ from clrevents.analysis.compare.families import (
     INCLUSIVE,
     MODULES,
     MODULES_INCLUSIVE,
+    PROCESSOR,
+    PROCESSOR_INCLUSIVE,
 )
 from clrevents.analysis.compare.measured import Amount
 from clrevents.analysis.compare.time_blocks import Ints, TimeBlocks
@@ -69,6 +72,15 @@ def method_rows(
         methods = np.unique(of[samples.values[samples.offsets[stack] : samples.offsets[stack + 1]]])
         held[np.ix_(methods, at)] += sums
     yield from rows(families[1], held)
+
+
+def processor_rows(samples: Samples, blocks: TimeBlocks) -> Iterator[Amount]:
+    """The same of methods in processor time; none where it was not counted."""
+    if samples.counted is None:
+        return
+    renamed = {EXCLUSIVE: PROCESSOR, INCLUSIVE: PROCESSOR_INCLUSIVE}
+    for row in method_rows(samples.by_processor(), blocks, evidence="counted"):
+        yield attrs.evolve(row, family=renamed[row.family])
 
 
 def state_rows(samples: Samples, blocks: TimeBlocks) -> Iterator[Amount]:
