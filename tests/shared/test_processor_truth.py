@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import clrevents
+from clrevents.analysis.shared.samples.hot import hottest
 from clrevents.analysis.shared.samples.samples import read_samples
-from processor_counts import CAPTURES, PARTS, counted, readings, truth
+from processor_counts import CAPTURES, COUNTS, PARTS, counted, readings, truth
+from project_files import ROOT
 from thread_tiles import tiles
 
 pytestmark = pytest.mark.shared
@@ -114,3 +116,22 @@ def test_the_first_line_says_what_was_used(traces: dict[str, clrevents.Trace]) -
             "8.09 of 9.70 processor-seconds (83.4 %), compilation 2.73 %, the sampler 4.50 %; "
             "threads waited 32.2 s for a processor"
         )
+
+
+def test_the_page_has_the_errors(traces: dict[str, clrevents.Trace]) -> None:
+    """The table of the page. Without counts, samples in code that runs or is native are the best guess."""
+    lines = []
+    for capture in CAPTURES:
+        true = truth(capture)
+        with clrevents.open(COUNTS / f"{capture}.nettrace.gz") as trace:
+            busy = hottest(read_samples(trace).in_states("running", "native"))
+        guess = {hot.name.removeprefix("Work.").partition("(")[0]: int(hot.inclusive) for hot in busy}
+        guess["Multiply"] -= guess["Locked"]
+        found = parts(traces[capture].report("top"))
+        errors = [
+            sum(abs(one.get(part, 0) - true[part]) for part in PARTS) / true.total()
+            for one in (guess, {part: value for part, (value, _) in found.items()})
+        ]
+        lines.append(f"| {capture} | {true.total() / 1e9:.1f} s | {errors[0]:.0%} | {errors[1]:.1%} |")
+    print("\n".join(lines))
+    assert "\n".join(lines) in (ROOT / "docs" / "processor-time.md").read_text()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from clrevents._util.units import digits, duration_text, share_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
@@ -32,7 +34,8 @@ def _ready(case: Case, limit: float) -> Verdict:
         return Clear(title, evidence)
     blamed, more = _blamed(case, whole)
     rows = case.rows("threads", "threads")
-    worst = int(rows.numbers("ready_ns").argmax())
+    ready_ns = np.where(np.array(rows.column("role").tolist()) == "sampler", 0, rows.numbers("ready_ns"))
+    worst = int(ready_ns.argmax())
     name = next(filter(None, (rows.column(column).tolist()[worst] for column in ("name", "thread_name"))), None)
     return Ailment(title + blamed, int(wanted), "ns", (*evidence, *more), share, name)
 
