@@ -85,3 +85,17 @@ def test_samples_in_a_loop_have_the_stack_that_the_program_has(name: str, loops:
                 assert [n for n in own if n != "Burn"] == inside[0]["frames"], names
                 seen += 1
     assert seen == loops
+
+
+def test_what_was_not_written_before_the_end_is_said_in_one_sentence() -> None:
+    """A program of 0.8 s: only the metadata was written."""
+    with clrevents.open(SHARED / "net11" / "async-runtime-short.nettrace.gz") as trace:
+        notes = [note for note in trace.report("top").notes if note.id == "unknown-awaits"]
+        samples = read_samples(trace)
+        resuming = "Continuation_Wrapper_", "MoveNextAsDispatcher("
+        wrapped = [n for n, frame in enumerate(samples.frames) if any(name in frame.name for name in resuming)]
+        stacks = zip(samples.offsets[:-1].tolist(), samples.offsets[1:].tolist(), strict=True)
+        ends = [bool(set(wrapped) & set(samples.values[first:last].tolist())) for first, last in stacks]
+        expected = sum(ends[stack] for stack in samples.stack.tolist())
+    assert [note.numbers["stacks"] for note in notes] == [expected]
+    assert expected == 298

@@ -161,6 +161,8 @@ def say_what_is_missing(samples: Samples) -> None:
     """Reports callers and names that are missing from the trace, and how to record names next time."""
     if samples.cut_text is not None:
         say(samples.cut_text)
+    if samples.unawaited_text is not None:
+        say(samples.unawaited_text)
     if samples.advice is not None:
         nameless = samples.nameless
         frames = counted(len(samples.frames), "frame")

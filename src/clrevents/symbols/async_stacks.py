@@ -242,6 +242,12 @@ class AsyncStacks:
         return depth, above[above != 0]
 
 
+def resumes(name: str) -> bool:
+    """Whether a frame of this name resumes an async method, as the async profiler has it done: its stack goes on there
+    in the dispatcher, not in what awaits the method."""
+    return _WRAPPER.match(name) is not None or _DISPATCHER.match(name) is not None
+
+
 def _place(names: list[str], context: _Context) -> tuple[int, int] | None:
     """How many frames come before the machinery, and the place of the last of them in the context's stack."""
     for depth, name in enumerate(names):

@@ -86,6 +86,7 @@ def joined_samples(each: Sequence[Samples]) -> Samples:
         advice=next((samples.advice for samples in each if samples.advice), None),
         state=None,
         cut=np.concatenate([np.zeros(len(one), np.bool_) if one.cut is None else one.cut for one in each]),
+        unawaited=None,
     )
 
 

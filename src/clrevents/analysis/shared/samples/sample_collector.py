@@ -469,6 +469,9 @@ def _notes(samples: Samples, tables: tuple[str, ...], of_processors: bool) -> tu
     if samples.cut is not None and samples.cut_text is not None:
         numbers = {"stacks": int(samples.cut.sum()), "weight": samples.cut_total}
         found.append(Note("cut-stacks", "warning", samples.cut_text, (*tables, "cut_total"), numbers))
+    if samples.unawaited is not None and samples.unawaited_text is not None:
+        numbers = {"stacks": int(samples.unawaited.sum()), "weight": samples.weight_of(samples.unawaited)}
+        found.append(Note("unknown-awaits", "warning", samples.unawaited_text, tables, numbers))
     if samples.advice is not None:
         nameless = samples.nameless
         frames = counted(len(samples.frames), "frame")

@@ -76,7 +76,7 @@ from clrevents.analysis.shared.weights.weighing import (
 )
 from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import RUNTIME, SAMPLE
-from clrevents.symbols.async_stacks import AsyncStacks
+from clrevents.symbols.async_stacks import AsyncStacks, resumes
 from clrevents.symbols.methods import Methods, no_methods
 from clrevents.symbols.native import check_kind
 from clrevents.symbols.stacks import resolve_stacks
@@ -158,6 +158,8 @@ class Samples:
     """Whether these are times of threads off a processor, by context switches."""
     cut: NDArray[np.bool_] | None = None
     """Which have as many frames as a runtime writes: their callers further out are missing. None if none has."""
+    unawaited: NDArray[np.bool_] | None = None
+    """Which end in a dispatcher of async methods, because it is unknown what awaits these. None if none does."""
     counted: Divided | None = None
     """What the operating system counted of their threads' processor time, divided among them; None if it did not."""
 
@@ -195,6 +197,19 @@ class Samples:
             f"the runtime cut {counted(int(self.cut.sum()), 'stack')} ({share} of the weight), which have as many "
             "frames as it writes: methods further out are missing, so that inclusive weights are too low and calls "
             "seem to begin in the middle"
+        )
+
+    @property
+    def unawaited_text(self) -> str | None:
+        """Where stacks do not go on in what awaits their method; None if all do that can."""
+        if self.unawaited is None or not self.unawaited.any():
+            return None
+        stacks = counted(int(self.unawaited.sum()), "stack")
+        share = share_text(self.weight_of(self.unawaited) / self.total if self.total else 0)
+        return (
+            f"what awaits the resumed async method is unknown in {stacks} ({share} of the weight), which end in the "
+            "dispatcher: threads had not written it when the recording stopped, the async profiler's resume call "
+            "stacks were not recorded, or the frames do not show which method it is"
         )
 
     @property
@@ -303,6 +318,7 @@ class Samples:
             external=None if self.external is None else self.external[kept],
             state=None if self.state is None else self.state[kept],
             cut=None if self.cut is None else self.cut[kept],
+            unawaited=None if self.unawaited is None else self.unawaited[kept],
             counted=None if self.counted is None else self.counted.only(kept, len(self)),
         )
 
@@ -662,6 +678,7 @@ def name_samples(
         state = states[merged.of].astype(np.int8)
     # Only the runtime cuts stacks: the Linux recorder, whose traces hold many processes, unwinds them itself.
     cut = cut_stacks(np.diff(merged.offsets))[merged.of] & (not apart)
+    unawaited = np.zeros(len(merged.of), dtype=np.bool_) if artefacts else _unawaited(merged)
     merged = merged if artefacts else folded(merged)
     if trails is not None:
         merged = used(trails.joined(merged, rows.time, rows.thread, rows.process))
@@ -669,6 +686,7 @@ def name_samples(
         merged = used(under_texts(merged, rows.field, rows.texts))
     if weighed.unsampled is not None and weighed.unsampled.any():
         cut &= ~weighed.unsampled
+        unawaited &= ~weighed.unsampled
         merged = _with_unsampled(merged, weighed.unsampled)
     lacking = any(frame.reason == _NO_RUNDOWN for frame in merged.frames)
     return Samples(
@@ -689,7 +707,15 @@ def name_samples(
         state=state,
         off_processor=weighed.away,
         cut=cut if cut.any() else None,
+        unawaited=unawaited if unawaited.any() else None,
     )
+
+
+def _unawaited(merged: MergedStacks) -> NDArray[np.bool_]:
+    """Which uses end in a dispatcher of async methods."""
+    frames = np.array([frame.reason is None and resumes(frame.name) for frame in merged.frames], dtype=np.bool_)
+    stacks = np.repeat(np.arange(len(merged.offsets) - 1), np.diff(merged.offsets))[frames[merged.values]]
+    return np.isin(merged.of, stacks)
 
 
 def _with_unsampled(merged: MergedStacks, unsampled: NDArray[np.bool_]) -> MergedStacks:
