@@ -13,8 +13,8 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -35,6 +35,7 @@ from clrevents.cli.output import Output, say
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.child import Child
 from clrevents.diagnostics.dotnet_process import Process
+from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.profiles import PROFILES, Profile
 from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
@@ -45,6 +46,11 @@ if TYPE_CHECKING:
 
 _UNREADABLE, _INCOMPLETE, _INTERRUPTED = 2, 3, 130
 _CLEAR: Final = "\r\x1b[K"
+_LONGEST_INTERVAL: Final = 2147
+"""Milliseconds between samples. The runtime keeps nanoseconds in 32 bits; with more it samples without any pause."""
+_ROUNDING: Final = 1e-6
+_PACED_SINCE: Final = 10
+"""The first major version of .NET of which some know that variable."""
 
 
 @click.command(name="collect", context_settings={"allow_interspersed_args": False})
@@ -113,6 +119,12 @@ _CLEAR: Final = "\r\x1b[K"
 )
 @processor_option
 @click.option(
+    "--sample-interval",
+    type=DurationType(),
+    metavar="TIME",
+    help="With COMMAND: the time between two samples of stacks, such as 10ms; .NET 11, late .NET 10. [default: 1ms]",
+)
+@click.option(
     "--resume-runtime/--no-resume-runtime",
     "resume",
     default=True,
@@ -141,6 +153,7 @@ def command(
     after: float,
     stop_within: float,
     processor: float | None,
+    sample_interval: float | None,
     resume: bool,
     show_child_io: bool,
     list_profiles: bool,
@@ -175,6 +188,7 @@ def command(
         watch = None if until is None else Watch.parse(until)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    pace = {} if sample_interval is None else _pace(sample_interval, program)
     profile = asked_profile(profiles, reports, providers, keywords, level)
     if watch is not None:
         profile = _with_watched(profile, watch)
@@ -188,7 +202,7 @@ def command(
         if program:
             if (live_process, name, port) != (None, None, None):
                 raise click.UsageError("give either a program to start, or one of -p, -n and --diagnostic-port")
-            return _record_child(stack, program, settings, plan, out, profile, stops)
+            return _record_child(stack, program, pace, settings, plan, out, profile, stops)
         process, dialled = stack.enter_context(chosen_process(live_process, name, port, stops))
         recorder, files = _recorded(process, dialled and resume, settings, plan, out, stops)
         return _told(recorder, files, profile.reports[0] if profile.reports else "info", stops)
@@ -236,18 +250,21 @@ def _recorded(
 def _record_child(
     stack: ExitStack,
     program: Sequence[str],
+    variables: Mapping[str, str],
     settings: SessionSettings,
     plan: RecordingPlan,
     out: str | None,
     profile: Profile,
     stops: StopCount,
 ) -> int:
-    child = stack.enter_context(Child(program))
+    child = stack.enter_context(Child(program, variables))
     stops.listeners.append(lambda number: _pass_on(child, number))
     process = child.wait_for_runtime(lambda: stops.count > 0)
     if process is None:
         child.end()
         return _INTERRUPTED
+    if variables:
+        _warn_of_pace(process)
     name = Path(next((word for word in program if word.endswith(".dll")), program[0])).stem
     recorder = Recorder(process, settings, _paths(out, name, plan.rotate is not None), plan, lambda: stops.count)
     recorder.start()
@@ -262,6 +279,24 @@ def _record_child(
     if code is None:
         code = child.end()
     return 128 - code if code < 0 else code or told
+
+
+def _pace(seconds: float, program: Sequence[str]) -> dict[str, str]:
+    """The variable from which a runtime takes the sampler's pace when it starts. Raises UsageError."""
+    if not program:
+        raise click.UsageError("--sample-interval requires a program to start: a running process keeps its pace")
+    interval = round(seconds * 1000)
+    if abs(interval - seconds * 1000) > _ROUNDING or not 1 <= interval <= _LONGEST_INTERVAL:
+        raise click.UsageError(f"--sample-interval must be whole milliseconds, 1ms to {_LONGEST_INTERVAL}ms")
+    return {"DOTNET_EventPipeThreadSamplingRate": str(interval)}
+
+
+def _warn_of_pace(process: Process) -> None:
+    """Say so if the runtime is too old to know the variable."""
+    with suppress(DiagnosticsError):
+        version = process.info().runtime_version or "0"
+        if int(version.partition(".")[0]) < _PACED_SINCE:
+            say(safe(f".NET {version} ignores --sample-interval: .NET 11 and late .NET 10 know it"))
 
 
 def _pass_on(child: Child, number: int) -> None:

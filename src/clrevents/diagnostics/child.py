@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -32,14 +32,14 @@ class Child:
     """A started program. A context manager: one that was not resumed when it is left is killed, since nothing else
     would ever end it."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], variables: Mapping[str, str] | None = None) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="clrevents-"))
         self._suspended = True
         try:
             self._listener = Listener(str(self._folder / "port"))
             ports = {"DOTNET_DiagnosticPorts": f"{self._listener.endpoint},suspend"}
             try:
-                self._program = subprocess.Popen(command, env={**os.environ, **ports})
+                self._program = subprocess.Popen(command, env={**os.environ, **(variables or {}), **ports})
             except OSError as error:
                 self._listener.close()
                 raise DiagnosticsError(f"cannot start {command[0]}: {error.strerror or error}") from None

@@ -18,8 +18,11 @@ from clrevents.schema.naming_events import NAMING_EVENTS
 from clrevents.schema.own_marks import CUT, JOINED, LEAST, MOST, REDACTED
 from clrevents.trace import FilterOptions, Filters, Loss, Selector, Trace, passes_of
 
-CONTEXT: Final = (*NAMING_EVENTS, "runtime/R2RGetEntryPoint", "*/ProcessInfo")
-"""Selectors of the events needed to resolve addresses, whenever they were written."""
+CONTEXT: Final = (
+    *(*NAMING_EVENTS, "runtime/R2RGetEntryPoint", "*/ProcessInfo"),
+    *("clrevents/ProcessorCounting", "clrevents/ThreadName"),
+)
+"""Selectors of the events needed to resolve addresses and to name threads, whenever they were written."""
 
 
 def cut(

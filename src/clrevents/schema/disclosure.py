@@ -136,7 +136,7 @@ _MACHINES: Final = _words("x86", "x64", "arm", "arm32", "arm64", "loongarch64", 
 _RUNTIME_THREADS: Final = _words(
     *(".NET EventPipe", ".NET SynchManag", ".NET SigHandler", ".NET Finalizer", ".NET Sockets", ".NET Timer"),
     *(".NET Tiered JIT", ".NET Tiered Com", ".NET TP Worker", ".NET TP Gate", ".NET TP Wait", ".NET Long Runni"),
-    *(".NET Server GC", ".NET BGC", ".NET File Watch", "dotnet-diagnost"),
+    *(".NET Server GC", ".NET BGC", ".NET File Watch", ".NET DebugPipe", ".NET Debugger", "dotnet"),
 )
 
 ANY: Final = "*"

@@ -16,7 +16,8 @@ from clrevents.decode.selection import EventName, Selection
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits, Problems, TraceError
-from clrevents.schema.registry import Registry
+from clrevents.schema.own_marks import OWN_THREAD
+from clrevents.schema.registry import OWN, Registry
 from clrevents.sources import Source
 
 
@@ -124,6 +125,7 @@ def scan_headers(
     threads = tuple(
         _thread_info(thread, n, clock.ns(first), clock.ns(last), described.get(thread), process_id)
         for thread, (n, first, last) in sorted(totals.threads.items(), key=lambda t: (-t[1][0], t[0]))
+        if thread != OWN_THREAD or not any(key.provider == OWN for key in counts)
     )
     return HeaderScan(
         counts=dict(counts.most_common()),

@@ -142,6 +142,7 @@ def slow_cost(
         p95_ns=percentile(held, 95) if mine else None,
         period_ns=period,
         period_from=source,
+        pause_ns=percentile([b.begin - a.end for a, b in pairwise(mine)], 50) if len(mine) > 1 else period,
         own_stops=sum(one.reason == 0 for one in others),
         other_stops=sum(one.reason != 0 for one in others),
         unmatched_begins=begins,

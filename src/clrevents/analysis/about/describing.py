@@ -26,7 +26,7 @@ from clrevents.analysis.about.problem_rows import (
 )
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.recording.recorded import KIND_WORDS, recorded, recording_kind
-from clrevents.analysis.framework.recording.recording_cost import recording_cost_of
+from clrevents.analysis.framework.recording.recording_cost import SHORTEST_PAUSE_NS, recording_cost_of
 from clrevents.analysis.framework.run.answerable import answerable
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric
 from clrevents.analysis.framework.vocabulary.cells import (
@@ -226,7 +226,10 @@ class TraceAbout(Answer[AboutFacts]):
         low, high, stops = (self.metrics[f"sampler_{name}"].value for name in ("share_low", "share_high", "stops"))
         if low is not None and high is not None:
             share = f"{100 * low:.1f} to {100 * high:.1f} % of the time"
-            yield "sampler", f"stopped the program for {share}, {counted(int(stops or 0), 'time')}"
+            text = f"stopped the program for {share}, {counted(int(stops or 0), 'time')}"
+            if (pause := self.metrics["sampler_pause"].value) is not None and pause < SHORTEST_PAUSE_NS:
+                text += ", without pauses: DOTNET_EventPipeThreadSamplingRate (milliseconds) was too large"
+            yield "sampler", text
         if cut := self.metrics["stacks_cut"].value:
             stacks = counted(int(self.metrics["stacks"].value or 0), "stack")
             yield "stacks", f"{cut:,} of {stacks} cut by the runtime: inclusive times of outer methods are too low"
@@ -323,7 +326,7 @@ _UNASKED: Final = Metric(None, "count", reason="not asked for")
 _SAMPLER: Final = {
     **dict.fromkeys(("samples", "stops", "own_stops", "other_stops"), "count"),
     **dict.fromkeys(("unmatched_begins", "unmatched_ends", "lossy"), "count"),
-    **dict.fromkeys(("stopped_ns", "held_ns", "longest_ns", "p50_ns", "p95_ns", "period_ns"), "ns"),
+    **dict.fromkeys(("stopped_ns", "held_ns", "longest_ns", "p50_ns", "p95_ns", "period_ns", "pause_ns"), "ns"),
     **dict.fromkeys(("share_low", "share_high"), "ratio"),
 }
 

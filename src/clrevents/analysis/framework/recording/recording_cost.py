@@ -34,6 +34,8 @@ NEEDS: Final = (ProviderNeed(SAMPLE), ProviderNeed(RUNTIME, RuntimeKeyword.GC))
 _BEGIN, _SUSPENDED, _RESTARTING, _END = range(len(KINDS))
 _OTHER_REASON: Final = 0
 _NO_COUNT: Final = -1
+SHORTEST_PAUSE_NS: Final = 300_000
+"""Runtimes pause for a millisecond or more; those that do not, for some microseconds."""
 _HIGH: Final = 95
 _NOTHING: Final[Ints] = np.zeros(0, dtype=np.int64)
 
@@ -86,6 +88,9 @@ class RecordingCost:
     """The median, by nearest rank, of the distances between samplings; None if there are fewer than two."""
     period_from: Literal["stops", "samples"] | None
     """From start to start of the stops or, without those, from sample to sample of each thread."""
+    pause_ns: int | None
+    """The median of what lies between the end of a stop and the begin of the next; without stops, the period. Less than
+    `SHORTEST_PAUSE_NS`: the sampler ran without pauses, which a runtime does that was given too long an interval."""
     own_stops: int
     """Complete suspensions with reason 0 that are not the profiler's, such as those for
     GC.GetTotalAllocatedBytes(true)."""
@@ -136,6 +141,7 @@ def recording_cost(
         p95_ns=nearest_rank(lengths, _HIGH) if told else None,
         period_ns=period,
         period_from=source,
+        pause_ns=nearest_rank(np.sort(own.begin[1:] - own.end[:-1]), 50) if len(own) > 1 else period,
         own_stops=elsewhere,
         other_stops=len(sure) - len(own) - elsewhere,
         unmatched_begins=begins,
