@@ -90,6 +90,7 @@ def test_rounds_with_and_without_samples(format: Format) -> None:
         p95_ns=100,
         period_ns=1000,
         period_from="stops",
+        pause_ns=950,
         own_stops=1,
         other_stops=1,
         unmatched_begins=0,
