@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +13,7 @@ import clrevents
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.shared.processor.dividing import MANAGED, NOTHING, WAITING, divided
 from clrevents.analysis.shared.processor.thread_windows import ThreadWindows, portion
+from clrevents.rewrite import cut
 from clrevents.schema.events.processor_counts import (
     MachineProcessorTime_V0,
     ProcessLimits_V0,
@@ -129,6 +131,21 @@ def test_threads_and_methods_of_a_small_trace() -> None:
     assert top.facts.used == (
         "0.160 of 0.400 processor-seconds (40 %), compilation 2.50 %; threads waited 20.0 ms for a processor"
     )
+
+
+def test_parts_add_up_to_the_whole() -> None:
+    parts = []
+    with clrevents.open(trace().build()) as opened:
+        for window in ({"end": "0.1s"}, {"start": "0.1s"}):
+            sink = BytesIO()
+            cut(opened, sink, **window)
+            with clrevents.open(sink.getvalue()) as part:
+                used = {row.thread_id: row.processor_ns or 0 for row in part.report("threads").threads}
+                parts.append((used, sum(row.processor_ns for row in part.report("top").methods)))
+    both = [sum(part.get(thread, 0) for part, _ in parts) for thread in (7, 8, 0)]
+    assert both == [60 * MS, 4 * MS, 96 * MS]
+    # The second part has no sample of the interval that it begins in.
+    assert [methods for _, methods in parts] == [30 * MS, 0]
 
 
 def test_where_ready_time_is_unknown_it_is_not_said_to_be_none() -> None:

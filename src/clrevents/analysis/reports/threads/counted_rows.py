@@ -14,7 +14,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     TimeWindow,
 )
 from clrevents.analysis.reports.threads.lives import ThreadLife
-from clrevents.analysis.shared.processor.counted_events import Counts
+from clrevents.analysis.shared.processor.counted_events import Counts, counted_window
 from clrevents.analysis.shared.processor.process_use import COMPILERS
 from clrevents.analysis.shared.processor.thread_windows import portion
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
@@ -92,15 +92,16 @@ def counted_metrics(context: Context, counts: Counts | None, used: int, ready: i
     """The metrics that are counted."""
     if counts is None:
         return {one.name: context.metric(one.name, None, reason=NOT_COUNTED) for one in COUNTED_METRICS}
+    window = counted_window(context)
     found = {"processor_total": context.metric("processor_total", used)}
     if counts.windows.ready_known:
         found["ready_total"] = context.metric("ready_total", ready, evidence="counted")
     rows = counts.windows
     known: dict[str, int | float | None] = {
-        **{name: counts.total(amount, context.window) for name, amount in _SUMS.items()},
-        "available_total": counts.processors and counts.processors * counts.read_ns(context.window),
+        **{name: counts.total(amount, window) for name, amount in _SUMS.items()},
+        "available_total": counts.processors and counts.processors * counts.read_ns(window),
         "limit": counts.limit,
-        "limited_ready": int(portion(rows.start, rows.end, counts.limited_ready(), context.window).sum()),
+        "limited_ready": int(portion(rows.start, rows.end, counts.limited_ready(), window).sum()),
     }
     for name, value in known.items():
         found[name] = context.metric(name, value, reason=None if value is not None else _UNREAD)

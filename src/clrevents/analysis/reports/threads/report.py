@@ -65,7 +65,7 @@ from clrevents.analysis.shared.blocking.thread_stops import Stops
 from clrevents.analysis.shared.events.gc_suspensions import stops_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.events.thread_ids import whole_of
-from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, Counts
+from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, Counts, counted_window
 from clrevents.analysis.shared.processor.process_use import use_text
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, ThreadState
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
@@ -91,6 +91,11 @@ _BY_EVENTS: Final[dict[str, ThreadState]] = {_LOCKS: "lock", _TASKS: "task_wait"
 """What events tell of times that the kernel recorded."""
 _WAITS: Final[frozenset[ThreadState]] = frozenset(("wait", "sleep", "join", "task_wait", "pool_idle"))
 """What samples tell by the names of methods."""
+_MUCH: Final = 0.05
+_SLOWER: Final = (
+    "with counts, samples each 10 ms are enough: start the program with DOTNET_EventPipeThreadSamplingRate=10 "
+    "(.NET 11 and late versions of 10)"
+)
 UNNAMED: Final = "methods have no names, by which samples tell what a thread does out of managed code"
 """Why the number is unknown."""
 
@@ -280,8 +285,9 @@ class ThreadsCollector(Collector[ThreadsReport]):
                 metrics[name] = context.metric(name, took, least=True)
         for state in BY_KERNEL:
             metrics[f"{state}_total"] = context.metric(f"{state}_total", None, reason=ONLY_MACHINE)
-        columns |= counted_columns(lives, counts, context.window)
-        ended = 0 if counts is None else ended_ns(counts, columns, context.window)
+        window = counted_window(context)
+        columns |= counted_columns(lives, counts, window)
+        ended = 0 if counts is None else ended_ns(counts, columns, window)
         used = ended + sum(one or 0 for one in columns["processor_ns"])
         metrics |= counted_metrics(context, counts, used, totals.get("ready", 0))
         columns |= {} if running_told else unseen_columns(columns)
@@ -309,7 +315,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
             text = (
                 f"the sampler held threads for at most {100 * share:.2f} % of the time, which is included in all states"
             )
-            notes.append(Note("sampler-cost", "info", text, ("states",), {"share": share}))
+            remedy = _SLOWER if counts is not None and share > _MUCH else None
+            notes.append(Note("sampler-cost", "info", text, ("states",), {"share": share}, remedy))
         made: ThreadsReport = context.answer(
             ThreadsReport,
             facts=ThreadFacts(
@@ -319,7 +326,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
                 sampling_period_ns=runs.period_ns or None,
                 sampler_held_ns=held,
                 sampler_share=share,
-                used=None if counts is None else use_text(counts, context.window, samplers),
+                used=None if counts is None else use_text(counts, window, samplers),
                 unmatched=lost,
             ),
             metrics=metrics,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.model.collector import ReportChunk
+from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.shared.processor.thread_windows import ThreadWindows, portion
 from clrevents.schema.registry import OWN
@@ -94,6 +94,13 @@ class Counts:
         """For how long counts were read there."""
         start, end, _ = self.sums["ProcessProcessorTime.ProcessorNs"]
         return int(window.overlap(start, end).sum())
+
+
+def counted_window(context: Context) -> TimeWindow:
+    """The window of counts: a part of a trace has those of the interval that its beginning lies in, so that the parts
+    of a whole add up."""
+    window = context.window
+    return TimeWindow(None, window.end_ns) if window.low <= context.troubles.part.low else window
 
 
 class CountFeed:

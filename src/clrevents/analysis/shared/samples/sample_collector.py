@@ -32,7 +32,7 @@ from clrevents.analysis.framework.vocabulary.cells import CodeName, Count, Durat
 from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
-from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed
+from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, counted_window
 from clrevents.analysis.shared.processor.process_use import use_text
 from clrevents.analysis.shared.samples.name_patterns import NamePattern
 from clrevents.analysis.shared.samples.off_processor import (
@@ -63,6 +63,7 @@ from clrevents.analysis.shared.weights.cpu_samples import (
 from clrevents.analysis.shared.weights.event_weights import OFF_CPU, THROWN, event_and_weight, left_out
 from clrevents.analysis.shared.weights.weighing import (
     CAVEAT,
+    COUNTED_CAVEAT,
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
     Ints,
@@ -396,7 +397,7 @@ class SampleCollector(Collector[A_co]):
             notes=(*notes, *_notes(samples, self.tables, of_processors)),
             cannot=cannot,
             of_processors=of_processors,
-            used=None if counts is None else use_text(counts, context.window, self._samplers),
+            used=None if counts is None else use_text(counts, counted_window(context), self._samplers),
         )
         return self.collected
 
@@ -455,7 +456,8 @@ def _notes(samples: Samples, tables: tuple[str, ...], of_processors: bool) -> tu
     if of_processors and len(samples):
         found.append(Note("processor-time", "info", CPU_CAVEAT, (*tables, "total")))
     if samples.timed and len(samples):
-        found.append(Note("clock-time", "info", CAVEAT, (*tables, "total")))
+        text = CAVEAT if samples.counted is None else f"{CAVEAT}, which has columns of its own: {COUNTED_CAVEAT}"
+        found.append(Note("clock-time", "info", text, (*tables, "total")))
     if not samples.running_told:
         text = f"{UNTOLD}: this time is unknown, and waits are lower bounds"
         notes_of = (*tables, "running_ns", "waiting_ns")
