@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
+from clrevents.analysis.about.describing import about
 from clrevents.analysis.framework.recording.record_line import record_line
 from clrevents.analysis.framework.recording.recording_cost import (
     NEEDS,
@@ -283,3 +284,15 @@ STOPS = {
     "net10-starvation": (2462, (0, 0)),
 }
 """Suspensions for samples; the program's own ones, and those of collections."""
+
+
+@pytest.mark.parametrize(("every", "pause", "shown"), [(7_000, 500, True), (1_000_000, 993_500, False)])
+def test_a_sampler_without_pauses_is_shown(every: int, pause: int, shown: bool) -> None:
+    """A runtime is so that was given nanoseconds for milliseconds."""
+    builder = TraceBuilder()
+    for at in range(0, 10 * every, every):
+        stop(builder, (at, at + 10, at + 6_000, at + 6_500), samples=((at + 20, MAIN),))
+    with clrevents.open(builder.build()) as trace:
+        found = about(trace)
+        assert found.metrics["sampler_pause"].value == pause
+        assert ("without pauses" in dict(found.lines())["sampler"]) is shown

@@ -261,3 +261,17 @@ def test_ps_lists_nothing_or_processes(run: Run, tmp_path: Path, monkeypatch: py
     assert found["schema"] == "clrevents.ps/1"
     (one,) = (row for row in found["processes"] if row["pid"] == 4194305)
     assert (one["name"], one["version"], one["elsewhere"]) == ("App", "8.0.4", True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("3s", "--", "x"), "must be whole milliseconds, 1ms to 2147ms"),
+        (("1.5ms", "--", "x"), "must be whole milliseconds, 1ms to 2147ms"),
+        (("10ms", "-p", "1"), "requires a program to start: a running process keeps its pace"),
+    ],
+)
+def test_a_pace_that_no_sampler_has_is_refused(run: Run, arguments: tuple[str, ...], reason: str) -> None:
+    done = run("collect", "--sample-interval", *arguments)
+    assert done.exit_code == 1
+    assert f"--sample-interval {reason}" in done.stderr

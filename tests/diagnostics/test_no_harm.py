@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import pytest
 
@@ -27,6 +27,7 @@ import clrevents
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.cli.live_process import asked_profile
 from clrevents.diagnostics import PROFILES, DiagnosticsError, Process, Session, find_process
+from clrevents.diagnostics.counting import INTERVAL
 from clrevents.diagnostics.driving import open_request, run
 from clrevents.diagnostics.messages import StopTracing
 from clrevents.diagnostics.profiles import METERS, Profile, counter_providers
@@ -91,7 +92,7 @@ def recorded(process: Process, profile: Profile, end: str, seconds: float, path:
     over = threading.Event()
     if end in ("duration", "ctrl-c"):
         settings = SessionSettings(profile.providers, 64, profile.rundown)
-        plan = RecordingPlan(seconds if end == "duration" else None)
+        plan = RecordingPlan(seconds if end == "duration" else None, processor=INTERVAL)
         recorder = Recorder(process, settings, iter([path]), plan, over.is_set)
         recorder.start()
         timer = threading.Timer(seconds, over.set)
@@ -99,7 +100,8 @@ def recorded(process: Process, profile: Profile, end: str, seconds: float, path:
         recorder.run()
         timer.cancel()
     else:
-        with Session(process, providers=profile.providers, rundown=profile.rundown, reports=()) as session:
+        options: Any = {"rundown": profile.rundown, "reports": (), "processor": INTERVAL}
+        with Session(process, providers=profile.providers, **options) as session:
             # To the runtime, a reader that is killed is one whose connection is closed.
             timer = threading.Timer(seconds, session.stop if end == "stop" else session.abandon)
             timer.start()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from clrevents._util.words import counted, lost_events, safe
-from clrevents.cli.durations import DurationType, duration_option, processor_option
+from clrevents.cli.durations import UNCOUNTED, DurationType, duration_option, processor_option
 from clrevents.cli.live_process import (
     StopCount,
     asked_profile,
@@ -380,7 +380,7 @@ def _told(recorder: Recorder, files: Sequence[RecordedFile], report: str | None,
             code = max(code, _code(file, stops))
     uncounted = next((file.uncounted for file in files if file.uncounted is not None), None)
     if uncounted is not None:
-        say(safe(f"processor time was not recorded: {uncounted}"))
+        say(safe(f"{UNCOUNTED}: {uncounted}"))
     last = next((file for file in reversed(files) if file.bytes), None)
     if recorder.why and recorder.why != "stopped":
         say(f"the recording ended: {recorder.why}")

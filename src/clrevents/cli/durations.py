@@ -36,6 +36,9 @@ class DurationType(click.ParamType):  # type: ignore[type-arg]  # generic in new
         return seconds
 
 
+UNCOUNTED: Final = "processor time was not recorded"
+
+
 class IntervalType(DurationType):
     """The same, or None for `off`."""
 

@@ -19,7 +19,7 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
-from clrevents.cli.durations import duration_option, processor_option
+from clrevents.cli.durations import UNCOUNTED, duration_option, processor_option
 from clrevents.cli.output import safe, say
 
 _EVERY: Final = 1.0
@@ -110,4 +110,6 @@ def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> I
         lost = sum(loss.count for loss in live.losses)
         if lost:
             say(safe(lost_events(lost)))
+        if live.uncounted is not None:
+            say(safe(f"{UNCOUNTED}: {live.uncounted}"))
         yield feed.finish(live.decoder)[name], True
