@@ -263,9 +263,8 @@ def test_every_mode_is_listed() -> None:
 @pytest.mark.skipif(not SHARED.is_dir(), reason=without_shared("traces"))
 def test_pairs_without_real_bytes_are_those_that_the_document_lists() -> None:
     unconfirmed = tool("unconfirmed")
-    folders = [
-        SHARED / name for name in ("traces/own", "traces/perfview", "scenarios", "scenarios/lines", "rare", "linux")
-    ]
+    names = ("traces/own", "traces/perfview", "scenarios", "scenarios/lines", "rare", "linux", "net11")
+    folders = [SHARED / name for name in names]
     text = unconfirmed.DOCUMENT.read_text(encoding="utf-8")
     current = unconfirmed.document(unconfirmed.seen(folders), text)
     command = "python tools/unconfirmed.py --write " + " ".join(str(f.relative_to(ROOT.parent)) for f in folders)
