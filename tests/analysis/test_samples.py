@@ -16,6 +16,7 @@ from clrevents.analysis.gathering.merged import StackFrame, _with_modules
 from clrevents.analysis.shared.samples.hot import HotMethod, telling_names
 from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
 from clrevents.encode.values import ThreadRow
+from clrevents.events import MethodJittingStarted_V1, MethodLoad_V2, TypeLoadStart_V0, TypeLoadStop_V0
 from clrevents.testing.builder import Format, TraceBuilder
 
 MS = 1_000_000
@@ -246,6 +247,29 @@ def test_a_frame_without_a_name_is_a_native_call_of_its_caller() -> None:
     assert {frame.reason for frame in samples.frames} == {None, "not managed"}
     samples = read_samples(traced(shop().sample(0x7F10, 0x1010)))
     assert lines(samples)[0][3] == ["Shop.Main()", "[unresolved 0x7f10]"]
+
+
+@pytest.mark.parametrize("jit_first", [True, False])
+def test_the_runtimes_work_is_on_top_of_the_method_that_caused_it(jit_first: bool) -> None:
+    """What began last is innermost; another thread's work, and what has no end, is in no stack."""
+    jit = MethodJittingStarted_V1(5, 77, 1, 10, "N.T", "Get", "void  ()", 0), MethodLoad_V2(5, 77, 1, 1, 0, 0, 0, 0)
+    load = TypeLoadStart_V0(9, 0), TypeLoadStop_V0(9, 0, 5, 1, "N.T")
+    (outer, outer_end), (inner, inner_end) = (jit, load) if jit_first else (load, jit)
+    builder = shop().thread(1).at(MS).event(outer).thread(2).at(2 * MS).event(TypeLoadStart_V0(10, 0))
+    builder.thread(1).at(3 * MS).sample(0x1010, kind=1).thread(2).sample(0x1010)
+    builder.thread(1).at(4 * MS).event(inner).at(5 * MS).sample(0x1010).at(6 * MS).event(inner_end)
+    samples = read_samples(
+        traced(builder.at(7 * MS).sample(0x1010).at(8 * MS).event(outer_end).at(9 * MS).sample(0x1010))
+    )
+    names = ["[jit]", "[type load]"] if jit_first else ["[type load]", "[jit]"]
+    assert [line[3] for line in lines(samples) if line[1] == 1] == [
+        ["Shop.Main()", names[0]],
+        ["Shop.Main()", *names],
+        ["Shop.Main()", names[0]],
+        ["Shop.Main()"],
+    ]
+    assert [line[3] for line in lines(samples) if line[1] == 2] == [["Shop.Main()"]]
+    assert [row["state"] for row in samples.table().rows() if row["thread_id"] == 1] == [*["native"] * 3, "running"]
 
 
 def test_threads_with_names() -> None:

@@ -134,7 +134,8 @@ def test_a_launched_program() -> None:
     facts = found.facts
     assert (facts.verdict, facts.evidence, facts.ended_by) == ("launched", "event", "tiering_resumed")
     assert (facts.main, facts.program) == ("Scenarios.Main(string[])", "/app/scn/Scenarios.dll")
-    assert (facts.runtime_version, facts.runtime, facts.command_line) == ("10.0.12", "CoreClr", None)
+    assert (facts.runtime_version, facts.runtime) == ("10.0.12", "CoreClr")
+    assert facts.command_line == "/usr/share/dotnet/dotnet /app/scn/Scenarios.dll garbage 11"
     assert found.coverage == "partial"
     (program,) = (load for load in found.loads if load.assembly.startswith("Scenarios,"))
     assert (program.path, program.success, program.depth, program.start_ns) == (facts.program, True, 0, 36_106_720)

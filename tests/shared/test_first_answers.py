@@ -30,3 +30,35 @@ def test_the_host_that_runs_until_the_end_waits_for_nothing() -> None:
     kinds = {row.method.partition("(")[0].rpartition(".")[2]: row.kind for row in report.methods if row.method}
     assert (kinds["Run"], kinds["TimerLoop"], kinds["CollectWorker"]) == ("idle", "idle", "idle")
     assert report.facts.sync_over_async == "Ops.SyncOverAsync(int)"
+
+
+@pytest.mark.parametrize(
+    ("name", "main"),
+    [
+        ("real/csc-net10-allocs", "Microsoft.CodeAnalysis.CSharp.CommandLine.Program"),
+        ("real/msbuild-net10", "Microsoft.DotNet.Cli.Program"),
+        ("scenarios/net10-cpu-11", "Scenarios"),
+    ],
+)
+def test_programs_are_known_by_their_command_lines(name: str, main: str) -> None:
+    """Also those whose names and keys are the framework's."""
+    with clrevents.open(SHARED / f"{name}.nettrace.gz") as trace:
+        report = trace.report("startup")
+    found = next(row for row in report.moments if row.moment == "main")
+    assert found.what is not None
+    assert found.what.rpartition(".Main")[0] == main
+    assert report.facts.command_line
+
+
+def test_a_compiler_spends_its_time_compiling_itself() -> None:
+    with clrevents.open(SHARED / "real" / "csc-net10-allocs.nettrace.gz") as trace:
+        first = trace.doctor().found[0]
+    assert (first.rule, first.culprit) == ("jit.startup", "Microsoft.CodeAnalysis")
+    assert first.title.endswith("in all, thread 10963 compiled for 1.61 s, 18.0 % of the recording")
+
+
+def test_a_build_waits_for_the_compilers_process() -> None:
+    with clrevents.open(SHARED / "real" / "msbuild-net10.nettrace.gz") as trace:
+        (first,) = trace.doctor("wait.process").found
+    assert first.impact_ns == pytest.approx(4.264e9, rel=1e-3)
+    assert first.culprit == "Microsoft.Build.Utilities.ToolTask.HandleToolNotifications(Process)"

@@ -226,7 +226,7 @@ def test_the_command() -> None:
     run = CliRunner().invoke(root, ["callers", str(NETPERF), "Main", "-n", "4"])
     assert run.exit_code == 0, run.output
     text = run.output.split("callees\n")[1]
-    assert "\n 100 %     1.32 s    16.8 ms      955  Program.Main(string[])\n61.3 %" in text
+    assert "\n 100 %     1.32 s    6.80 ms      955  Program.Main(string[])\n61.3 %" in text
     assert "      498    Program.Hot(int)\n" in text
     assert "        54      System.Threading.Thread.Join()" not in text
     rows = CliRunner().invoke(root, ["callers", str(NETPERF), "Main", "--table", "callees", "--json", "-n", "3"])

@@ -40,6 +40,8 @@ _PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {"gc": {"callers": True, "
 _UNREAD: Final[Mapping[str, Mapping[str, Any]]] = {"startup": {"raw": True}}
 """What they do not want to know: how C# writes the names of all that was loaded."""
 _UNITS: Final = get_args(Impact)
+_LITTLE: Final = 0.1
+"""A smaller share of the events lost, or of the samples, leaves the other findings as they are."""
 _LISTED: Final = 5
 """Rows of evidence of one number."""
 
@@ -200,14 +202,16 @@ def _reason(case: Case, rule: Rule, name: str) -> str:
 
 
 def _rank(rule: Rule, verdict: Verdict) -> tuple[int, bool, int]:
-    """What doubts the trace first, then time, memory and numbers, most first; then what is unknown, then the rest.
+    """What doubts much of the trace first, then time, memory and numbers, most first; then what doubts little of it,
+    what is unknown, and the rest.
 
     What was allocated comes after what is held: it is a multiple of that in every program.
     """
     if not isinstance(verdict, Ailment):
         return (5 if isinstance(verdict, Unknown) else 6, False, 0)
     if rule.id.startswith(f"{TRACE}."):
-        return (0, False, 0)
+        little = verdict.share is not None and verdict.share < _LITTLE
+        return (4 if little else 0, False, 0)
     return (1 + _UNITS.index(verdict.unit), rule.id.startswith("alloc."), -verdict.impact)
 
 

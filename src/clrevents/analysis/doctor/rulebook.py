@@ -15,6 +15,7 @@ from clrevents.analysis.doctor.rules import (
     processor_rules,
     recording_rules,
     requests_rules,
+    wait_rules,
 )
 
 FAMILIES: Final = (
@@ -27,6 +28,7 @@ FAMILIES: Final = (
     compilation_rules,
     requests_rules,
     processor_rules,
+    wait_rules,
 )
 
 RULES: Final[tuple[Rule, ...]] = tuple(rule for family in FAMILIES for rule in family.RULES)

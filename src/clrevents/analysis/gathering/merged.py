@@ -41,8 +41,8 @@ ASYNC: Final = "async "
 """The prefix of async methods' names in stacks that go across awaits."""
 _STUB: Final = "stub<"
 """How perf maps begin the names of stubs."""
-FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Interop+", "dynamicClass.")
-"""The beginnings of method names that are not the program's own; stubs are in the last namespace."""
+FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Interop+", "dynamicClass.", "[")
+"""The beginnings of names that are not the program's own; stubs are in `dynamicClass`, `[jit]` is the runtime."""
 
 
 @frozen

@@ -36,7 +36,13 @@ def _startup(case: Case, limit: float) -> Verdict:
         by_module[name or ""] = by_module.get(name or "", 0) + int(took)
     culprit = max(by_module, key=lambda name: by_module[name]) or None
     title += f": {counted(len(places), 'compilation')}, {duration_text(total.value)}"
-    return Ailment(title, int(total.value), "ns", (total,), min(share, 1.0), culprit, (0, length))
+    threads = case.rows("jit", "threads")
+    foreground = threads.numbers("background") < threads.numbers("compilations")
+    busiest = case.cells("jit", "threads", "compile_ns", [int((threads.numbers("compile_ns") * foreground).argmax())])
+    whose = threads.column("thread_id").tolist()[busiest.rows[0]]
+    part = share_text(case.share(busiest.value))
+    title += f"; in all, thread {whose} compiled for {duration_text(busiest.value)}, {part} of the recording"
+    return Ailment(title, int(total.value), "ns", (total, busiest), min(share, 1.0), culprit, (0, length))
 
 
 def _churn(case: Case, limit: float) -> Verdict:

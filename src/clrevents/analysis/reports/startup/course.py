@@ -25,8 +25,10 @@ from clrevents.analysis.reports.startup.startup_events import (
     LISTED,
     LOADS,
     LOOKUPS,
+    PROCESS,
     STARTED,
     VERBOSE,
+    first_text,
     method_texts,
     modules_of,
 )
@@ -89,7 +91,14 @@ class Start:
         return ProgramModules.of(
             [rows["runtime/ModuleLoad"], rows["rundown/ModuleDCEnd"]],
             [rows["runtime/AssemblyLoad"], rows["rundown/AssemblyDCEnd"]],
+            self.command_line or "",
         )
+
+    @property
+    def command_line(self) -> str | None:
+        """The command line, by the runtime or by the event of the process; None if neither tells."""
+        texts = (first_text(self.rows[name], "CommandLine") for name in (STARTED, LISTED, PROCESS))
+        return next(filter(None, texts), None)
 
     @cached_property
     def main(self) -> MainFound | None:

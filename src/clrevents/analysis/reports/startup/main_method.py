@@ -1,11 +1,12 @@
 """Which code is the program's, and when its Main method was first met.
 
-Distinguishes the program from the framework by the keys that assemblies are signed with. Opens no file and does not
-know the entry point in the assembly's header.
+The program is the assembly that the command line names, and what lies beside it; elsewhere, what is not signed with a
+key of the framework. Opens no file and does not know the entry point in the assembly's header.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
@@ -33,19 +34,22 @@ _FRAMEWORK_KEYS: Final = frozenset(
     )
 )
 """Public keys that the runtime's libraries, those of ASP.NET and of Windows are signed with."""
+_FILE: Final = re.compile(r"""([^/\\"\s]+)\.(dll|exe)(?=["\s]|$)""", re.IGNORECASE)
 _FRAMEWORK: Final = ("System.", "Microsoft.", "Internal.", "Interop")
 
 
 @frozen
 class ProgramModules:
-    """The modules of a process, by id: their files, their assemblies, and which are made while it runs."""
+    """The modules of a process, by id: their files, their assemblies, which are made while it runs, and which the
+    command line tells to be the program's."""
 
     paths: dict[int, str]
     assemblies: dict[int, str]
     dynamic: frozenset[int]
+    named: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, modules: Iterable[Gathered], assemblies: Iterable[Gathered]) -> ProgramModules:
+    def of(cls, modules: Iterable[Gathered], assemblies: Iterable[Gathered], command_line: str = "") -> ProgramModules:
         """From events that have modules or assemblies. A reused id keeps its first meaning."""
         full_names: dict[int, str] = {}
         for rows in assemblies:
@@ -65,7 +69,7 @@ class ProgramModules:
                     of[identity] = full_names[assembly]
                 if flags & ModuleFlags.Dynamic:
                     dynamic.add(identity)
-        return cls(paths, of, frozenset(dynamic))
+        return cls(paths, of, frozenset(dynamic), _named(paths, command_line))
 
     def name(self, module_id: int) -> str | None:
         """The name of a module's assembly, or of its file; None if neither is known."""
@@ -76,11 +80,28 @@ class ProgramModules:
         """Whether code is the program's: by the key of its assembly, or by a name where that is unknown."""
         if module_id in self.dynamic:
             return False, "event"
+        if module_id in self.named:
+            return True, "event"
         assembly = self.assemblies.get(module_id)
         if assembly is not None:
             return assembly.rpartition("PublicKeyToken=")[2] not in _FRAMEWORK_KEYS, "event"
         name = namespace or self.name(module_id) or ""
         return bool(name) and not name.startswith(_FRAMEWORK), "inferred"
+
+
+def _named(paths: dict[int, str], command_line: str) -> frozenset[int]:
+    """The modules of the first assembly that a command line names, and of those beside it unless the runtime is."""
+    files = sorted(_FILE.findall(command_line), key=lambda found: found[1].lower() != "dll")
+    if not files:
+        return frozenset()
+    entry = {id for id, path in paths.items() if module_name(path).lower() == files[0][0].lower()}
+    folders = {_folder(paths[id]) for id in entry}
+    folders -= {"", *(_folder(path) for path in paths.values() if module_name(path) == CORE)}
+    return frozenset(entry | {id for id, path in paths.items() if _folder(path) in folders})
+
+
+def _folder(path: str) -> str:
+    return path[: max(path.rfind("/"), path.rfind("\\")) + 1]
 
 
 @frozen

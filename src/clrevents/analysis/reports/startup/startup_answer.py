@@ -24,7 +24,16 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.reports.startup.course import Start
-from clrevents.analysis.reports.startup.startup_events import BEGINS, KEPT, LISTED, LOADS, LOOKUPS, STARTED, either_of
+from clrevents.analysis.reports.startup.startup_events import (
+    BEGINS,
+    KEPT,
+    LISTED,
+    LOADS,
+    LOOKUPS,
+    STARTED,
+    either_of,
+    first_text,
+)
 from clrevents.analysis.reports.startup.startup_tables import (
     StartupFacts,
     StartupMoment,
@@ -96,11 +105,11 @@ def _facts_of(start: Start) -> StartupFacts:
         program=None if program is None else start.modules.paths[program[0]] or None,
         ended_by=start.until[0] if start.launched else None,
         until_ns=start.until[1] if start.launched else None,
-        command_line=_text(about, "CommandLine"),
+        command_line=start.command_line,
         runtime_version=_version(about),
         runtime=_word(about, "Sku"),
         runtime_init_ns=next((mark.time_ns for mark in start.checkpoints if mark.what == INIT), None),
-        runtime_path=_text(about, "RuntimeDllPath"),
+        runtime_path=first_text(about, "RuntimeDllPath"),
         startup_mode=_word(about, "StartupMode"),
     )
 
@@ -241,10 +250,6 @@ def _notes_of(start: Start) -> Sequence[Note]:
         remedy = "compare with a trace recorded with fewer keywords"
         found.append(Note("recording-cost", "info", text, ("runtime_to_main",), numbers, remedy))
     return found
-
-
-def _text(rows: Gathered, name: str) -> str | None:
-    return rows.column(name).tolist()[0] or None if len(rows) else None
 
 
 def _word(rows: Gathered, name: str) -> str | None:

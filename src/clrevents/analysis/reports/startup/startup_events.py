@@ -13,9 +13,11 @@ _METHOD: Final = ("time_ns", "thread_id", "MethodID", "MethodNamespace", "Method
 _MODULE: Final = ("time_ns", "ModuleID", "AssemblyID", "ModuleFlags", "ModuleILPath")
 _IDENTITY: Final = ("time_ns", "AssemblyID", "FullyQualifiedAssemblyName")
 _ASSEMBLY: Final = ("AssemblyName", "AssemblyPath", "RequestingAssembly")
+PROCESS: Final = "Microsoft-DotNETCore-EventPipe/ProcessInfo"
 KEPT: Final[Mapping[str, tuple[str, ...] | None]] = {
     "runtime/RuntimeInformationStart": None,
     "rundown/RuntimeInformationDCStart": None,
+    PROCESS: None,
     "runtime/ModuleLoad": _MODULE,
     "rundown/ModuleDCEnd": _MODULE,
     "runtime/AssemblyLoad": _IDENTITY,
@@ -45,6 +47,11 @@ def modules_of(lookups: Gathered, details: Gathered) -> list[int]:
     """The module of each method that was looked up; 0 if unknown."""
     known = dict(zip(details.numbers("MethodID").tolist(), details.numbers("LoaderModuleID").tolist(), strict=True))
     return [known.get(method, 0) for method in lookups.numbers("MethodID").tolist()]
+
+
+def first_text(rows: Gathered, name: str) -> str | None:
+    """The text in the first row; None for an empty one."""
+    return rows.column(name).tolist()[0] or None if len(rows) else None
 
 
 def method_texts(rows: Gathered) -> list[tuple[str, str, str]]:

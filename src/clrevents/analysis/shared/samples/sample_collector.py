@@ -42,6 +42,7 @@ from clrevents.analysis.shared.samples.off_processor import (
     Switches,
     SwitchFeed,
 )
+from clrevents.analysis.shared.samples.runtime_work import WORK_EVENTS, RuntimeWork
 from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
 from clrevents.analysis.shared.samples.sample_runs import MANAGED
 from clrevents.analysis.shared.samples.sample_states import chosen_states, tellable
@@ -239,9 +240,9 @@ class SampleCollector(Collector[A_co]):
         field = () if self._field is None else (self._field,)
         more = () if self._left_out is None else self._left_out[:1]
         self._columns = tuple(dict.fromkeys((*SAMPLE_HEADERS, *field, *more)))
-        self.selectors = (
-            (self._selector, CPU, SUSPENDING, *COUNT_EVENTS, *VERSION_EVENTS) if self._timed else (self._selector,)
-        )
+        self.selectors = (self._selector,)
+        if self._timed:
+            self.selectors = (self._selector, CPU, SUSPENDING, *COUNT_EVENTS, *VERSION_EVENTS, *WORK_EVENTS)
         if self._allocations is not None:
             self.selectors = ALLOCATIONS
         if self._away is not None:
@@ -255,6 +256,7 @@ class SampleCollector(Collector[A_co]):
         self._stops: list[Ints] = []
         self._counts = CountFeed()
         self._samplers: set[int] = set()
+        self._work = RuntimeWork()
         self.collected: CollectedSamples | None = None
         """What the answer was made of; None before it is."""
 
@@ -274,6 +276,9 @@ class SampleCollector(Collector[A_co]):
                 continue
             if self._timed and selector in VERSION_EVENTS:
                 self._versions |= versions_of(found)
+                continue
+            if self._timed and selector in WORK_EVENTS:
+                self._work.take(selector, found.table)
                 continue
             if self._timed and selector == SUSPENDING:
                 self._stops.append(stops_of(found))
@@ -372,6 +377,7 @@ class SampleCollector(Collector[A_co]):
             *(name, shown, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts),
             running_told=running_told,
             awaits=context.names.awaits,
+            work=self._work if self._timed and not of_processors else None,
         )
         if whole is not None and counts is not None:
             only = self._asked.thread_id

@@ -40,6 +40,7 @@ from clrevents.analysis.shared.samples.off_processor import (
     Switches,
     away_states,
 )
+from clrevents.analysis.shared.samples.runtime_work import WORK_EVENTS, RuntimeWork, with_work
 from clrevents.analysis.shared.samples.sample_display import samples_html, samples_text
 from clrevents.analysis.shared.samples.sample_runs import MANAGED
 from clrevents.analysis.shared.samples.sample_states import (
@@ -96,6 +97,7 @@ FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof"]
 """What samples can be written as."""
 
 _NO_RUNDOWN: Final = "no rundown"
+_NATIVE: Final = STATES.index("native")
 
 
 @functools.total_ordering
@@ -548,13 +550,16 @@ def _profiled(
     parts, tables, name = [], [], SAMPLES.partition("/")[2]
     stops: dict[int, Ints] = {}
     counts: list[Table] = []
+    work = RuntimeWork()
     headers = (*SAMPLE_HEADERS, "process_id")
     for chunk in passes_of(trace).table_chunks(
-        SAMPLES, SUSPENDING, COUNTED, *VERSION_EVENTS, columns=headers, headers=(), known=True
+        SAMPLES, SUSPENDING, COUNTED, *VERSION_EVENTS, *WORK_EVENTS, columns=headers, headers=(), known=True
     ):
         tables.append(chunk.stacks)
         for event, table in chunk.tables.items():
-            if event[0] == SAMPLE:
+            if f"runtime/{event[1]}" in WORK_EVENTS:
+                work.take(f"runtime/{event[1]}", near_table(table)[0])
+            elif event[0] == SAMPLE:
                 parts.append(SampleColumns.of(table, SAMPLE_TYPE))
             elif event == COUNTED_EVENT:
                 counts.append(near_table(table)[0])
@@ -572,9 +577,10 @@ def _profiled(
     if windows is not None:
         # Division is of the whole, so that windows and threads add up.
         whole = weigh_times(rows, TimeWindow(), stops)
-        made = _named(trace, name, whole, stacks_of(tables), artefacts, trails, told)
+        made = _named(trace, name, whole, stacks_of(tables), artefacts, trails, told, work)
         return made.with_counts(windows).within(window, threads)
-    return _named(trace, name, weigh_times(rows, window, stops, threads), stacks_of(tables), artefacts, trails, told)
+    weighed = weigh_times(rows, window, stops, threads)
+    return _named(trace, name, weighed, stacks_of(tables), artefacts, trails, told, work)
 
 
 def _trails(trace: Trace) -> TaskTrails:
@@ -621,13 +627,14 @@ def _named(
     artefacts: bool,
     trails: TaskTrails | None,
     running_told: bool = True,
+    work: RuntimeWork | None = None,
 ) -> Samples:
     apart = trace.info.version >= MANY_PROCESSES
     names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
     # Where there are none, no pass for names: what failed to find samples is often damaged, and dear to read.
     methods = trace.methods if len(weighed.rows) else no_methods()
     awaits = passes_of(trace).async_stacks if len(weighed.rows) else None
-    found = name_samples(event, weighed, methods, stacks, names, apart, artefacts, trails, running_told, awaits)
+    found = name_samples(event, weighed, methods, stacks, names, apart, artefacts, trails, running_told, awaits, work)
     return attrs.evolve(found, info=trace.info)
 
 
@@ -656,8 +663,9 @@ def name_samples(
     trails: TaskTrails | None = None,
     running_told: bool = True,
     awaits: AsyncStacks | None = None,
+    work: RuntimeWork | None = None,
 ) -> Samples:
-    """Weighed events with their stacks, as names. `names` are those of threads.
+    """Weighed events with their stacks, as names, and with the runtime's `work`. `names` are those of threads.
 
     A stack is named as of its event's own time, also where a window cuts that time; if `apart`, only by code of its
     event's process. With `awaits`, stacks of async methods continue with what awaits these.
@@ -682,6 +690,12 @@ def name_samples(
     merged = merged if artefacts else folded(merged)
     if trails is not None:
         merged = used(trails.joined(merged, rows.time, rows.thread, rows.process))
+    if work is not None:
+        inside = work.inside(rows.time, rows.thread.astype(np.int64))
+        merged = with_work(merged, inside)
+        if state is not None and running_told:
+            # A method that waits, or runs, is on the stack before it is compiled.
+            state = np.where((inside >= 0).any(axis=0), _NATIVE, state).astype(np.int8)
     if rows.texts is not None and rows.field is not None:
         merged = used(under_texts(merged, rows.field, rows.texts))
     if weighed.unsampled is not None and weighed.unsampled.any():
