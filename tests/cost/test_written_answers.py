@@ -13,10 +13,10 @@ import pytest
 import clrevents
 import costly_work
 from clrevents.cli.output import Output
+from clrevents.export.file_formats import TimelineFormat
 from clrevents.export.look import Look
 from clrevents.export.timeline.report_items import counters
 from clrevents.export.timeline.timeline_file import write_timeline
-from clrevents.export.timeline.timeline_formats import TimelineFormat
 from costly import operations
 
 SIZES = (200, 1000)

@@ -26,6 +26,7 @@ from clrevents.analysis.shared.samples.calltree import call_tree
 from clrevents.analysis.shared.samples.samples import read_samples, stacked_events
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.errors import ErrorMode
+from clrevents.export.file_formats import VIEWERS, TimelineFormat
 from clrevents.export.files.directory import export_directory
 from clrevents.export.files.formats import FORMATS, Format
 from clrevents.export.files.jsonl import EventJson
@@ -33,7 +34,6 @@ from clrevents.export.files.tables import Options
 from clrevents.export.flame.flame_formats import FLAME_FORMATS, flame_bytes
 from clrevents.export.look import Look
 from clrevents.export.timeline.timeline_file import write_timeline
-from clrevents.export.timeline.timeline_formats import VIEWERS, TimelineFormat
 from clrevents.rewrite import cut, redact, redaction_rules
 from clrevents.trace.decoder import Decoder
 
