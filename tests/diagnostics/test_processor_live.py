@@ -258,6 +258,29 @@ def test_the_first_process_of_a_namespace(tmp_path: Path) -> None:
     assert max(counts.threads) < 200
 
 
+def test_a_limit_stops_the_program(tmp_path: Path) -> None:
+    group = Path(f"/sys/fs/cgroup/cpu/clrevents-{os.getpid()}")
+    try:
+        group.mkdir()
+        (group / "cpu.cfs_quota_us").write_text("40000")
+    except OSError:
+        pytest.skip("needs the right to make a control group (version 1)")
+    path = tmp_path / "a.nettrace"
+    try:
+        prefix = ("sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh")
+        with burning(NET11, tmp_path, 2, prefix=prefix) as started:
+            recorded(find_process(started.pid), path, RecordingPlan(processor=0.05))
+            started.wait(30)
+    finally:
+        group.rmdir()
+    with clrevents.open(path) as trace:
+        table = trace.table("clrevents/ProcessLimits")
+    assert set(table["QuotaNs"]) == {40_000_000}
+    assert set(table["PeriodNs"]) == {100_000_000}
+    assert 5 < sum(table["ThrottledPeriods"]) <= sum(table["Periods"])
+    assert sum(table["ThrottledNs"]) > 100e6
+
+
 def test_what_cannot_be_seen_is_said() -> None:
     with pytest.raises(Uncountable, match="does not show process"):
         ProcessCounts(1 << 30)
