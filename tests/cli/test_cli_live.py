@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+import clrevents
 from project_files import fixture, unpacked
 from recorded_files import state_of
-from scripted_runtime import STOP, ScriptedRuntime, ok, pieces, refusal, text
+from scripted_runtime import COLLECT, STOP, ScriptedRuntime, ok, pieces, refusal, text
 
 SAMPLE = unpacked(fixture("net8-sample"))
 GARBAGE = unpacked(fixture("net10-garbage"))
@@ -93,8 +94,57 @@ def test_options_say_what_is_recorded(run: Run, tmp_path: Path, options: list[st
 
 
 @pytest.mark.parametrize(
+    ("options", "only", "ids"),
+    [(["--events", "GCStart,GCEnd"], 1, (1, 2)), (["--profile", "gc", "--without", "GCJoin"], 0, (203,))],
+    ids=["only", "without"],
+)
+@pytest.mark.parametrize("processor", ["off", "50ms"])
+@pytest.mark.parametrize(("known", "sent"), [(7, [7]), (6, [7, 6]), (5, [7, 6, 3])])
+def test_a_runtime_that_can_leaves_out_events_and_the_file_says_so(
+    run: Run,
+    tmp_path: Path,
+    options: list[str],
+    only: int,
+    ids: tuple[int, ...],
+    processor: str,
+    known: int,
+    sent: list[int],
+) -> None:
+    """Runtimes that know the requests up to a number; what an older one does not do is said."""
+    out = tmp_path / "a.nettrace"
+    with runtime_at(tmp_path / "a", SAMPLE) as runtime:
+        runtime.answers |= {(2, code): refusal(0x80131385) for code in range(known + 1, 8)}
+        options = [*options, "--buffering", "block", "--processor", processor, "--duration", "0.1", "-o", str(out)]
+        done = run("collect", *port(runtime), *options)
+    assert done.exit_code == 0, done.stderr
+    requests = [(code[1], payload) for code, payload in runtime.requests if code in COLLECT]
+    assert [number for number, _ in requests] == sent
+    filters = struct.pack(f"<BI{len(ids)}I", only, len(ids), *ids)
+    assert requests[0][1].endswith(filters + struct.pack("<I", 1))
+    assert requests[-1][1].endswith(filters) == (known == 6)
+    assert ("cannot leave out single events" in done.stderr) == (known < 6)
+    assert ("cannot wait while its buffer is full" in done.stderr) == (known < 7)
+    if known < 6:
+        assert out.read_bytes() == SAMPLE
+        return
+    with clrevents.open(out) as trace, clrevents.open(SAMPLE) as whole:
+        events = [(event.time_ns, event.name, event.payload_bytes) for event in trace.events()]
+        marks = [event.payload for event in trace.events("clrevents/EventsFiltered")]
+        assert [(mark.OnlyThese, mark.FilteredEvents) for mark in marks] == [
+            (only, f"Microsoft-Windows-DotNETRuntime:{','.join(map(str, ids))}")
+        ]
+        assert [one for one in events if one[1] != "EventsFiltered"] == [
+            (event.time_ns, event.name, event.payload_bytes) for event in whole.events()
+        ]
+        assert trace.losses == whole.losses
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
+        (["-p", "1", "--events", "GCStart", "--without", "GCEnd"], "either the events to record or those"),
+        (["-p", "1", "--profile", "gc", "--without", "A-Source/3"], "nothing of A-Source is recorded"),
+        (["-p", "1", "--events", "MethodDCEndVerbose"], "at the end cannot be chosen one by one"),
         ([], "give a process"),
         (["-p", "1", "-n", "x"], "give a process"),
         (["-p", "1", "--keep", "3"], "--keep requires --rotate"),

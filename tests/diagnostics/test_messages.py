@@ -42,7 +42,10 @@ from clrevents.diagnostics.messages import (
     CollectTracing2,
     CollectTracing3,
     CollectTracing4,
+    CollectTracing5,
+    CollectTracing6,
     EnablePerfMap,
+    FilteredProvider,
     GenerateCoreDump,
     GetProcessInfo3,
     SetEnvironmentVariable,
@@ -95,6 +98,8 @@ def records(record: type[Any]) -> st.SearchStrategy[Any]:
         "format": st.just(1),
         "level": st.integers(1, 5),
         "kind": st.integers(1, 3),
+        "session_kind": st.just(0),
+        "blocks": st.integers(0, 1),
         "diagnostics": st.integers(0, 1),
         "name": TEXTS.filter(lambda name: name and "=" not in name),
         "path": TEXTS.filter(bool),
@@ -166,7 +171,7 @@ def test_an_advertisement_reads_as_a_runtime_writes_it() -> None:
         Advertisement.of(b"GET / HT" + data[8:])
 
 
-COLLECTS = (CollectTracing, CollectTracing2, CollectTracing3, CollectTracing4)
+COLLECTS = (CollectTracing, CollectTracing2, CollectTracing3, CollectTracing4, CollectTracing5, CollectTracing6)
 
 
 @pytest.mark.parametrize("collect", COLLECTS, ids=lambda record: record.__name__)
@@ -210,6 +215,16 @@ def test_what_kills_a_runtime_is_never_made(collect: Any, wrong: dict[str, Any],
 def test_what_cannot_be_sent_is_said(make: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         make()
+
+
+def test_filters_are_written_as_the_official_client_writes_them() -> None:
+    one = FilteredProvider("A", keywords=1, level=4, only=True, ids=(1, 300))
+    asked = {"buffer_mb": 64, "rundown_keywords": 0, "stacks": False, "providers": (one, FilteredProvider("B"))}
+    expected = struct.pack("<IIIQB", 0, 64, 1, 0, 0) + struct.pack("<I", 2)
+    expected += struct.pack("<QI", 1, 4) + text("A") + text(None) + struct.pack("<BIII", 1, 2, 1, 300)
+    expected += struct.pack("<QI", (1 << 64) - 1, 4) + text("B") + text(None) + struct.pack("<BI", 0, 0)
+    assert CollectTracing5(**asked).to_bytes()[20:] == expected
+    assert CollectTracing6(blocks=1, **asked).to_bytes()[20:] == expected + struct.pack("<I", 1)
 
 
 def test_every_request_says_since_when() -> None:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 Answer: TypeAlias = bytes | Callable[[socket.socket, bytes], None]
 
-COLLECT = ((2, 2), (2, 3), (2, 4), (2, 5))
+COLLECT = ((2, 2), (2, 3), (2, 4), (2, 5), (2, 6), (2, 7))
 STOP = (2, 1)
 SESSION = 7
 LIST_SESSION = 8

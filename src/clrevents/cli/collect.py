@@ -37,9 +37,11 @@ from clrevents.diagnostics.child import Child
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.profiles import PROFILES, Profile
+from clrevents.diagnostics.providers import united
 from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.tape import RecordedFile, Watch
+from clrevents.diagnostics.wanted import event_filters, providers_for
 
 if TYPE_CHECKING:
     from clrevents.cli.live_report import LiveQuestion
@@ -79,6 +81,21 @@ _PACED_SINCE: Final = 10
 )
 @click.option("--clrevents", "keywords", metavar="LIST", help="Keywords of the runtime by name: gc+exception.")
 @click.option("--clreventlevel", "level", metavar="LEVEL", help="The level of --clrevents. [default: informational]")
+@click.option(
+    "--events",
+    "only",
+    multiple=True,
+    callback=split_names,
+    metavar="EVENTS",
+    help="Of their providers, record only these events: GCStart,GCEnd or MyCompany-Orders/3. Needs .NET 10.",
+)
+@click.option(
+    "--without",
+    multiple=True,
+    callback=split_names,
+    metavar="EVENTS",
+    help="Record all but these events. Needs .NET 10.",
+)
 @duration_option("Stop after this time: 30s, 5m, or dd:hh:mm:ss. [default: until Ctrl-C, or until the process ends]")
 @click.option(
     "--buffersize",
@@ -88,6 +105,13 @@ _PACED_SINCE: Final = 10
     show_default=True,
     metavar="MB",
     help="The most memory that the process may use to buffer events.",
+)
+@click.option(
+    "--buffering",
+    type=click.Choice(("drop", "block")),
+    default="drop",
+    show_default=True,
+    help="When the buffer is full: drop events, or have threads wait for room, which needs .NET 11.",
 )
 @click.option("-o", "--output", "out", metavar="FILE", help="The file to write; with --rotate, a folder.")
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
@@ -142,8 +166,11 @@ def command(
     providers: tuple[str, ...],
     keywords: str | None,
     level: str | None,
+    only: tuple[str, ...],
+    without: tuple[str, ...],
     duration: float | None,
     buffer_mb: int,
+    buffering: str,
     out: str | None,
     force: bool,
     rundown: bool | None,
@@ -189,14 +216,22 @@ def command(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     pace = {} if sample_interval is None else _pace(sample_interval, program)
-    profile = asked_profile(profiles, reports, providers, keywords, level)
-    if watch is not None:
-        profile = _with_watched(profile, watch)
-    settings = SessionSettings(profile.providers, buffer_mb, profile.rundown if rundown is None else rundown)
+    watched = () if watch is None else (watch.selector,)
     try:
+        if only and not (profiles or reports or providers or keywords):
+            profile = Profile("events", "", (), "")
+        else:
+            profile = asked_profile(profiles, reports, providers, keywords, level)
+        profile = _with_events(profile, (*only, *watched))
+        filters = event_filters((*only, *watched) if only else (), without)
+        unasked = {one.provider for one in filters} - {one.name for one in profile.providers}
+        if unasked:
+            raise ValueError(f"--without: nothing of {', '.join(sorted(unasked))} is recorded")
+        listed = profile.rundown if rundown is None else rundown
+        settings = SessionSettings(profile.providers, buffer_mb, listed, True, filters, buffering == "block")
         settings.commands()
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(safe(str(error))) from None
     plan = RecordingPlan(duration, rotate, keep, watch, after, stop_within, processor)
     with counted_stops() as stops, ExitStack() as stack:
         if program:
@@ -305,12 +340,11 @@ def _pass_on(child: Child, number: int) -> None:
         child.signal(number)
 
 
-def _with_watched(profile: Profile, watch: Watch) -> Profile:
-    """Also record what contains the event waited for."""
-    from clrevents.diagnostics.providers import united
-    from clrevents.diagnostics.wanted import providers_for
-
-    wanted = united((*profile.providers, *providers_for([watch.selector])))
+def _with_events(profile: Profile, selectors: Sequence[str]) -> Profile:
+    """Also record what contains these events."""
+    if not selectors:
+        return profile
+    wanted = united((*profile.providers, *providers_for(selectors)))
     return Profile(profile.name, profile.purpose, wanted, profile.cost, profile.reports, profile.rundown)
 
 
@@ -334,6 +368,8 @@ def _run(
     shown = on_terminal()
     limit = "" if duration is None else f" for {duration:g} s"
     say(f"recording {name}{limit}; Ctrl-C stops")
+    for unmet in recorder.unmet:
+        say(unmet)
 
     def tell(progress: Progress) -> None:
         meanwhile()

@@ -12,9 +12,9 @@ from typing import Final, Literal, TypeAlias
 
 from clrevents.diagnostics.driving import ANSWER_SECONDS, open_request, run
 from clrevents.diagnostics.faults import DiagnosticsError
-from clrevents.diagnostics.messages import StopTracing
+from clrevents.diagnostics.messages import CollectTracing5, StopTracing
 from clrevents.diagnostics.metrics_guard import Guard, begin_guard, end_guard
-from clrevents.diagnostics.runtime_requests import SessionSettings, start_session
+from clrevents.diagnostics.runtime_requests import SessionSettings, understood_session
 from clrevents.diagnostics.transports import Connection, Endpoint
 
 End: TypeAlias = Literal["stopped", "ended", "broken", "abandoned"]
@@ -41,7 +41,11 @@ class Channel:
         self._buffer = memoryview(bytearray(BUFFER))
         self.stopping = False
         self.end: End | None = None
-        self._connection, self.session = run(start_session(endpoint, settings), "a recording")
+        self._connection, self.session, asked = run(understood_session(endpoint, settings), "a recording")
+        self.unmet = settings.unmet(asked)
+        """What was asked for and the runtime does not do, in words."""
+        self.filters = isinstance(asked, CollectTracing5)
+        """Whether the runtime leaves out single events."""
 
     @property
     def connection(self) -> Connection:

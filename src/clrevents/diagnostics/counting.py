@@ -38,13 +38,20 @@ class Counting(Weave):
         self._every = every or INTERVAL
         self._counts: ProcessCounts | None = None
         self._shifted = self._first_ns = 0
-        self._over = every is None
+        self._over = self._uncounted = every is None
+        self._marks: tuple[OwnEvent, ...] = ()
         self._enough = threading.Event()
         self._reader = threading.Thread(target=self._read, name="clrevents-processor", daemon=True)
 
+    def mark(self, *events: OwnEvent) -> None:
+        """Also have these at the beginning of the trace, whether the process can be counted or not."""
+        self._marks = events
+        self.pending.extend(events)
+        self._over = self._over and not events
+
     def begin(self, connection: Connection) -> None:
         """Begin to count, when the session has begun and before its process goes on."""
-        if self._over:
+        if self._uncounted:
             return
         try:
             self._counts = _counts_of(connection)
@@ -72,22 +79,25 @@ class Counting(Weave):
 
     def _begun(self, clock: StreamClock | None) -> int | None:
         """Whether the trace is of the process that is counted, in a clock that can be read here."""
-        assert self._counts is not None
         if clock is None:
             self._give_up("the recording is not NetTrace 4")
+        elif self._counts is None:
+            return 0
         elif clock.process_id != self._counts.inner_pid:
             self._give_up(f"another process answers for process {clock.process_id}")
         elif clock.frequency != SECOND or abs(clock.ticks - self._first_ns - self._shifted) > _APART_NS:
             self._give_up("the clock of the process cannot be read here")
         else:
             return self._shifted
-        return None
+        return None if self._over else 0
 
     def _give_up(self, why: str) -> None:
-        self.why = why
-        self._over = True
+        """Count nothing; marks need no clock but the trace's own."""
+        self.why = None if self._uncounted else why
+        self._over = not self._marks
         self.close()
         self.pending.clear()
+        self.pending.extend(self._marks)
 
     def _stop(self) -> None:
         """The last reading."""

@@ -29,6 +29,7 @@ from clrevents.diagnostics.ipc_values import (
     Flag,
     Guid,
     Malformed,
+    Number,
     OptionalText,
     Reader,
     RecordOf,
@@ -45,6 +46,8 @@ HEADER_BYTES: Final = 20
 OK: Final = (0xFF, 0x00)
 ERROR: Final = (0xFF, 0xFF)
 NETTRACE: Final = 1
+STREAMED: Final = 0
+"""The kind of session whose events come on the connection."""
 DEFAULT_RUNDOWN: Final = 0x80020139
 """What a session lists at its end where nothing else is asked for: methods, modules and their like."""
 MOST_BUFFER_MB: Final = 1 << 20
@@ -176,6 +179,48 @@ class CollectTracing4(Command[SessionId]):
     rundown_keywords: U64 = DEFAULT_RUNDOWN
     stacks: Flag = True
     providers: _Providers = attrs.field(validator=_some)
+
+
+@frozen
+class FilteredProvider(Provider):
+    """A provider of whose events some are not recorded, by id."""
+
+    only: Flag = attrs.field(default=False, kw_only=True)
+    """Whether only these are recorded; otherwise all but these."""
+    ids: Annotated[tuple[int, ...], ArrayOf(Number("I"))] = attrs.field(default=(), kw_only=True)
+
+
+_FilteredProviders = Annotated[tuple[FilteredProvider, ...], ArrayOf(RecordOf(FilteredProvider))]
+
+
+@frozen(kw_only=True)
+class CollectTracing5(Command[SessionId]):
+    """Also says which events of a provider are recorded."""
+
+    what: ClassVar = "a recording of some events only"
+    code: ClassVar = (2, 6)
+    since: ClassVar = ".NET 10"
+    answer: ClassVar = SessionId
+    advice: ClassVar = _TOO_MANY
+
+    session_kind: U32 = attrs.field(default=STREAMED, validator=attrs.validators.in_((STREAMED,)))
+    buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
+    format: U32 = attrs.field(default=NETTRACE, validator=_format)
+    rundown_keywords: U64 = DEFAULT_RUNDOWN
+    stacks: Flag = True
+    providers: _FilteredProviders = attrs.field(validator=_some)
+
+
+@frozen(kw_only=True)
+class CollectTracing6(CollectTracing5):
+    """Also says what happens when the buffer is full."""
+
+    what: ClassVar = "a recording that waits for its reader"
+    code: ClassVar = (2, 7)
+    since: ClassVar = ".NET 11"
+
+    blocks: U32 = attrs.field(default=0, validator=attrs.validators.in_((0, 1)))
+    """1: threads wait for room; 0: events are dropped."""
 
 
 @frozen
@@ -312,9 +357,9 @@ class DisablePerfMap(Command[Done]):
 
 
 COMMANDS: Final[tuple[type[Command[Any]], ...]] = (
-    *(CollectTracing, CollectTracing2, CollectTracing3, CollectTracing4, StopTracing, GenerateCoreDump),
-    *(GetProcessInfo, GetProcessInfo2, GetProcessInfo3, ResumeRuntime, GetEnvironment, SetEnvironmentVariable),
-    *(EnablePerfMap, DisablePerfMap),
+    *(CollectTracing, CollectTracing2, CollectTracing3, CollectTracing4, CollectTracing5, CollectTracing6),
+    *(StopTracing, GenerateCoreDump, GetProcessInfo, GetProcessInfo2, GetProcessInfo3, ResumeRuntime),
+    *(GetEnvironment, SetEnvironmentVariable, EnablePerfMap, DisablePerfMap),
 )
 """All requests that this client can send."""
 

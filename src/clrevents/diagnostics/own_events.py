@@ -21,8 +21,8 @@ from clrevents.schema.codes import HeaderFlag, ObjectName, ObjectTag, TypeCode
 from clrevents.schema.own_marks import OWN_THREAD
 from clrevents.schema.registry import DEFAULT, OWN
 
-COUNTING, THREAD_NAME, PROCESSOR_TIME, THREAD_END, PROCESS, FACTS, LIMITS, MACHINE = range(16, 24)
-"""The ids of events (`schema.events.processor_counts`)."""
+COUNTING, THREAD_NAME, PROCESSOR_TIME, THREAD_END, PROCESS, FACTS, LIMITS, MACHINE, FILTERED = range(16, 25)
+"""The ids of events (`schema.events.processor_counts`, `schema.events.recorder_marks`)."""
 _METADATA_IDS: Final = 0x7F000000
 """Added to the id of an event: a runtime's own are small, and the same one twice would stop other readers."""
 _VERSION: Final = 2
@@ -61,7 +61,7 @@ def _kind(id: int) -> tuple[struct.Struct, MetadataRecord]:
 
 def descriptions(offset: int) -> bytes:
     """The block of all descriptions, to stand at this offset of a file."""
-    payloads = [record(_kind(id)[1]) for id in range(COUNTING, MACHINE + 1)]
+    payloads = [record(_kind(id)[1]) for id in range(COUNTING, FILTERED + 1)]
     # Events of metadata id 0, each with its size: thread, number and time are 0, too.
     blobs = [bytes((_SIZE,)) + b"\0" + varuint(len(payload), 32, "a size") + payload for payload in payloads]
     return _block(ObjectName.METADATA, b"".join(blobs), (0, 0), offset)

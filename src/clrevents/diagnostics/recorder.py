@@ -87,6 +87,11 @@ class Recorder:
         """Whether the event waited for came."""
         return self._found is not None
 
+    @property
+    def unmet(self) -> list[str]:
+        """What was asked for and the runtime does not do, in words, once it has begun."""
+        return self._tapes[0].unmet if self._tapes else []
+
     def start(self) -> None:
         """Begin. Raises DiagnosticsError if the process refuses, OSError if the file cannot be created."""
         self._began = self._cut = time.monotonic()

@@ -17,15 +17,19 @@ from clrevents.diagnostics.exchange import answer_to, environment_after
 from clrevents.diagnostics.faults import UNKNOWN_COMMAND, DiagnosticsError, refused
 from clrevents.diagnostics.ipc_answers import ProcessInfo, ProcessInfo2, ProcessInfo3
 from clrevents.diagnostics.messages import (
+    DEFAULT_RUNDOWN,
     DUMP_KINDS,
     PERF_MAPS,
     CollectTracing,
     CollectTracing2,
     CollectTracing3,
     CollectTracing4,
+    CollectTracing5,
+    CollectTracing6,
     Command,
     DisablePerfMap,
     EnablePerfMap,
+    FilteredProvider,
     GenerateCoreDump,
     GetEnvironment,
     GetProcessInfo,
@@ -61,18 +65,60 @@ class RuntimeInfo(Value):
 
 
 @frozen
+class EventFilter:
+    """Of which events of a provider a session has only these, or all but these; by id."""
+
+    provider: str
+    only: bool
+    ids: tuple[int, ...]
+
+
+@frozen
 class SessionSettings:
     """What a session records. `rundown` lists methods and modules at its end: True, False, or its own keywords, which
-    need .NET 9 and mean False before. `stacks=False` needs .NET 8."""
+    need .NET 9 and mean False before. `stacks=False` needs .NET 8. `filters` need .NET 10: before, all events of their
+    providers are recorded. With `blocks`, which needs .NET 11, threads wait while the buffer is full; otherwise their
+    events are dropped."""
 
     providers: tuple[Provider, ...]
     buffer_mb: int = 256
     rundown: bool | int = True
     stacks: bool = True
+    filters: tuple[EventFilter, ...] = ()
+    blocks: bool = False
 
     def commands(self) -> tuple[Command[Any], ...]:
         """The oldest request that can express this, then those that older runtimes know. Raises ValueError for invalid
         values."""
+        newest: tuple[Command[Any], ...] = ()
+        if self.filters or self.blocks:
+            rundown = self.rundown if not isinstance(self.rundown, bool) else DEFAULT_RUNDOWN * self.rundown
+            common: dict[str, Any] = {
+                "buffer_mb": self.buffer_mb,
+                "rundown_keywords": rundown,
+                "stacks": self.stacks,
+                "providers": tuple(self._filtered(one) for one in self.providers),
+            }
+            newest += (CollectTracing6(blocks=1, **common),) if self.blocks else ()
+            newest += (CollectTracing5(**common),) if self.filters else ()
+        return newest + self._plain_commands()
+
+    def unmet(self, command: Command[Any]) -> list[str]:
+        """What a runtime that understood this request only does not do, in words."""
+        found = []
+        if self.filters and not isinstance(command, CollectTracing5):
+            found.append(
+                "this runtime cannot leave out single events (.NET 10 can): all with their keywords are recorded"
+            )
+        if self.blocks and not isinstance(command, CollectTracing6):
+            found.append("this runtime cannot wait while its buffer is full (.NET 11 can): it drops events then")
+        return found
+
+    def _filtered(self, one: Provider) -> FilteredProvider:
+        chosen = next((filter for filter in self.filters if filter.provider == one.name), EventFilter("", False, ()))
+        return FilteredProvider(**attrs.asdict(one), only=chosen.only, ids=chosen.ids)
+
+    def _plain_commands(self) -> tuple[Command[Any], ...]:
         both: dict[str, Any] = {"buffer_mb": self.buffer_mb, "providers": self.providers}
         some = self.rundown is True
         plain = CollectTracing2(rundown=some, **both)
@@ -152,12 +198,18 @@ def write_dump(endpoint: Endpoint, path: str, kind: str) -> Steps[None]:
 
 def start_session(endpoint: Endpoint, settings: SessionSettings) -> Steps[tuple[Connection, int]]:
     """The connection on which the stream comes, and the session's number."""
+    connection, session, _ = yield from understood_session(endpoint, settings)
+    return connection, session
+
+
+def understood_session(endpoint: Endpoint, settings: SessionSettings) -> Steps[tuple[Connection, int, Command[Any]]]:
+    """The same, and the request that the runtime understood."""
     commands = settings.commands()
     for command in commands:
         connection = yield from open_request(endpoint, command)
         try:
             answer = yield from take_in(connection, answer_to(command))
-            return connection, answer.session
+            return connection, answer.session, command
         except DiagnosticsError as error:
             connection.close()
             if error.hresult != UNKNOWN_COMMAND or command is commands[-1]:

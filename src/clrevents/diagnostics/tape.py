@@ -21,6 +21,7 @@ from clrevents.diagnostics.counting import Counting
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.early_list import listed_now, may_list
 from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
+from clrevents.diagnostics.own_events import FILTERED, OwnEvent, own_event
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.transports import Endpoint
 from clrevents.errors import TraceError
@@ -89,6 +90,15 @@ class RecordedFile:
     """Why the process's processor time is not in the file, or not all of it; None if it was not asked for either."""
 
 
+def _filter_marks(channel: Channel, settings: SessionSettings) -> list[OwnEvent]:
+    """What says in the file that events were left out, if they were: the runtime does not say it."""
+    found = []
+    for one in settings.filters if channel.filters else ():
+        ids = ",".join(map(str, one.ids))
+        found.append(own_event(0, FILTERED, int(one.only), f"{one.provider}:{ids}"))
+    return found
+
+
 class Tape:
     """A running session and its file. `receive` until `end`, `count` when there is time, then `recorded`."""
 
@@ -120,6 +130,7 @@ class Tape:
         self._reader = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         try:
             self._channel = Channel(process.endpoint, settings, stop_seconds)
+            self._processor.mark(*_filter_marks(self._channel, settings))
             self._processor.begin(self._channel.connection)
             make_empty(self._file)
             self._names = self._early_names(process.endpoint, settings)
@@ -136,6 +147,11 @@ class Tape:
     @property
     def stopping(self) -> bool:
         return self._channel.stopping
+
+    @property
+    def unmet(self) -> list[str]:
+        """What was asked for and the runtime does not do, in words."""
+        return self._channel.unmet
 
     @property
     def events(self) -> int:

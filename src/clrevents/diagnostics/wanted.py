@@ -11,6 +11,7 @@ from typing import Any, Final
 import attrs
 
 from clrevents.diagnostics.providers import EVERYTHING, VERBOSE, Provider, united
+from clrevents.diagnostics.runtime_requests import EventFilter
 from clrevents.errors import UnknownEventError
 from clrevents.schema.keywords import RuntimeKeyword as Runtime
 from clrevents.schema.matching import is_glob, select_entries
@@ -40,6 +41,31 @@ def providers_for(selectors: Iterable[Any], registry: Registry = DEFAULT) -> tup
     """The providers that write the events of these selectors. Raises UnknownEventError for a name of neither a known
     event nor a provider."""
     return united(provider for selector in selectors for provider in _providers(selector, registry))
+
+
+def event_filters(only: Iterable[str], without: Iterable[str], registry: Registry = DEFAULT) -> tuple[EventFilter, ...]:
+    """Of the providers of these events, only them; of the providers of those, all but them. An event of the program's
+    own is written `PROVIDER/ID`.
+
+    Raises UnknownEventError for an event whose id is unknown, ValueError for both of one provider.
+    """
+    found: dict[str, EventFilter] = {}
+    for chosen, selectors in ((True, only), (False, without)):
+        for provider, id in dict.fromkeys(pair for one in selectors for pair in _ids(one, registry)):
+            if provider == RUNDOWN:
+                raise ValueError("events of the list at the end cannot be chosen one by one")
+            before = found.get(provider, EventFilter(provider, chosen, ()))
+            if before.only != chosen:
+                raise ValueError(f"of {provider}, give either the events to record or those to leave out")
+            found[provider] = EventFilter(provider, chosen, (*before.ids, id))
+    return tuple(found.values())
+
+
+def _ids(selector: str, registry: Registry) -> list[tuple[str, int]]:
+    provider, slash, number = selector.rpartition("/")
+    if slash and number.isascii() and number.isdigit():
+        return [(provider_name(provider), int(number))]
+    return [(entry.provider, entry.id) for entry in select_entries(selector, registry.entries())]
 
 
 def _providers(selector: Any, registry: Registry) -> list[Provider]:

@@ -20,9 +20,10 @@ from clrevents.trace import FilterOptions, Filters, Loss, Selector, Trace, passe
 
 CONTEXT: Final = (
     *(*NAMING_EVENTS, "runtime/R2RGetEntryPoint", "*/ProcessInfo"),
-    *("clrevents/ProcessorCounting", "clrevents/ThreadName"),
+    *("clrevents/ProcessorCounting", "clrevents/ThreadName", "clrevents/EventsFiltered"),
 )
-"""Selectors of the events needed to resolve addresses and to name threads, whenever they were written."""
+"""Selectors of the events needed to resolve addresses, to name threads, and to know what was left out, whenever they
+were written."""
 
 
 def cut(

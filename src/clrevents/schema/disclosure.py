@@ -151,7 +151,7 @@ DECLARED: Final[Mapping[str, Mapping[str, Mapping[str, Disclosure]]]] = {
     },
     "Microsoft-Diagnostics-DiagnosticSource": {ANY: _BRIDGE},
     "System.Diagnostics.Metrics": {ANY: _METRICS},
-    OWN: {"ThreadName": {"Name": _RUNTIME_THREADS}},
+    OWN: {"ThreadName": {"Name": _RUNTIME_THREADS}, "EventsFiltered": {"FilteredEvents": CODE}},
     "Microsoft-Extensions-Logging": {ANY: {"LoggerName": CODE, "EventName": CODE}},
     ANY: {"EventCounters": _COUNTERS},
 }

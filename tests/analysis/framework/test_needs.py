@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clrevents.analysis.framework.model.needs import Need, SeenKind, coverage, met, missing_notes
-from clrevents.schema.registry import RUNTIME
+from clrevents.schema.registry import OWN, RUNTIME
 
 GC, JIT, LOADER = 0x1, 0x10, 0x8
 PAUSES = Need("pauses", ("GCSuspendEEBegin", "GCRestartEEEnd"), GC, essential=True)
@@ -41,6 +41,23 @@ def seen(name: str, keywords: int = GC, level: int = 4, provider: str = RUNTIME)
     ],
 )
 def test_what_is_known_of_a_need(kinds: list[SeenKind], state: str) -> None:
+    assert met(PAUSES, kinds) == state
+
+
+LEFT_OUT = seen("EventsFiltered", 0, provider=OWN)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "state"),
+    [
+        ([seen("GCStart"), LEFT_OUT], "unknown"),
+        # What is not there may have been left out, which makes what is there a part.
+        ([seen("GCSuspendEEBegin"), LEFT_OUT], "unknown"),
+        ([seen("GCSuspendEEBegin"), seen("GCRestartEEEnd"), LEFT_OUT], "seen"),
+        ([seen("GCStart"), seen("EventsFiltered", 0, provider="Another")], "quiet"),
+    ],
+)
+def test_nothing_is_quiet_where_events_were_left_out(kinds: list[SeenKind], state: str) -> None:
     assert met(PAUSES, kinds) == state
 
 

@@ -13,9 +13,11 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.recording.record_line import ProviderNeed, record_line
 from clrevents.analysis.framework.recording.recorded import proves
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Note
-from clrevents.schema.registry import RUNTIME, provider_name
+from clrevents.schema.registry import OWN, RUNTIME, provider_name
 
 _MACHINE: Final = "Universal."
+_FILTERED: Final = "EventsFiltered"
+"""Our own mark on a recording that left out single events: then nothing proves that what did not occur was recorded."""
 """Providers of the Linux recorder, which records all processes alike."""
 _COMMAND: Final = "sudo dotnet-trace collect-linux --profile thread-time"
 BY_MACHINE: Final = f"record with the Linux recorder: {_COMMAND}"
@@ -153,10 +155,11 @@ def _events(need: Need) -> list[tuple[str, str]]:
 
 
 def _met(need: Need, kinds: SeenKinds) -> Met:
-    for wanted, name in _events(need):
-        seen = kinds.providers.get(name)
-        if seen is not None and (wanted == "*" or wanted in seen):
-            return "seen"
+    seen = [name in kinds.providers and (w == "*" or w in kinds.providers[name]) for w, name in _events(need)]
+    if OWN in kinds.providers.get(_FILTERED, ()):
+        return "seen" if all(seen) else "unknown"
+    if any(seen):
+        return "seen"
     if _unfit(need, kinds):
         return "unknown"
     proof = need.keywords if need.proof is None else need.proof
