@@ -25,6 +25,14 @@ SHARED_NAMES = (
     "traces/own/net8-unload-verbose",
 )
 
+LESS_NAMES = (
+    "nativeaot/shop-net11-env",
+    "rare/net8-deadlock-sick-44",
+    "requests/net10-two-3.back",
+    "scenarios/net10-async-11",
+    "scenarios/net8-convoy-44",
+)
+
 
 @pytest.fixture(scope="module")
 def audit() -> ModuleType:
@@ -52,6 +60,18 @@ def test_harmed_fixtures(audit: ModuleType, name: str) -> None:
 @pytest.mark.parametrize("name", SHARED_NAMES)
 def test_harmed_traces(audit: ModuleType, name: str) -> None:
     assert wrong(audit, unpacked(SHARED / f"{name}.nettrace.gz"), 8) == []
+
+
+@pytest.mark.full
+@pytest.mark.shared
+@pytest.mark.parametrize("name", LESS_NAMES)
+def test_what_was_not_recorded_is_not_stated(audit: ModuleType, name: str) -> None:
+    """Without one keyword of the runtime, or one provider."""
+    data, rng = unpacked(SHARED / f"{name}.nettrace.gz"), random.Random(4)
+    whole = audit.answers(data)
+    for less in audit.not_recorded(data, 5, rng):
+        found = audit.violations(whole, audit.answers(less.data), less.kind)
+        assert [str(one) for one in found if one.wrong != "fact"] == [], less.where
 
 
 def test_a_stack_block_that_is_missing_is_told(audit: ModuleType) -> None:
@@ -88,7 +108,7 @@ def test_a_wait_across_a_loss_has_no_length() -> None:
     """Its begin and its end may be those of two waits; next to the loss, lengths stay lower bounds."""
 
     def waited(*steps: str) -> Metric:
-        builder = TraceBuilder().thread(7)
+        builder = TraceBuilder().method_load("App", "Run", address=0x1000).thread(7)
         for at, step in enumerate(steps, 1):
             builder.at(at * 1_000_000)
             if step == "lost":
@@ -99,7 +119,7 @@ def test_a_wait_across_a_loss_has_no_length() -> None:
                     if step == "begin"
                     else WaitHandleWaitStop_V0(0)
                 )
-        with opened(builder.build()) as trace:
+        with opened(builder.rundown().build()) as trace:
             return trace.report("waits").metrics["event_total"]
 
     assert waited("begin", "lost", "end", "begin", "end").value is None

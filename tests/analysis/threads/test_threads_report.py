@@ -130,7 +130,8 @@ def test_events_are_exact_and_a_lock_wins_over_the_handle_in_it() -> None:
         "System.Threading.Monitor.Enter",
     )
     assert report.metrics["lock_total"].value == 8 * MS
-    assert report.metrics["wait_total"].value == 0
+    # Without stops and tasks, other waits may be hidden, and more than these may be waits for tasks.
+    assert report.metrics["wait_total"].value is None
 
 
 def test_a_sample_long_before_an_event_does_not_hold_until_then() -> None:
@@ -272,7 +273,9 @@ def test_a_trace_without_samples_says_what_it_knows() -> None:
 
 def test_samples_only() -> None:
     report = reported(sampled(begun(), 7, 1, 2, 3))
-    assert report.metrics["running_total"].value == 2 * MS
+    assert [row.running_ns for row in report.threads] == [2 * MS]
+    # A thread that was stopped for a collection seems to run, and one that compiles is not seen.
+    assert report.metrics["running_total"].value is None
     assert report.metrics["gc_suspended_total"].value is None
     assert report.coverage == "partial"
 
@@ -356,7 +359,7 @@ def test_windows_cut_totals_and_not_intervals() -> None:
     ]
     (row,) = report.threads
     assert (row.running_ns, row.sleep_ns, row.life_ns) == (2_500_000, 1_500_000, 4 * MS)
-    assert report.metrics["running_total"].value == 2_500_000
+    assert report.metrics["sleep_total"].value == 1_500_000
 
 
 def test_no_wait_is_known_without_samples_and_names() -> None:
@@ -389,6 +392,6 @@ def test_no_lock_seen_is_no_proof_without_events() -> None:
         assert (row.running_ns, row.lock_ns, row.waiting_ns, row.main_wait) == (MS, None, None, None)
     entering = asleep(begun(), 7, 1, 2, leaf=ENTER)
     data = entering.build()
-    for window, lock in (({}, MS), ({"start": 5 * MS}, 0)):
+    for window, lock in (({}, MS), ({"start": 5 * MS}, None)):
         with clrevents.open(data) as trace:
             assert trace.report("threads", **window).metrics["lock_total"].value == lock  # type: ignore[typeddict-item]

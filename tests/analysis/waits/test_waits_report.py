@@ -214,7 +214,8 @@ def test_an_end_alone_has_no_begin() -> None:
         (None, 1000, "handle"),
         (None, 2000, "handle"),
     ]
-    assert numbers_of(found, "count", "waited_total") == (2, 0)
+    # Without names nobody knows whether these threads had anything to do.
+    assert numbers_of(found, "count", "waited_total") == (None, None)
 
 
 def test_processes_are_apart() -> None:
@@ -256,12 +257,12 @@ def test_a_wait_for_a_lock_is_as_long_as_the_report_on_locks_says(name: str) -> 
             assert mine == answers["locks"].metrics["waited_total"].value, window
 
 
-def test_no_task_that_samples_show_is_no_event_of_none() -> None:
+def test_samples_do_not_show_that_there_was_no_wait_for_a_task() -> None:
     builder = methods().thread(7)
     for at in range(1000, 5000, 1000):
         builder.at(at).sample(SLEEP, USER, kind=1)
     counted = told(builder.rundown()).metrics["task_count"]
-    assert (counted.value, counted.evidence) == (0, "sample")
+    assert (counted.value, counted.evidence) == (None, "sample")
 
 
 def test_what_is_inside_a_contention_whose_begin_is_lost_counts_once() -> None:

@@ -201,9 +201,9 @@ class Context:
 
     @property
     def recorded(self) -> TimeWindow:
-        """From when to when the runtime's events were recorded."""
+        """From when to when the runtime's events were recorded; what names code is written later."""
         if self._join is None:
-            return TimeWindow(0, max(self.duration_ns, 0))
+            return TimeWindow(0, max(self.stopped_ns, 0))
         return TimeWindow(self._join.start_ns, max(self._join.end_ns, self._join.start_ns))
 
     @property
@@ -220,6 +220,11 @@ class Context:
     def methods(self) -> Methods:
         """The code of the trace, to name addresses."""
         return self.names.methods
+
+    @property
+    def named(self) -> bool:
+        """Whether all managed code has a name; programs that were compiled ahead of time list none."""
+        return self.methods.complete and len(self.methods) > 0
 
     @property
     def stacks(self) -> AddressStacks:
@@ -456,7 +461,7 @@ class Context:
 
     def _lacks(self, what: str, unknown: Collection[str]) -> bool:
         """Whether this was not recorded."""
-        return not self.methods.complete if what == CODE else what in unknown
+        return not self.named if what == CODE else what in unknown
 
     def _of_part(self, metric: Metric, name: str) -> Metric:
         """What is known about a metric if whatever came before or after the part is missing."""

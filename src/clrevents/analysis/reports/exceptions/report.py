@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+import attrs
+
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, Metric, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.exceptions.exception_build import built
 from clrevents.analysis.reports.exceptions.exception_flights import EVENTS, HEADERS, KEPT
@@ -160,7 +162,14 @@ class ExceptionsCollector(Collector[ExceptionsReport]):
         found = built(context, rows, handled, self._asked.raw, self._asked.my_code)
         listed = context.table(ThrownException, found.columns)
         sums = ExceptionSums(context, found, listed, handled)
-        numbers = sums.metrics() if "exceptions" not in context.unknown or len(listed) else {}
+        counts = sums.metrics() if "exceptions" not in context.unknown or len(listed) else {}
+        numbers: dict[str, int | Metric | None] = {**counts}
+        if counts.get("count") and not (handled and context.named):
+            # Names show what an await rethrew, and handlers what was thrown while another was handled.
+            again = counts["rethrown_by_await"]
+            numbers["rethrown_by_await"] = context.metric("rethrown_by_await", again or None, least=bool(again))
+            for name in ("thrown", "nested"):
+                numbers[name] = attrs.evolve(context.metric(name, counts[name]), high=counts[name])
         report: ExceptionsReport = context.answer(
             ExceptionsReport,
             facts=ExceptionFacts(rethrows_by=found.rethrows_by),

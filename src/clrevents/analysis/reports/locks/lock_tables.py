@@ -30,7 +30,7 @@ from clrevents.analysis.reports.locks.lock_rows import (
     WaitingMethod,
     WaitingThread,
 )
-from clrevents.analysis.reports.locks.lock_samples import HeldRuns, entering
+from clrevents.analysis.reports.locks.lock_samples import HeldRuns, LabelledRuns, entering
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans, lock_numbers
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 from clrevents.analysis.shared.samples.leaf_states import STATES
@@ -78,7 +78,7 @@ class LockTables:
             my_code,
         )
         self._numbers = lock_numbers(found)
-        self._held = HeldRuns(found, runs)
+        self._held = HeldRuns(found, runs, self.run_low, self.run_high)
         window = context.window
         first = np.where(spans.begun, starts, ALWAYS)
         last = np.where(spans.ended | spans.unended, ends, FOREVER)
@@ -215,17 +215,14 @@ class LockTables:
         """What holders of each lock were seen to do while others waited."""
         window = self._context.window
         sums: dict[tuple[int, int], list[Any]] = {}
-        for holding, runs in self._held.all:
+        stacks = self._held.labelled(self._names.of[len(self.found) :])
+        for one in self._held.all:
+            holding = one.holding
             if self.found.native[self._first_of[holding.lock]]:
                 continue
-            low, high = max(holding.start_ns, window.low), min(holding.end_ns, window.high)
-            for run in runs:
-                part = min(int(self.run_high[run]), high) - max(int(self.run_low[run]), low)
-                if part <= 0:
-                    continue
-                stack = int(self._names.of[len(self.found) + run])
+            for stack, took, run in stacks.took(one, window.low, window.high):
                 known = sums.setdefault((holding.lock, stack), [0, set(), run])
-                known[0] += part
+                known[0] += took
                 known[1].add(holding.thread)
         totals: dict[int, int] = {}
         for (lock, _), (held, _, _) in sums.items():
@@ -390,31 +387,36 @@ class LockTables:
         """The run of the owner's first sample after the start of each contention, while it still holds; -1 for none."""
         starts = self._bounds[0].tolist()
         found = np.full(len(self.found), -1, dtype=np.int64)
-        begins = {(one.lock, one.start_ns, one.thread): (one, runs) for one, runs in self._held.all}
+        begins = {(one.holding.lock, one.holding.start_ns, one.holding.thread): one for one in self._held.all}
         for row, (number, start, owner, wait) in enumerate(
             zip(self._numbers.tolist(), starts, self.found.owner.tolist(), self._waits, strict=True)
         ):
             known = begins.get((number, start, owner))
             if known is None:
                 continue
-            holding, runs = known
-            until = min(holding.end_ns, wait.end_ns)
-            for run in runs:
+            until = min(known.holding.end_ns, wait.end_ns)
+            for run in range(known.first, known.last):
                 # A run that began before is one in which the owner was seen alike before and after.
                 if int(self.runs.last[run]) >= start and int(self.runs.first[run]) <= until:
                     found[row] = run
                     break
         return found
 
+    @cached_property
+    def _methods_of_runs(self) -> tuple[LabelledRuns, list[str | None]]:
+        """Which method each run is in, as a number, and their names."""
+        first = len(self.found)
+        numbers, names = numbered(self._names.method(first + run) for run in range(len(self.runs)))
+        return self._held.labelled(numbers), names
+
     def _held_method(self, lock: int, start_ns: int, end_ns: int) -> str | None:
         sums: dict[str, int] = {}
-        for holding, runs in self._held.by_lock.get(lock, ()):
-            low, high = max(holding.start_ns, start_ns), min(holding.end_ns, end_ns)
-            for run in runs:
-                name = self._names.method(len(self.found) + run)
-                part = min(int(self.run_high[run]), high) - max(int(self.run_low[run]), low)
-                if name is not None and part > 0:
-                    sums[name] = sums.get(name, 0) + part
+        runs, names = self._methods_of_runs
+        for one in self._held.by_lock.get(lock, ()):
+            for number, took, _ in runs.took(one, start_ns, end_ns):
+                name = names[number]
+                if name is not None:
+                    sums[name] = sums.get(name, 0) + took
         return max(sums, key=lambda name: sums[name]) if sums else None
 
     @property

@@ -41,6 +41,7 @@ from clrevents.analysis.shared.events.contention_spans import (
     ENTERED,
     ContentionSpans,
 )
+from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH, SwitchFeed
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
@@ -248,7 +249,12 @@ def _sampled(
         reason = "this runtime's samples do not show it" if sampled else "the trace has no samples"
         names = ("sampled_total", "unseen_total")
         return {name: context.metric(name, None, reason=reason) for name in names}
-    return {"sampled_total": entering[0], "unseen_total": entering[1] if known else None}
+    short = not stops_recorded(context)
+    found = {
+        name: context.metric(name, took, least=short and took > 0)
+        for name, took in zip(("sampled_total", "unseen_total"), entering, strict=True)
+    }
+    return {**found, **({} if known else {"unseen_total": None})}
 
 
 def _circle(deadlocks: ReportTable[DeadlockedThread]) -> str | None:

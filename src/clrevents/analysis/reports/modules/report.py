@@ -187,7 +187,10 @@ class ModuleCollector(Collector[ModulesReport]):
             "native_total": int(jitted.native_size[begun].sum()) if tells_jit else None,
             "precompiled": _pairs(looked_of, looked.method, asked & hit) if tells_r2r else None,
             "missed": _pairs(looked_of, looked.method, asked & ~hit) if tells_r2r else None,
-            "elsewhere": _distinct(np.concatenate(unknown)) if tells_jit or tells_r2r else None,
+            # Without their details, all methods that were looked up seem to be elsewhere.
+            "elsewhere": _distinct(np.concatenate(unknown))
+            if (tells_jit or tells_r2r) and (tells_where or not tells_r2r)
+            else None,
         }
         facts = ModuleFacts(complete=context.methods.complete)
         found: ModulesReport = context.answer(ModulesReport, facts=facts, metrics=metrics, modules=modules)

@@ -181,16 +181,18 @@ class Conclusion:
         return BlockingMethods(self._context, stacks, times, self._raw).names(0)
 
 
-def metrics_of_blocking(context: Context, blocked: BlockedWorkers, hidden: bool) -> dict[str, Any]:
-    """How long workers were blocked in the window, and how many; at least, if samples may hide waits."""
+def metrics_of_blocking(context: Context, blocked: BlockedWorkers, hidden: bool, some: bool) -> dict[str, Any]:
+    """How long workers were blocked in the window, and how many; at least, if samples may hide waits, or not all
+    was recorded that shows `some` of them."""
     starts = np.array([wait.place for wait in blocked.waits], dtype=np.int64)
     ends = np.array([wait.until for wait in blocked.waits], dtype=np.int64)
     inside = context.window.meets(starts, ends).tolist()
     mine = [wait for wait, meets in zip(blocked.waits, inside, strict=True) if meets]
-    least = hidden or any(wait.end is None for wait in mine)
+    known = not hidden and not some
+    least = not known or any(wait.end is None for wait in mine)
     if hidden and not mine:
         return {name: context.metric(name, None, reason=HIDDEN) for name in ("blocked_total", "blocked_workers")}
     return {
         "blocked_total": context.metric("blocked_total", int(context.window.overlap(starts, ends).sum()), least=least),
-        "blocked_workers": context.metric("blocked_workers", len({wait.thread for wait in mine}), least=hidden),
+        "blocked_workers": context.metric("blocked_workers", len({wait.thread for wait in mine}), least=not known),
     }

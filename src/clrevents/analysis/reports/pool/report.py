@@ -44,11 +44,15 @@ from clrevents.analysis.reports.pool.work_items import (
 from clrevents.analysis.shared.blocking.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, FoundWaits, WaitFeed
 from clrevents.analysis.shared.blocking.wait_rows import BlockingMethod
 from clrevents.analysis.shared.blocking.wait_tables import IDLE, WaitTables
+from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
+from clrevents.analysis.shared.samples.off_processor import SWITCH
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.schema.registry import SAMPLE, TPL
 
 _LOCKED: Final = Need("waits for locks", ("ContentionStart", "ContentionStop"), 0x4000, 4)
 """Not what this report is about; but without it, and without samples and names, nobody blocked is no proof."""
+_SAMPLED: Final = Need("what workers do", ("ThreadSample", SWITCH), 0, 4, SAMPLE)
+"""Without it, workers are known to be blocked from events alone."""
 _STARTED: Final = Need("when tasks start", ("TaskStarted",), 0x2, 4, TPL)
 """Without it, a task that never started may have."""
 _KEPT: Final = {**POOL_COLUMNS, **ITEM_COLUMNS}
@@ -238,9 +242,14 @@ def _told(
     if _BLOCKED in context.unknown and not found.waits:
         return {"starved_total": None, "blocked_total": None, "blocked_workers": None}
     starved = None if conclusion.verdict == "unknown" else conclusion.starved_ns
-    if not blocked.waits and (not context.methods.complete or met(_LOCKED, context.kinds) == "unknown"):
+    some = (
+        not (context.named and stops_recorded(context))
+        or _SIZE in context.unknown
+        or any(met(need, context.kinds) == "unknown" for need in (_LOCKED, _SAMPLED))
+    )
+    if not blocked.waits and some:
         return {"starved_total": starved, "blocked_total": None, "blocked_workers": None}
-    return {"starved_total": starved, **metrics_of_blocking(context, blocked, found.hidden)}
+    return {"starved_total": starved, **metrics_of_blocking(context, blocked, found.hidden, some)}
 
 
 def _changed(

@@ -12,7 +12,7 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.kept import Kept, narrowed
-from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -83,11 +83,12 @@ _NEEDS: Final = (
     Need(_HANDLES, ("WaitHandleWaitStart", "WaitHandleWaitStop"), 0x40000000000, 5),
     Need(_TASKS, ("TaskWaitBegin", "TaskWaitEnd"), 0x3, 5, TPL),
 )
+_HOSTED: Final = Need("requests of the host", ("RequestStart",), 0, 4, HOSTING)
 _COLUMNS: Final = {**REQUEST_COLUMNS, **SQL_COLUMNS, **BRIDGE_COLUMNS, **NETWORK_COLUMNS}
 _NO_EDGES: Final = frozenset((*INSIDE_COLUMNS, *SQL_COLUMNS))
 """Events that neither begin nor end an activity, or none known to the report on activities."""
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Requests that started, on both sides."),
+    MetricDeclaration("count", "count", "Requests that started, on both sides.", needs=(_SENT, _SERVED)),
     MetricDeclaration(
         "client_count", "count", "Requests of clients that started.", dated=Dated("requests", where=("side", "client"))
     ),
@@ -283,7 +284,8 @@ def _metrics(context: Context, tables: RequestTables, left_out: int) -> dict[str
         "client_count": tables.count("client") if client else None,
         "server_count": tables.count("server") if server else None,
         "client_failed": tables.failed("client") if client else None,
-        "server_failed": tables.failed("server") if server else None,
+        # Only the host tells exceptions that nobody handled.
+        "server_failed": tables.failed("server") if server and met(_HOSTED, context.kinds) != "unknown" else None,
         "client_p50": tables.percentile("client", 50),
         "client_p99": tables.percentile("client", 99),
         "server_p50": tables.percentile("server", 50),

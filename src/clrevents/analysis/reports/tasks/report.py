@@ -13,7 +13,7 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.kept import Kept, narrowed
-from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -30,6 +30,7 @@ from clrevents.analysis.reports.tasks.task_tables import (
 )
 from clrevents.analysis.reports.tasks.task_work import task_work
 from clrevents.analysis.shared.blocking.wait_tables import can_await
+from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.schema.registry import TPL
 
@@ -47,9 +48,13 @@ _NEEDS: Final = (
         TPL,
         essential=True,
     ),
-    Need(_RESUMPTIONS, ("TaskWaitEnd", "TaskWaitContinuationStarted"), 0x2, 5, TPL),
+    Need(_RESUMPTIONS, ("TaskWaitEnd",), 0x2, 5, TPL),
     Need(_RUNS, ("TaskWaitContinuationComplete",), 0x40, 5, TPL),
     Need(_ENDS, ("TaskCompleted", "TaskWaitContinuationComplete"), 0x42, 4, TPL),
+)
+_OF_TASKS: Final = (
+    Need("when tasks start", ("TaskStarted",), 0x2, 4, TPL),
+    Need("when tasks end", ("TaskCompleted",), 0x40, 4, TPL),
 )
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Tasks, continuations and awaits that were created."),
@@ -210,30 +215,42 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
         return dict.fromkeys(_NAMES)
     begun = tables.begun
     # The events that say that tasks resume are recorded together with those that they start.
-    starts_known = _RESUMPTIONS not in context.unknown or bool(tables.was_started.any())
+    resumes_known = context.unknown.isdisjoint((_RESUMPTIONS, _RUNS))
+    unstarted = int((begun & ~tables.was_started).sum())
+    failures_known = all(met(need, context.kinds) != "unknown" for need in _OF_TASKS)
     latencies = tables.latencies(np.flatnonzero(begun))
     found: dict[str, Metric | int | None] = {
         "count": int(begun.sum()),
         "tasks": int(tables.of(TASK).sum()),
         "continuations": int(tables.of(CONTINUATION).sum()),
         "awaits": int(tables.of(AWAIT).sum()),
-        "exceptional": None if _ENDS in context.unknown else int((begun & tables.failed).sum()),
+        "exceptional": int((begun & tables.failed).sum()) if failures_known else None,
         "blocking_count": int(tables.waits_begun.sum()),
         "blocking_total": _blocked(context, tables),
-        "unstarted": int((begun & ~tables.was_started).sum()) if starts_known else None,
+        "unstarted": context.metric("unstarted", unstarted) if resumes_known or tables.was_started.any() else None,
         "unknown_creators": int((begun & (tables.work.parent == UNKNOWN)).sum()),
         "latency_median": nearest_rank(latencies, 50),
         "latency_p95": nearest_rank(latencies, 95),
         "latency_max": nearest_rank(latencies, 100),
     }
-    if not len(latencies):
+    if not resumes_known and isinstance(least := found["unstarted"], Metric):
+        found["unstarted"] = attrs.evolve(least, high=unstarted)
+    if not failures_known and met(_OF_TASKS[0], context.kinds) == "unknown":
+        # What is queued may be told only by its start.
+        for name in ("count", "tasks", "continuations"):
+            number = found[name]
+            assert isinstance(number, int)
+            found[name] = context.metric(name, number or None, least=number > 0)
+    untold = not resumes_known and bool((begun & (tables.work.kind != TASK)).any())
+    if untold or not len(latencies):
+        reason = "not recorded when all of them began to run" if untold else "nothing that was queued began to run"
         for name in ("latency_median", "latency_p95", "latency_max"):
-            found[name] = context.metric(name, None, reason="nothing that was queued began to run")
+            found[name] = context.metric(name, None, reason=reason)
     return found
 
 
 def _blocked(context: Context, tables: TaskTables) -> Metric | None:
-    if _RESUMPTIONS in context.unknown:
+    if not ends_recorded(context):
         return None
     return context.metric("blocking_total", int(tables.waited.sum()), least=bool(tables.open.any()))
 

@@ -87,6 +87,10 @@ _CREATED: Final = "when threads began"
 _STOPPED: Final = "when threads were stopped for a garbage collection"
 _TIERED: Final = Need("compilations in the background", ("TieredCompilationBackgroundJitStart",), 0x1000000000)
 """Not what this report is about; but without it, what the thread that compiles does is unknown."""
+_WORKERS: Final = Need("workers of the pool", (WORKER.partition("/")[2], IDLE.partition("/")[2]), 0x10000)
+"""Without it, that workers are idle is known from samples alone."""
+_ALL: Final = (_SAMPLED, _CREATED, _STOPPED)
+"""What shows that there is a thread: many do nothing that any other event tells."""
 _BY_EVENTS: Final[dict[str, ThreadState]] = {_LOCKS: "lock", _TASKS: "task_wait", _STOPPED: "gc_suspended"}
 """What events tell of times that the kernel recorded."""
 _WAITS: Final[frozenset[ThreadState]] = frozenset(("wait", "sleep", "join", "task_wait", "pool_idle"))
@@ -96,6 +100,8 @@ _SLOWER: Final = (
     "with counts, samples each 10 ms are enough: start the program with DOTNET_EventPipeThreadSamplingRate=10 "
     "(.NET 11 and late versions of 10)"
 )
+_SHOWS_LOCKS: Final = 10
+"""From this .NET on, samples show waits for locks."""
 UNNAMED: Final = "methods have no names, by which samples tell what a thread does out of managed code"
 """Why the number is unknown."""
 
@@ -263,7 +269,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         told = _told(context) - (set() if _LOCKS not in context.unknown else {"lock"} - seen)
         # Neither is it where the methods are not named that these waits are found by.
         # Without the names of methods a wait seems to be native code; where events tell of waits, none is none.
-        named = context.methods.complete
+        named = context.named
         told -= (
             set() if named else {*_WAITS, "native"} - ({"wait"} - seen if _HANDLES not in context.unknown else set())
         )
@@ -275,14 +281,17 @@ class ThreadsCollector(Collector[ThreadsReport]):
             metrics |= {f"{state}_total": context.metric(f"{state}_total", None, reason=UNTOLD) for state in UNTELLABLE}
         elif not named and _SAMPLED not in context.unknown:
             metrics |= _seen(context, totals, _WAITS - told, UNNAMED)
-        vague = ["task_wait"] if _TASKS in context.unknown else []
-        # What threads do for collections and compilations is known only from events of these.
-        vague += (
-            ["running", "native"] if _STOPPED in context.unknown or met(_TIERED, context.kinds) == "unknown" else []
-        )
-        for name in (f"{state}_total" for state in vague):
-            if isinstance(took := metrics[name], int) and took:
-                metrics[name] = context.metric(name, took, least=True)
+        more, less = self._vague(context, totals.get("unknown", 0), seen)
+        for state in {*more, *less}:
+            name = f"{state}_total"
+            if not isinstance(took := metrics[name], int) or (state not in more and not took):
+                continue
+            metric = context.metric(name, took, least=state not in less)
+            if state in more and (state in less or not took):
+                metric = context.metric(name, None, reason="not all that it depends on was recorded")
+            elif state in less:
+                metric = attrs.evolve(metric, high=took)
+            metrics[name] = metric
         for state in BY_KERNEL:
             metrics[f"{state}_total"] = context.metric(f"{state}_total", None, reason=ONLY_MACHINE)
         window = counted_window(context)
@@ -337,6 +346,30 @@ class ThreadsCollector(Collector[ThreadsReport]):
             intervals=intervals,
         )
         return made
+
+    def _vague(self, context: Context, gaps_ns: int, seen: Set[str]) -> tuple[Set[str], Set[str]]:
+        """The states of which there may be more than what was recorded tells, and those of which there may be less."""
+        unknown = context.unknown
+        more: set[str] = set() if ends_recorded(context) and _TASKS not in unknown else {"task_wait"}
+        less: set[str] = set() if _TASKS not in unknown or _HANDLES in unknown else {"wait"}
+        # What threads do for collections and compilations is known only from events of these.
+        if met(_TIERED, context.kinds) == "unknown":
+            more |= {"running", "native"}
+        if _STOPPED in unknown:
+            # Threads that were stopped seem to run, or between two samples far apart nothing is known.
+            more |= {"running", "native", "lock", *(_WAITS if gaps_ns else ())}
+            less |= {"running"}
+        if _LOCKS in unknown:
+            more |= {"lock", "gc_suspended"}
+            less |= {"wait", *(("running", "native") if min(self._versions, default=0) < _SHOWS_LOCKS else ())}
+        if met(_WORKERS, context.kinds) == "unknown":
+            more |= {"pool_idle", "gc_suspended"}
+        if not context.named or _SAMPLED in unknown:
+            more |= {"lock", "wait", "gc_suspended"}
+        if not context.named:
+            # Nor is it known then which threads have nothing to do.
+            less |= {"wait"}
+        return more, less
 
     def _held(self, context: Context, samplers: Set[int]) -> int | None:
         """How long the sampler's stops lasted; None where there are none, or one may be two whose events were lost."""
@@ -499,7 +532,7 @@ REPORT: Final = ReportDeclaration(
             for state, does in _DOES.items()
         ),
         *COUNTED_METRICS,
-        MetricDeclaration("threads", "count", "The number of threads.", windows=False, needs=(_CREATED,)),
+        MetricDeclaration("threads", "count", "The number of threads.", windows=False, needs=_ALL),
     ),
     collector=ThreadsCollector,
     in_part={"*": "unknown", "threads": "at least"},

@@ -168,7 +168,8 @@ def _locks(events: Mapping[str, Gathered]) -> tuple[list[Blocked], int]:
                 )
             )
         else:
-            start = end_time[end] - took[end] if took[end] > 0 else None
+            # A damaged duration is no time.
+            start = end_time[end] - int(took[end]) if 0 < took[end] < 1 << 62 else None
             found.append(Blocked(end_thread[end], start, end_time[end], "lock", "ContentionStop", 0))
     return found, lost
 

@@ -18,6 +18,8 @@ from clrevents.analysis.shared.blocking.thread_stops import STOP_EVENTS
 from clrevents.analysis.shared.blocking.wait_feed import HIDDEN, WAIT_HEADERS, WAIT_SELECTORS, FoundWaits, WaitFeed
 from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts
 from clrevents.analysis.shared.blocking.wait_tables import IDLE, WaitTables
+from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
+from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.schema.registry import SAMPLE, TPL
@@ -47,14 +49,14 @@ _NEEDS: Final = (
 )
 _SHOWN: Final = (_SAMPLED, CODE)
 """Samples show a wait by the names of its methods."""
-_ALL: Final = (*_SHOWN, _LOCKED)
+_RECORDED: Final = (_HANDLES, _TASKS, _LOCKED)
+_ALL: Final = (*_SHOWN, _LOCKED, _TASKS)
 """Before .NET 10 they show no waits for locks."""
+_UNNAMED: Final = "without names of methods, threads without work seem to wait"
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Waits of the program that began.", "less", needs=_ALL),
     MetricDeclaration("waited_total", "ns", "How long all threads together waited in them.", "less", needs=_ALL),
-    MetricDeclaration(
-        "event_total", "ns", "How much of that was recorded by events.", "less", needs=(_HANDLES, _TASKS, _LOCKED)
-    ),
+    MetricDeclaration("event_total", "ns", "How much of that was recorded by events.", "less", needs=_RECORDED),
     MetricDeclaration(
         "sampled_total",
         "ns",
@@ -65,14 +67,19 @@ _METRICS: Final = (
         lossy="unknown",
         needs=_SHOWN,
     ),
-    MetricDeclaration("task_count", "count", "Waits for tasks that began.", "less", needs=_SHOWN),
+    MetricDeclaration("task_count", "count", "Waits for tasks that began.", "less", needs=(*_SHOWN, _TASKS)),
     MetricDeclaration("task_total", "ns", "How long threads waited for tasks.", "less", needs=(*_SHOWN, _TASKS)),
     MetricDeclaration(
         "idle_total", "ns", "How long threads of the runtime and workers of the pool were idle.", needs=_SHOWN
     ),
-    MetricDeclaration("nested_count", "count", "Waits that began inside others and are not counted."),
+    MetricDeclaration("nested_count", "count", "Waits that began inside others and are not counted.", needs=_RECORDED),
     MetricDeclaration(
-        "unfinished", "count", "Waits of the program whose end is not in the trace.", "less", lossy="unknown"
+        "unfinished",
+        "count",
+        "Waits of the program whose end is not in the trace.",
+        "less",
+        needs=_RECORDED,
+        lossy="unknown",
     ),
 )
 
@@ -172,8 +179,11 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
     def evidence_of(name: str, waits: list[KnownWait]) -> Evidence:
         return "sample" if name.startswith("task") and _TASKS in context.unknown else evidence(waits)
 
+    vague = samples and not stops_recorded(context)
+
     def metric(name: str, value: int, waits: list[KnownWait]) -> Metric:
-        least = name.endswith("total") and ((hidden and value > 0) or any(wait.end is None for wait in waits))
+        short = value > 0 and (hidden or (vague and evidence(waits) == "sample"))
+        least = name.endswith("total") and (short or any(wait.end is None for wait in waits))
         return context.metric(name, value, evidence_of(name, waits), least=least)
 
     def count(name: str, waits: list[KnownWait]) -> Metric:
@@ -183,22 +193,33 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
         reason = "samples show how long threads waited, not how often" if number is None else None
         return context.metric(name, number, evidence_of(name, told or waits), reason, least=sampled and bool(told))
 
-    untold = not told and context.unknown & {_HANDLES, _TASKS, _LOCKED}
-    tasks_known = (samples and context.methods.complete) or _TASKS not in context.unknown or bool(tasks)
+    # Without the ends of waits for tasks, none of those is known to be open.
+    ends = ends_recorded(context)
+    sure = [wait for wait in told if wait.kind != "task" or ends]
+    nested = tables.count(tables.nested())
+    unended, untold = tables.count(wait for wait in sure if wait.end is None), context.unknown.intersection(_RECORDED)
+    tasks_known = (samples and context.named) or _TASKS not in context.unknown or bool(tasks)
     found: dict[str, Metric | int | None] = {
         "count": count("count", programs),
         "waited_total": metric("waited_total", tables.waited(programs), programs),
         "event_total": context.metric("event_total", tables.waited(told), least=any(wait.end is None for wait in told)),
-        "sampled_total": context.metric("sampled_total", seen, least=hidden) if samples else None,
+        "sampled_total": context.metric("sampled_total", seen, least=hidden or (vague and seen > 0))
+        if samples
+        else None,
         "task_count": count("task_count", tasks) if tasks_known else None,
         "task_total": metric("task_total", tables.waited(tasks), tasks) if tasks_known else None,
         "idle_total": metric("idle_total", tables.waited(idle), idle),
-        "nested_count": tables.count(tables.nested()),
-        "unfinished": None if untold else tables.count(wait for wait in told if wait.end is None),
+        "nested_count": context.metric(
+            "nested_count", nested if nested or ends else None, least=bool(nested and not ends)
+        ),
+        "unfinished": context.metric("unfinished", unended, least=bool(unended and (untold or len(sure) < len(told)))),
     }
     for name in ("waited_total", "sampled_total", "idle_total", *(["task_total"] if _TASKS in context.unknown else [])):
         if hidden and isinstance(one := found[name], Metric) and one.value == 0:
             found[name] = context.metric(name, None, reason=HIDDEN)
+    if not context.named and any(wait.evidence == "event" and wait.kind == "handle" for wait in programs):
+        for name in ("count", "waited_total", "event_total", "unfinished"):
+            found[name] = context.metric(name, None, reason=_UNNAMED)
     return found
 
 

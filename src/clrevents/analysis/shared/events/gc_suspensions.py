@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
 from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
 from clrevents.analysis.gathering.gather import Gathered
@@ -24,11 +26,17 @@ RESTARTED: Final = "runtime/GCRestartEEEnd"
 STEPS: Final = (SUSPENDING, SUSPENDED, RESTARTING, RESTARTED)
 """The events of one suspension, in order."""
 
+_STOPS: Final = Need("when threads are stopped", ("GCSuspendEEBegin",), 0x1, 4)
 FOR_GC: Final = (1, 6)
 """The reasons that are pauses of a collection."""
 NOTHING: Final = -1
 _NO_NUMBER: Final = -1
 """The number of collections in a suspension by the sample profiler."""
+
+
+def stops_recorded(context: Context) -> bool:
+    """Whether suspensions were recorded, which tell what threads do between two samples far apart."""
+    return met(_STOPS, context.kinds) != "unknown"
 
 
 @frozen(eq=False)

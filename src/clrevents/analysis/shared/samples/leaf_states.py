@@ -40,7 +40,7 @@ _MAIN: Final = ("Main", "<Main>", "<Main>$")
 _STARTS: Final = tuple(f"System.Threading.{name}" for name in ("Thread.Start", "ThreadHelper.", "ExecutionContext."))
 """How methods begin that start a thread's own one. The first other frame with a name is the thread's root."""
 _ENTRY: Final = "System.Environment.CallEntryPoint"
-_MEANS: Final = ("System.Threading.", "Interop.", "[")
+_MEANS: Final = ("System.Threading.", "System.Diagnostics.Tracing.", "Interop.", "[")
 """Frames that may stand between the innermost one and the method that waits. The search ends at the first other one."""
 _RUNS: Final = ("System.Threading.ExecutionContext.Run", "System.Threading.Tasks.Task.InnerInvoke")
 """How methods begin that call other code. The search ends there, too: who waits for a task may run it."""

@@ -31,7 +31,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.cells import CodeName, Count, DurationNs, Word
 from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
+from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of, stops_recorded
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, counted_window
 from clrevents.analysis.shared.processor.process_use import use_text
 from clrevents.analysis.shared.samples.name_patterns import NamePattern
@@ -155,6 +155,8 @@ class CollectedSamples:
     """Whether these are CPU samples."""
     used: str | None
     """What the process used of its processors, in words; None where that was not counted."""
+    vague: bool
+    """Whether some of the time that was not sampled may belong to samples: stops were not recorded."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -176,7 +178,7 @@ class CollectedSamples:
         """A metric in the unit of the weights."""
         _, unit = WEIGHTS[self.samples.unit]
         if self.unknown is None:
-            return Metric(value, unit, evidence=self.evidence)
+            return Metric(value, unit, evidence=self.evidence, low=value if self.vague else None)
         return Metric(None, unit, evidence=self.evidence, reason=self.unknown)
 
     @property
@@ -184,10 +186,14 @@ class CollectedSamples:
         """The metrics of `SAMPLE_METRICS`."""
         samples = self.samples
         unsampled = self.weight(samples.unsampled_total)
+        if unsampled.low is not None:
+            unsampled = attrs.evolve(unsampled, low=None, high=unsampled.value)
         if self.of_processors:
             unsampled = attrs.evolve(unsampled, value=None, reason="CPU samples do not cover time")
         elif not samples.timed:
-            unsampled = attrs.evolve(unsampled, value=None, unit="ns", reason="these are not profiler samples")
+            unsampled = attrs.evolve(
+                unsampled, value=None, low=None, unit="ns", reason="these are not profiler samples"
+            )
         count = Metric(samples.count, "count", evidence="sample")
         if self.unknown in (UNTOLD, ON_PROCESSOR):
             count = attrs.evolve(count, value=None, reason=self.unknown)
@@ -404,6 +410,7 @@ class SampleCollector(Collector[A_co]):
             cannot=cannot,
             of_processors=of_processors,
             used=None if counts is None else use_text(counts, counted_window(context), self._samplers),
+            vague=weighed.unsampled is not None and bool(weighed.unsampled.any()) and not stops_recorded(context),
         )
         return self.collected
 

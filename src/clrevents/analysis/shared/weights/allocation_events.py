@@ -36,7 +36,9 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 """The fields that `stated_bytes` reads."""
 
 _BARE: Final = {name: name.partition("/")[2] for name in FIELDS}
-NEEDED: Final = Need("allocations", (_BARE[TICK], _BARE[SAMPLED], _BARE[HIGH], _BARE[LOW]), 0x1, 5, essential=True)
+NEEDED: Final = Need(
+    "allocations", (_BARE[TICK], _BARE[SAMPLED], _BARE[HIGH], _BARE[LOW]), 0x1, 5, essential=True, proof=0
+)
 NEEDED_RARE: Final = Need("allocations of rare types", (_BARE[SAMPLED], _BARE[HIGH], _BARE[LOW]), 0x80000000000)
 """Ticks record types by chance; this records all of them."""
 
