@@ -287,8 +287,11 @@ class ThreadsCollector(Collector[ThreadsReport]):
             if not isinstance(took := metrics[name], int) or (state not in more and not took):
                 continue
             metric = context.metric(name, took, least=state not in less)
-            if state in more and (state in less or not took):
+            if state in more and (not took or (state in less and _SAMPLED in context.unknown)):
                 metric = context.metric(name, None, reason="not all that it depends on was recorded")
+            elif state in more and state in less:
+                # Whatever else sampled threads did, and one that compiles in the background, may have been this.
+                metric = attrs.evolve(metric, low=0, high=sum(totals.values()) + context.recorded.high)
             elif state in less:
                 metric = attrs.evolve(metric, high=took)
             metrics[name] = metric
