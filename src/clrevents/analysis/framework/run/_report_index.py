@@ -13,7 +13,7 @@ REPORTS: dict[str, tuple[str, str, tuple[NEED, ...]]] = {
         'What was allocated: by type, by stack, by thread and over time.',
         'What was allocated, and by which code?',
         (
-            ('allocations', ('GCAllocationTick', 'AllocationSampled', 'GCSampledObjectAllocationHigh', 'GCSampledObjectAllocationLow'), 1, 5, 'Microsoft-Windows-DotNETRuntime', True, None, ''),
+            ('allocations', ('GCAllocationTick', 'AllocationSampled', 'GCSampledObjectAllocationHigh', 'GCSampledObjectAllocationLow'), 1, 5, 'Microsoft-Windows-DotNETRuntime', True, 0, ''),
             ('allocations of rare types', ('AllocationSampled', 'GCSampledObjectAllocationHigh', 'GCSampledObjectAllocationLow'), 8796093022208, 4, 'Microsoft-Windows-DotNETRuntime', False, None, ''),
         ),
     ),
@@ -145,7 +145,7 @@ REPORTS: dict[str, tuple[str, str, tuple[NEED, ...]]] = {
         'Which tasks and awaits ran, what started them, and what blocks on tasks?',
         (
             ('tasks, continuations and awaits', ('TaskWaitBegin', 'TaskScheduled', 'AwaitTaskContinuationScheduled', 'TaskStarted'), 3, 4, 'System.Threading.Tasks.TplEventSource', True, None, ''),
-            ('when awaits resume and waits for tasks end', ('TaskWaitEnd', 'TaskWaitContinuationStarted'), 2, 5, 'System.Threading.Tasks.TplEventSource', False, None, ''),
+            ('when awaits resume and waits for tasks end', ('TaskWaitEnd',), 2, 5, 'System.Threading.Tasks.TplEventSource', False, None, ''),
             ('what threads run, and so what creates what outside tasks', ('TaskWaitContinuationComplete',), 64, 5, 'System.Threading.Tasks.TplEventSource', False, None, ''),
             ('when tasks complete', ('TaskCompleted', 'TaskWaitContinuationComplete'), 66, 4, 'System.Threading.Tasks.TplEventSource', False, None, ''),
         ),
