@@ -23,7 +23,15 @@ SEED: Final = int(os.environ.get("CLREVENTS_FUZZ_SEED", "1"))
 
 CONTENTION: Final = 81
 LIES: Final = int(os.environ.get("CLREVENTS_FUZZ_LIES", "60"))
-FOUND: Final = {6: "reports", 7: "reports", 13: "reports", 36: "reports", 30: "doctor", 255: "reports cut anywhere"}
+FOUND: Final = {
+    6: "reports",
+    7: "reports",
+    13: "reports",
+    36: "reports",
+    30: "doctor",
+    255: "reports cut anywhere",
+    694: "reports",
+}
 """Seeds of lies, and what once ended with something else than an answer."""
 
 

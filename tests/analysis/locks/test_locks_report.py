@@ -13,6 +13,8 @@ from built_waits import CALLBACK, ENTER, USER, asked, named, numbers_of, start, 
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.reports.locks import LocksReport
 from clrevents.analysis.reports.locks.convoys import LockWait, convoys
+from clrevents.analysis.reports.locks.lock_samples import HeldLock, LabelledRuns
+from clrevents.analysis.shared.events.contention_spans import Holding
 from clrevents.testing.builder import Format, TraceBuilder
 from tiers import one_in
 from together import together
@@ -299,3 +301,21 @@ def test_events_by_chance_obey_the_laws(name: str, format: Format, seed: int) ->
     report_laws.obeys(
         declaration, declaration.parameters(), built_waits.by_chance(format, seed), report_laws.LAWS_OF_CHANCE
     )
+
+
+def test_runs_added_up_once_are_those_looked_at_one_by_one() -> None:
+    """What a holder was seen with, by label: near each edge of a holding, and for long ones in few steps."""
+    rng = random.Random(7)
+    edges = sorted(rng.sample(range(10_000), 120))
+    low, high = edges[::2], edges[1::2]
+    labels = [rng.randrange(4) for _ in low]
+    runs = LabelledRuns(labels, low, high)
+    for _ in range(300):
+        start, end = sorted(rng.sample(range(10_000), 2))
+        expected: dict[int, list[int]] = {}
+        for run, label in enumerate(labels):
+            took = min(high[run], end) - max(low[run], start)
+            if took > 0:
+                expected.setdefault(label, [0, run])[0] += took
+        found = runs.took(HeldLock(Holding(1, 7, start, end), 0, len(low), range(len(low))), 0, 10_000)
+        assert found == sorted(((label, took, run) for label, (took, run) in expected.items()), key=lambda row: row[2])

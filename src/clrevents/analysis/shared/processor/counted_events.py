@@ -138,7 +138,7 @@ class CountFeed:
             dict(zip(named["OSThreadID"].tolist(), texts, strict=True)),
             begun,
             dict(zip(gone["OSThreadID"].tolist(), gone["time_ns"].tolist(), strict=True)),
-            max(int(windows.end.max()), *sums["ProcessProcessorTime.ProcessorNs"][1].tolist()),
+            max([int(windows.end.max()), *sums["ProcessProcessorTime.ProcessorNs"][1].tolist()]),
             int(allowed[0]) if len(allowed) else None,
             sums,
             float(limits["QuotaNs"][limited[-1]] / limits["PeriodNs"][limited[-1]]) if len(limited) else None,
