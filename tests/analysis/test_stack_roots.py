@@ -65,7 +65,8 @@ def test_an_idle_worker_in_a_stub_without_a_name() -> None:
         (row,) = trace.report("threads").threads
         (wait,) = trace.report("waits").methods
         names = next(iter(trace.doctor("trace.names")))
-    assert (row.role, row.native_ns, row.pool_idle_ns) == ("pool_worker", 0, 7 * MS)
+    # Whether none of it is native is unknown without the stops of the sampler.
+    assert (row.role, row.native_ns, row.pool_idle_ns) == ("pool_worker", None, 7 * MS)
     assert wait.method == "System.Threading.LowLevelLifoSemaphore.WaitNative()"
     assert (names.state, names.title) == ("clear", "0 % of the sampled time is in managed code without a name")
 

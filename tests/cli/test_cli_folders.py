@@ -114,7 +114,7 @@ def test_a_report_has_its_metrics_and_a_line_for_each_trace(run: Run, night: Pat
     head, *lines = table.splitlines()
     assert head.split("  ")[0].strip() == "trace"
     assert [line.split() for line in lines] == [
-        [str(night / NAMES[0]), *["full", "11", "9.32", "ms", "0.84", "%", "3.00", "ms", "434", "µs"]],
+        [str(night / NAMES[0]), *["full", "11", "9.32", "ms", "0.91", "%", "3.00", "ms", "434", "µs"]],
         [str(night / NAMES[1]), "none", "-", "-", "-", "-", "-"],
     ]
     assert "pause_p99" in hints
@@ -219,5 +219,5 @@ def test_on_a_terminal_metrics_give_way_to_the_names_of_traces(
     name = "fixtures/net10-servergc.nettrace.gz" if columns > 80 else "…net10-servergc.nettrace.gz"
     lines = [line for line in shown.splitlines() if line.startswith(name)]
     assert [line.split() for line in lines] == [
-        [name, *["full", "6", "18.2", "ms", "1.57", "%", "7.46", "ms"], *(["1.12", "ms"] * (columns > 80))]
+        [name, *["full", "6", "18.2", "ms", "1.59", "%", "7.46", "ms"], *(["1.12", "ms"] * (columns > 80))]
     ]

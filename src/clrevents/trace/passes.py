@@ -38,6 +38,7 @@ from clrevents.errors import (
 )
 from clrevents.schema.describe import class_body
 from clrevents.schema.dynamic import ClassCache, variants
+from clrevents.schema.naming_events import NAMING_EVENTS
 from clrevents.schema.registry import Registry
 from clrevents.sources import Source, file_mark
 from clrevents.table.event_schema import TableField, header_fields, shown_fields
@@ -157,7 +158,9 @@ class Passes:
 
     def stopped_ns(self) -> int:
         """When tracing stopped, as far as known from events. Reads all headers once more, the first time, unless names
-        of code were read."""
+        of code were read, or there are none."""
+        if self._stopped is None and not self._occur(self.selection(NAMING_EVENTS)):
+            self._stopped = self.scan(raising=False).duration_ns
         if self._stopped is None:
             tracing, stream = TracingEnd(self.registry), self.stream("file")
             # The scan has told already what is wrong.
@@ -170,6 +173,11 @@ class Passes:
             self._note_end(tracing, stream)
         assert self._stopped is not None
         return self._stopped
+
+    def _occur(self, selection: Selection) -> bool:
+        """Whether the trace has any of these events."""
+        scan = self.scan(raising=False)
+        return any(scan.kind_counts[kind.index] for kind in selection.chosen(scan.kinds_by_name))
 
     def _note_end(self, tracing: TracingEnd, stream: Stream) -> None:
         """Tracing stopped with the last event that this pass saw, if it saw any."""
@@ -328,8 +336,7 @@ class Passes:
         from clrevents.symbols.async_stacks import HEADERS, SELECTORS, AsyncStacks
 
         selection = self.selection(SELECTORS)
-        scan = self.scan(raising=False)
-        if not any(scan.kind_counts[kind.index] for kind in selection.chosen(scan.kinds_by_name)):
+        if not self._occur(selection):
             return None
         found = AsyncStacks()
         with self.before_damage():

@@ -300,7 +300,7 @@ def test_strict_raises_at_the_first_that_does_not_fit() -> None:
         trace = clrevents.open(raw, errors=mode)
         assert [isinstance(e.payload, RawPayload) for e in trace.events()] == [False, False, True, False, True]
         report = trace.check()
-        (kind,) = report.kinds.values()
+        (kind,) = report.kinds
         assert (kind.exact, kind.tail, kind.short, kind.unknown) == (3, 0, 2, 0)
 
 
