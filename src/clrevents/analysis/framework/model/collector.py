@@ -204,7 +204,7 @@ class Context:
         """From when to when the runtime's events were recorded; what names code is written later."""
         if self._join is None:
             return TimeWindow(0, max(self.stopped_ns, 0))
-        return TimeWindow(self._join.start_ns, max(self._join.end_ns, self._join.start_ns))
+        return TimeWindow(self._join.start_ns, max(self._join.stopped_ns, self._join.start_ns))
 
     @property
     def uncertainty_ns(self) -> int:
