@@ -70,7 +70,7 @@ CONVOY, STARVED, GARBAGE, THROWN = "net10-convoy", "net10-starvation", "net10-ga
 BANK: list[tuple[str, str, Callable[[Walk], Any], Callable[[], Any]]] = [
     ("How many events are in it?", CONVOY, lambda w: w.overview().facts["events"], lambda: count(CONVOY)),
     ("Were events lost?", CONVOY, lambda w: w.overview().facts["lost"], lambda: 0),
-    ("Which runtime was it?", "net8-heap", lambda w: w.overview().facts["runtime"]["version"], lambda: "8.0.4"),
+    ("Which runtime was it?", "net8-heap", lambda w: w.overview().facts["runtime"], lambda: "8.0.4"),
     ("What is wrong with it?", STARVED, lambda w: first(w.findings(), "rule"), lambda: "pool.sync_over_async"),
     (
         "Who blocks the workers?",
