@@ -115,6 +115,7 @@ def test_with_is_for_one_file(run: Run, pair: tuple[Path, Path], tmp_path: Path)
         ("info", linux, linux, "--with", other),
     ):
         assert "--with takes one FILE" in run(*command).stderr
+    other = other.rename(other.with_suffix(".csv"))
     assert "OUT is the trace itself" in run("export", linux, "--with", other, "-o", other).stderr
 
 

@@ -217,7 +217,8 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
     for name in ("waited_total", "sampled_total", "idle_total", *(["task_total"] if _TASKS in context.unknown else [])):
         if hidden and isinstance(one := found[name], Metric) and one.value == 0:
             found[name] = context.metric(name, None, reason=HIDDEN)
-    if not context.named and any(wait.evidence == "event" and wait.kind == "handle" for wait in programs):
+    by_events = (wait for wait in programs if wait.evidence == "event" and wait.system_call is None)
+    if not context.named and any(wait.kind == "handle" for wait in by_events):
         for name in ("count", "waited_total", "event_total", "unfinished"):
             found[name] = context.metric(name, None, reason=_UNNAMED)
     return found
