@@ -113,6 +113,7 @@ NAMES: Final = {
     f"symbols.{module}"
     for module in (
         *(
+            "async_stacks",
             "elf",
             "feed",
             "il",
@@ -128,7 +129,7 @@ NAMES: Final = {
         "typenames",
     )
 }
-SHARED: Final = {f"analysis.shared.{part}" for part in ("events", "samples", "weights")}
+SHARED: Final = {f"analysis.shared.{part}" for part in ("events", "processor", "samples", "weights")}
 
 
 def rooms(modules: set[str]) -> set[str]:
@@ -190,7 +191,7 @@ def test_doctor_loads_no_report_that_cannot_tell() -> None:
     """A trace of collections has no requests, locks or exceptions, and none but the kernel tells who was ready."""
     modules = commanded("doctor", str(ROOT / "fixtures" / "net10-garbage.nettrace.gz"))
     reports = {m.split(".")[3] for m in modules if m.startswith("clrevents.analysis.reports.")}
-    assert reports == {"top", "gc", "alloc", "startup", "jit"}
+    assert reports == {"top", "gc", "alloc", "startup", "jit", "waits"}
 
 
 def test_every_public_name_is_there() -> None:

@@ -9,6 +9,7 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -242,13 +243,13 @@ def test_parts_of_a_recording_add_up(tmp_path: Path) -> None:
 def test_the_first_process_of_a_namespace(tmp_path: Path) -> None:
     if subprocess.run(["unshare", "-pf", "true"], check=False).returncode:
         pytest.skip("needs the right to make a namespace of processes")
-    folder = tmp_path / "sockets"
-    folder.mkdir()
-    prefix = ("env", f"TMPDIR={folder}", "unshare", "-pf", "--kill-child", "--mount-proc")
-    with burning(NET11, tmp_path, 2, prefix=prefix):
-        (socket,) = folder.glob("dotnet-diagnostic-1-*-socket")
-        path = tmp_path / "a.nettrace"
-        file = recorded(Process.at(str(socket)), path, RecordingPlan(processor=0.05))
+    # The path of a socket has at most 107 characters.
+    with tempfile.TemporaryDirectory(prefix="clr") as folder:
+        prefix = ("env", f"TMPDIR={folder}", "unshare", "-pf", "--kill-child", "--mount-proc")
+        with burning(NET11, tmp_path, 2, prefix=prefix):
+            (socket,) = Path(folder).glob("dotnet-diagnostic-1-*-socket")
+            path = tmp_path / "a.nettrace"
+            file = recorded(Process.at(str(socket)), path, RecordingPlan(processor=0.05))
     assert (file.complete, file.uncounted) == (True, None)
     counts = Counts.of(path)
     with clrevents.open(path) as trace:

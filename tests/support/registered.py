@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Final
 
-from clrevents.schema.registry import DEFAULT, EventInfo
+from clrevents.schema.async_forms import CARRIER_ID
+from clrevents.schema.registry import ASYNC, DEFAULT, EventInfo
 
 
 def _built_in() -> list[EventInfo]:
@@ -16,8 +17,10 @@ def _built_in() -> list[EventInfo]:
 
 
 EVENTS: Final = _built_in()
+# Bytes that are drawn are no buffer of sub-events: what carries one is tested for itself.
+_READ: Final = [info for info in EVENTS if (info.provider, info.id) != (ASYNC, CARRIER_ID)]
 FAMILIES: Final = {
-    family: [info for info in EVENTS if info.record.__module__.rpartition(".")[2] == family]
+    family: [info for info in _READ if info.record.__module__.rpartition(".")[2] == family]
     for family in sorted({info.record.__module__.rpartition(".")[2] for info in EVENTS})
 }
 

@@ -60,15 +60,34 @@ def value_bytes(wire: WireType, value: Any, pointer_size: int) -> bytes:
         case BytesType():
             return bytes(value)
         case CountedType():
-            return b"".join(value_bytes(wire.element, v, pointer_size) for v in value)
+            return _elements(wire.element, value, pointer_size)
         case PrefixedType(text="utf-8"):
             text = bytes(value, "utf-8")
             return struct.pack("<H", len(text)) + text
         case VarIntType():
-            return varint((value << 1 ^ value >> 63) & (1 << 64) - 1 if wire.signed else value)
+            return _zigzag(value) if wire.signed else varint(value)
         case PrefixedType(text=""):
-            elements = b"".join(value_bytes(wire.element, v, pointer_size) for v in value)
-            return struct.pack("<H", len(value)) + elements
+            return struct.pack("<H", len(value)) + _elements(wire.element, value, pointer_size)
         case StructType():
             return encode(value, pointer_size)[0]
     raise NotImplementedError(f"no registered event has a {wire!r}")
+
+
+def _elements(wire: WireType, values: Any, pointer_size: int) -> bytes:
+    """The elements of an array; fields that are deltas are differences in all but the first."""
+    if not (isinstance(wire, StructType) and wire.deltas):
+        return b"".join(value_bytes(wire, v, pointer_size) for v in values)
+    out = b""
+    for at, value in enumerate(values):
+        for place, field in enumerate(type(value).__layout__.fields):
+            number = getattr(value, field.name)
+            if at and place in wire.deltas:
+                step = number - getattr(values[at - 1], field.name)
+                out += _zigzag((step + (1 << 63)) % (1 << 64) - (1 << 63))
+            else:
+                out += value_bytes(field.type, number, pointer_size)
+    return out
+
+
+def _zigzag(value: int) -> bytes:
+    return varint((value << 1 ^ value >> 63) & (1 << 64) - 1)
