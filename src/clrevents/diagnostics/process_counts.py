@@ -175,8 +175,12 @@ class ProcessCounts:
         if self._exact:
             used, ready, times = raw.split()
             return int(used), int(ready), int(times)
-        fields = _after_name(raw)
-        return (int(fields[11]) + int(fields[12])) * self._tick_ns, _UNKNOWN, _UNKNOWN
+        return self._ticked_ns(raw), _UNKNOWN, _UNKNOWN
+
+    def _ticked_ns(self, stat: bytes) -> int:
+        """Time on a processor by a `stat`, which counts it in ticks."""
+        fields = _after_name(stat)
+        return (int(fields[11]) + int(fields[12])) * self._tick_ns
 
     def _name(self, key: str, thread: _CountedThread, events: list[OwnEvent]) -> None:
         # It may be cut inside a character, and may hold a line break itself.
@@ -200,8 +204,7 @@ class ProcessCounts:
         """The process's own clock has what ended threads took with them."""
         used = self._clock()
         if used is None:
-            fields = _after_name(self._proc("stat"))
-            used = (int(fields[11]) + int(fields[12])) * self._tick_ns
+            used = self._ticked_ns(self._proc("stat"))
         now = time.monotonic_ns()
         if not base:
             took = time.thread_time_ns() - cost

@@ -161,7 +161,7 @@ class AsyncStacks:
         rows = uses[first]
         whose = None if processes is None else processes[rows]
         found = resolve_stacks(methods, stacks, stack_ids[rows], times[rows], whose)
-        contexts, made = [*self._contexts], dict[bytes, int]()
+        made: dict[bytes, int] = {}
         new = stack_ids[rows].copy()
         begin = 1 + max(int(stacks.ids.max(initial=0)), int(stack_ids.max()))
         labels: dict[int, str] = {}
@@ -172,7 +172,7 @@ class AsyncStacks:
                     labels[frame] = found.table.frame(frame).label
             owner = None if processes is None or processes[use] < 0 else int(processes[use])
             names = [labels[frame] for frame in frames.tolist()]
-            above = self._above(methods, names, contexts[running[use]], int(times[use]), owner)
+            above = self._above(methods, names, self._by_place(int(running[use])), int(times[use]), owner)
             if above is not None:
                 depth, addresses = above
                 whole = np.concatenate((found.table.address[frames[:depth]], addresses)).tobytes()

@@ -75,9 +75,7 @@ def named_thread(thread_id: int) -> int | None:
 def common_parts(trace: Trace, name: str, text: str, trust: Trust) -> dict[str, Any]:
     """The question about all of a trace, the coverage and the notes."""
     info = trace.info
-    start = None if info.start is None else info.start.isoformat()
-    duration_ns = passes_of(trace).scan(raising=False).duration_ns
-    identity = TraceIdentity(info.path, info.format, info.version, start, info.process_id, duration_ns)
+    identity = TraceIdentity.of(info, passes_of(trace).scan(raising=False).duration_ns)
     question = Question(name, text, {}, TimeWindow(), None, (info.process_id,), identity, __version__)
     notes = tuple(Note("trust", level, text, ("metrics",)) for level, text in trust.reasons())
     return {"question": question, "coverage": "partial" if notes else "full", "notes": notes}

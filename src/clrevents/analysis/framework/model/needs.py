@@ -16,9 +16,9 @@ from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Note
 from clrevents.schema.registry import OWN, RUNTIME, provider_name
 
 _MACHINE: Final = "Universal."
+"""Providers of the Linux recorder, which records all processes alike."""
 _FILTERED: Final = "EventsFiltered"
 """Our own mark on a recording that left out single events: then nothing proves that what did not occur was recorded."""
-"""Providers of the Linux recorder, which records all processes alike."""
 _COMMAND: Final = "sudo dotnet-trace collect-linux --profile thread-time"
 BY_MACHINE: Final = f"record with the Linux recorder: {_COMMAND}"
 """What gets events that no session of a runtime has."""

@@ -305,8 +305,7 @@ class ReportReading:
         unfit: Mapping[str, int],
     ) -> Context:
         info, declared = known.info, one.declaration
-        start = None if info.start is None else info.start.isoformat()
-        trace = TraceIdentity(info.path, info.format, info.version, start, info.process_id, known.duration_ns)
+        trace = TraceIdentity.of(info, known.duration_ns)
         asked = {field.name: getattr(one.parameters, field.name) for field in attrs.fields(type(one.parameters))}
         question = Question(
             declared.name, declared.question, asked, troubles.window, self._only, (process,), trace, __version__

@@ -6,7 +6,7 @@ Plain and frozen; can be made by hand. Measures nothing itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -16,6 +16,9 @@ from clrevents._util.html import html_text
 from clrevents._util.notebook_views import Value
 from clrevents._util.units import amount_text, raw_text
 from clrevents._util.value_classes import frozen
+
+if TYPE_CHECKING:
+    from clrevents.trace import TraceInfo
 
 Ints: TypeAlias = NDArray[np.int64]
 Merge: TypeAlias = Literal["sum", "max", "min", "none"]
@@ -240,6 +243,12 @@ class TraceIdentity(Value):
     start: str | None
     process_id: int | None
     duration_ns: int | None
+
+    @classmethod
+    def of(cls, info: TraceInfo, duration_ns: int | None) -> TraceIdentity:
+        """What a header says, and how long the trace is."""
+        start = None if info.start is None else info.start.isoformat()
+        return cls(info.path, info.format, info.version, start, info.process_id, duration_ns)
 
 
 @frozen
