@@ -194,3 +194,98 @@ def test_logical_stacks_of_a_tree_end_in_main(name: str) -> None:
     # The first call is made outside tasks. Its kids are below it, and recursion from there on is shown once.
     assert sorted(stacks.values()) == [1, 3, 117]
     assert {stack[0] for stack, count in stacks.items() if count > 1} == {"async Scenarios.Tree"}
+
+
+NET11 = SHARED / "net11"
+MARKED = {"Chain": 112, "Leaf": 55, "Request": 48, "Throws": 26, "Stream": 24, "Locked": 24, "Catches": 8}
+MARKED |= {"Cancelled": 8, "Cached": 8, "FanOut": 8}
+
+
+def net11(name: str) -> tuple[TasksReport, list[Any]]:
+    with clrevents.open(NET11 / f"{name}.nettrace.gz") as trace:
+        return trace.report("tasks"), sorted(trace.events("AsyncTruth/Mark"), key=lambda event: event.time_ns)
+
+
+def method(row: Any) -> str:
+    return str(row.method).partition("(")[0].removeprefix("AsyncTree.")
+
+
+@pytest.mark.parametrize("name", ["async-runtime", "async-state", "async-runtime-both"])
+def test_awaits_of_the_async_profiler_are_those_of_the_program(name: str) -> None:
+    found, marks = net11(name)
+    awaits = [row for row in found.tasks if row.kind == "await"]
+    resumed = Counter(method(row) for row in awaits if row.started_ns is not None)
+    assert {name: resumed[name] for name in MARKED} == MARKED
+    assert Counter(mark.payload.method for mark in marks if mark.payload.what == "before") == MARKED
+    started = defaultdict(list)
+    for row in awaits:
+        if row.started_ns is not None:
+            started[method(row), row.thread_id].append(row)
+    late = []
+    for mark in marks:
+        if mark.payload.what in ("after", "throw"):
+            rows = started[mark.payload.method, mark.thread_id]
+            last = max((row for row in rows if row.started_ns <= mark.time_ns), key=lambda row: row.started_ns)
+            late.append(mark.time_ns - last.started_ns)
+            assert last.completed_ns is None or mark.time_ns <= last.completed_ns
+            assert last.exceptional if mark.payload.what == "throw" else not last.exceptional
+    after = sorted(late)
+    assert max(after) <= 5_000_000
+    assert sum(1 for ns in after if ns <= 100_000) >= 0.95 * len(after)
+    # What a fault or a cancellation is to those that await it.
+    ends = Counter((method(row), row.outcome) for row in awaits if row.outcome in ("faulted", "cancelled"))
+    assert ends == {("Throws", "faulted"): 26 - 8, ("Catches", "faulted"): 8, ("Cancelled", "cancelled"): 8}
+    assert Counter(method(row) for row in awaits if row.exceptional) == {"Throws": 26}
+
+
+@pytest.mark.parametrize("name", ["async-runtime", "async-state"])
+def test_awaits_of_the_async_profiler_are_trees(name: str) -> None:
+    found, marks = net11(name)
+    rows = {row.row: row for row in found.tasks}
+    # Who awaits whom: each call of Chain the one that is a level deeper, and Main or Request the first.
+    depths = Counter(
+        mark.payload.value for mark in marks if mark.payload.what == "before" and mark.payload.method == "Chain"
+    )
+    awaited = {row.awaiter_row: row for row in rows.values() if row.awaiter_row is not None}
+    levels: Counter[int] = Counter()
+    for row in rows.values():
+        if method(row) == "Chain":
+            level, below = 0, awaited.get(row.row)
+            while below is not None:
+                assert method(below) == "Chain"
+                level, below = level + 1, awaited.get(below.row)
+            levels[level] += 1
+            assert row.awaiter_row is not None
+            assert method(rows[row.awaiter_row]) in ("Chain", "Main", "Request")
+    assert levels == depths
+    sites = {(method(row), row.native_offset if row.state is None else row.state) for row in rows.values()}
+    assert Counter(name for name, _ in sites if name in ("Chain", "Request", "Throws")) == {
+        "Chain": 2,
+        "Request": 2,
+        "Throws": 2,
+    }
+    assert None not in {site for _, site in sites}
+    # What was created while something else ran is its child, which had begun by then.
+    for row in rows.values():
+        if row.parent_row is not None:
+            parent = rows[row.parent_row]
+            assert parent.thread_id == row.created_thread_id
+            assert parent.started_ns <= row.created_ns
+            assert parent.completed_ns is None or row.created_ns <= parent.completed_ns
+
+
+def test_both_sources_of_awaits_are_counted_once() -> None:
+    alone, both = (net11(name)[0] for name in ("async-runtime", "async-runtime-both"))
+    assert alone.metrics["awaits"].value == both.metrics["awaits"].value == 409
+    assert (alone.metrics["tasks"].value, both.metrics["tasks"].value) == (None, 0)
+    assert (alone.metrics["blocking_count"].value, both.metrics["blocking_count"].value) == (None, 1)
+
+
+@pytest.mark.parametrize("name", ["async-runtime-least", "async-state-least"])
+def test_resumptions_alone_tell_no_awaits_that_began(name: str) -> None:
+    found, _ = net11(name)
+    assert {metric.value for metric in found.metrics.values()} == {None}
+    assert len(found.tasks) == sum(row.started for row in found.methods) == 207
+    assert {(row.count, row.waited_ns, row.run_ns) for row in found.methods} == {(0, None, None)}
+    assert {(row.created_ns, row.completed_ns) for row in found.tasks} == {(None, None)}
+    assert found.coverage == "none"

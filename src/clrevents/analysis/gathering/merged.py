@@ -166,7 +166,7 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
     place = np.zeros(len(table), dtype=np.int64)
     known = table.method >= 0
     indexes, of = np.unique(table.method[known], return_inverse=True)
-    place[known] = frames.of(_with_modules([_method(methods, index) for index in indexes.tolist()]))[of]
+    place[known] = frames.of(_with_modules([method_frame(methods, index) for index in indexes.tolist()]))[of]
     kinds, fileless = methods.tells_kinds, ~known & ~np.isin(table.reason, [STUB, *IN_FILE])
     texts = ((address_text(address), address, REASONS[reason]) for _, address, reason in _rows(table, fileless))
     place[fileless] = frames.of(
@@ -207,7 +207,8 @@ def _with_modules(frames: list[StackFrame]) -> list[StackFrame]:
     return found
 
 
-def _method(methods: Methods, index: int) -> StackFrame:
+def method_frame(methods: Methods, index: int) -> StackFrame:
+    """The frame of a piece of code, by its index in the trace's methods."""
     method = methods[index]
     kind = code_kind(method.address, method.module, not method.native) if methods.tells_kinds else None
     if not method.name:

@@ -144,10 +144,10 @@ REPORTS: dict[str, tuple[str, str, tuple[NEED, ...]]] = {
         'Show tasks and awaits: what started them, and what blocks on them.',
         'Which tasks and awaits ran, what started them, and what blocks on tasks?',
         (
-            ('tasks, continuations and awaits', ('TaskWaitBegin', 'TaskScheduled', 'AwaitTaskContinuationScheduled', 'TaskStarted'), 3, 4, 'System.Threading.Tasks.TplEventSource', True, None, ''),
-            ('when awaits resume and waits for tasks end', ('TaskWaitEnd',), 2, 5, 'System.Threading.Tasks.TplEventSource', False, None, ''),
-            ('what threads run, and so what creates what outside tasks', ('TaskWaitContinuationComplete',), 64, 5, 'System.Threading.Tasks.TplEventSource', False, None, ''),
-            ('when tasks complete', ('TaskCompleted', 'TaskWaitContinuationComplete'), 66, 4, 'System.Threading.Tasks.TplEventSource', False, None, ''),
+            ('tasks, continuations and awaits', ('TaskWaitBegin', 'TaskScheduled', 'AwaitTaskContinuationScheduled', 'TaskStarted', 'System.Runtime.CompilerServices.AsyncProfilerEventSource/CreateRuntimeAsyncContext', 'System.Runtime.CompilerServices.AsyncProfilerEventSource/CreateStateMachineAsyncContext'), 3, 4, 'System.Threading.Tasks.TplEventSource', True, None, ''),
+            ('when awaits resume and waits for tasks end', ('TaskWaitEnd', 'System.Runtime.CompilerServices.AsyncProfilerEventSource/ResumeRuntimeAsyncCallstack', 'System.Runtime.CompilerServices.AsyncProfilerEventSource/ResumeStateMachineAsyncCallstack'), 2, 5, 'System.Threading.Tasks.TplEventSource', False, None, ''),
+            ('what threads run, and so what creates what outside tasks', ('TaskWaitContinuationComplete', 'System.Runtime.CompilerServices.AsyncProfilerEventSource/CompleteRuntimeAsyncMethod', 'System.Runtime.CompilerServices.AsyncProfilerEventSource/CompleteStateMachineAsyncMethod'), 64, 5, 'System.Threading.Tasks.TplEventSource', False, None, ''),
+            ('when tasks complete', ('TaskCompleted', 'TaskWaitContinuationComplete', 'System.Runtime.CompilerServices.AsyncProfilerEventSource/CompleteRuntimeAsyncMethod', 'System.Runtime.CompilerServices.AsyncProfilerEventSource/CompleteStateMachineAsyncMethod'), 66, 4, 'System.Threading.Tasks.TplEventSource', False, None, ''),
         ),
     ),
     'threads': (

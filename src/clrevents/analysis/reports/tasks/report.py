@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import attrs
@@ -17,7 +18,9 @@ from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.reports.tasks.async_awaits import AWAITED_EVENTS, RESUMED_EVENTS, RUN_EVENTS, Thrown
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, TASK, UNKNOWN
 from clrevents.analysis.reports.tasks.task_events import OPERATION_BEGIN, TASK_COLUMNS, TaskEvents, task_names
 from clrevents.analysis.reports.tasks.task_tables import (
@@ -31,6 +34,7 @@ from clrevents.analysis.reports.tasks.task_tables import (
 from clrevents.analysis.reports.tasks.task_work import task_work
 from clrevents.analysis.shared.blocking.wait_tables import can_await
 from clrevents.analysis.shared.events.task_waits import ends_recorded
+from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.schema.registry import TPL
 
@@ -39,23 +43,21 @@ _BEGINS: Final = "tasks, continuations and awaits"
 _RESUMPTIONS: Final = "when awaits resume and waits for tasks end"
 _RUNS: Final = "what threads run, and so what creates what outside tasks"
 _ENDS: Final = "when tasks complete"
+_BEGIN_EVENTS: Final = ("TaskWaitBegin", "TaskScheduled", "AwaitTaskContinuationScheduled", "TaskStarted")
 _NEEDS: Final = (
-    Need(
-        _BEGINS,
-        ("TaskWaitBegin", "TaskScheduled", "AwaitTaskContinuationScheduled", "TaskStarted"),
-        0x3,
-        4,
-        TPL,
-        essential=True,
-    ),
-    Need(_RESUMPTIONS, ("TaskWaitEnd",), 0x2, 5, TPL),
-    Need(_RUNS, ("TaskWaitContinuationComplete",), 0x40, 5, TPL),
-    Need(_ENDS, ("TaskCompleted", "TaskWaitContinuationComplete"), 0x42, 4, TPL),
+    Need(_BEGINS, (*_BEGIN_EVENTS, *AWAITED_EVENTS), 0x3, 4, TPL, essential=True),
+    Need(_RESUMPTIONS, ("TaskWaitEnd", *RESUMED_EVENTS), 0x2, 5, TPL),
+    Need(_RUNS, ("TaskWaitContinuationComplete", *RUN_EVENTS), 0x40, 5, TPL),
+    Need(_ENDS, ("TaskCompleted", "TaskWaitContinuationComplete", *RUN_EVENTS), 0x42, 4, TPL),
 )
 _OF_TASKS: Final = (
     Need("when tasks start", ("TaskStarted",), 0x2, 4, TPL),
     Need("when tasks end", ("TaskCompleted",), 0x40, 4, TPL),
 )
+_TASKS: Final = Need("tasks", _BEGIN_EVENTS, 0x3, 4, TPL)
+_EXCEPTIONS: Final = Need("exceptions", ("ExceptionThrown",), 0x8000, 2)
+_THROWN: Final = "runtime/ExceptionThrown"
+_AWAITER: Final = "System.Runtime.CompilerServices.TaskAwaiter."
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Tasks, continuations and awaits that were created."),
     MetricDeclaration("tasks", "count", "Tasks among them."),
@@ -121,6 +123,12 @@ class TasksReport(Answer[TasksFacts]):
     `GetResult` (sync over async). The fact `sync_over_async` names the method that did this longest. The report `waits`
     has these waits, too, along with all others.
 
+    .NET 11's async profiler records more of awaits, with less cost: which method awaits where (`state` or
+    `native_offset`), which await waits for it (`awaiter_row`), and how what it waited for ended (`outcome`, if
+    exceptions were recorded). Where its sub-events are, awaits and what they resume are from these alone, so nothing is
+    counted twice; their `task_id` is that of the dispatcher that runs the chain. A method that an exception passes
+    through has resumed, too. What threads had not yet written when tracing stopped is missing.
+
     Without the events of level 5, it is unknown when an await resumes and what a thread runs. Creators are then known,
     by ids, only for what tasks create in their own code. After lost events, creators are unknown until it is certain
     again what the thread runs; unknown ones are counted.
@@ -140,18 +148,23 @@ class TasksReport(Answer[TasksFacts]):
 class TasksCollector(Collector[TasksReport]):
     """Keeps a few columns of each event."""
 
-    selectors = tuple(TASK_COLUMNS)
+    selectors = (*TASK_COLUMNS, _THROWN)
     headers = ("time_ns", "thread_id", "stack_id")
     stacks = True
 
     def __init__(self, asked: TasksParameters) -> None:
         self._asked = asked
         self._kept = Kept()
+        self._thrown = Kept({_THROWN: ("time_ns", "thread_id", "stack_id", "ExceptionType")})
         self._room = asked.most
         self._left_out = 0
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
+        thrown = chunk.events.get(_THROWN)
+        if thrown is not None:
+            self._thrown.take(attrs.evolve(chunk, events={_THROWN: thrown}))
+            chunk = attrs.evolve(chunk, events={name: of for name, of in chunk.events.items() if name != _THROWN})
         places = [events.places for events in chunk.events.values()]
         count = sum(map(len, places))
         if count > self._room:
@@ -165,7 +178,7 @@ class TasksCollector(Collector[TasksReport]):
     def finish(self, context: Context) -> TasksReport:
         """Give the answer."""
         kept = self._kept.all(TASK_COLUMNS, context.nothing)
-        events = TaskEvents.of(kept, context)
+        events = TaskEvents.of(kept, context, self._exceptions(context, kept))
         work = task_work(events, context.holes)
         tables = TaskTables(
             context,
@@ -194,6 +207,17 @@ class TasksCollector(Collector[TasksReport]):
         )
         return report
 
+    def _exceptions(self, context: Context, kept: Mapping[str, Gathered]) -> Thrown | None:
+        """What was thrown, where awaits are known that it may have left."""
+        if met(_EXCEPTIONS, context.kinds) == "unknown" or not any(len(kept[name]) for name in RESUMED_EVENTS):
+            return None
+        events = self._thrown.all((_THROWN,), context.nothing)[_THROWN]
+        times, stacks = events.numbers("time_ns"), events.numbers("stack_id").astype(np.int64)
+        names = BlockingMethods(context, stacks, times, raw=False)
+        awaited = [any(name.startswith(_AWAITER) for name in names.names(place)) for place in range(len(events))]
+        types = [type or "" for type in events.cells("ExceptionType")]
+        return Thrown(times, events.numbers("thread_id").astype(np.uint64), types, np.array(awaited, dtype=np.bool_))
+
 
 def _before(chunk: ReportChunk, place: int) -> ReportChunk:
     """The events of a chunk that come before a place in it."""
@@ -211,7 +235,8 @@ def _limit(left_out: int, most: int) -> list[Note]:
 
 
 def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | None]:
-    if _BEGINS in context.unknown:
+    tasks_known = met(_TASKS, context.kinds) != "unknown"
+    if _BEGINS in context.unknown or not (tasks_known or tables.profiled):
         return dict.fromkeys(_NAMES)
     begun = tables.begun
     # The events that say that tasks resume are recorded together with those that they start.
@@ -219,13 +244,14 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
     unstarted = int((begun & ~tables.was_started).sum())
     failures_known = all(met(need, context.kinds) != "unknown" for need in _OF_TASKS)
     latencies = tables.latencies(np.flatnonzero(begun))
+    count = int(begun.sum())
     found: dict[str, Metric | int | None] = {
-        "count": int(begun.sum()),
-        "tasks": int(tables.of(TASK).sum()),
-        "continuations": int(tables.of(CONTINUATION).sum()),
+        "count": count if tasks_known else context.metric("count", count or None, least=True),
+        "tasks": int(tables.of(TASK).sum()) if tasks_known else None,
+        "continuations": int(tables.of(CONTINUATION).sum()) if tasks_known else None,
         "awaits": int(tables.of(AWAIT).sum()),
         "exceptional": int((begun & tables.failed).sum()) if failures_known else None,
-        "blocking_count": int(tables.waits_begun.sum()),
+        "blocking_count": int(tables.waits_begun.sum()) if tasks_known else None,
         "blocking_total": _blocked(context, tables),
         "unstarted": context.metric("unstarted", unstarted) if resumes_known or tables.was_started.any() else None,
         "unknown_creators": int((begun & (tables.work.parent == UNKNOWN)).sum()),
@@ -235,7 +261,7 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
     }
     if not resumes_known and isinstance(least := found["unstarted"], Metric):
         found["unstarted"] = attrs.evolve(least, high=unstarted)
-    if not failures_known and met(_OF_TASKS[0], context.kinds) == "unknown":
+    if tasks_known and not failures_known and met(_OF_TASKS[0], context.kinds) == "unknown":
         # What is queued may be told only by its start.
         for name in ("count", "tasks", "continuations"):
             number = found[name]
@@ -282,6 +308,13 @@ def _notes(context: Context, tables: TaskTables) -> list[Note]:
         text = f"{counted(work.unclear, 'continuation')} was queued for an unknown await"
         text = text if work.unclear == 1 else text.replace(" was ", " were ")
         notes.append(Note("unclear", "info", text, ("scheduled_ns",), {"continuations": work.unclear}))
+    later = int(tables.later.sum())
+    if later:
+        text = (
+            f"{counted(later, 'await')} of state machines that await others may have begun later than given: they "
+            "count from when the innermost suspended"
+        )
+        notes.append(Note("awaits-since", "info", text, ("waited_ns", "created_ns"), {"awaits": later}))
     unbegun = int((tables.inside & ~tables.was_created).sum())
     if unbegun or work.unmatched:
         text = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.merged import ASYNC
 from clrevents.analysis.gathering.pairs import pair
+from clrevents.analysis.reports.tasks.async_awaits import AWAIT_COLUMNS, AsyncAwaits, Thrown, async_awaits
 from clrevents.analysis.shared.events.task_waits import CONTINUATION_ID, TASK_BEGIN, TASK_END, blocking, task_wait_spans
 from clrevents.analysis.shared.events.wait_events import WaitSpans, field_numbers
 
@@ -56,6 +57,12 @@ SCHEDULED, STARTED, COMPLETED, AWAITED, BLOCKED, RESUMED, RELEASED, QUEUED, RUN,
 """What an event records: of a task, that it was scheduled, started, completed; of an await, that it began and that it
 resumed; of a wait that blocks, that it began and ended; of a continuation, that it was queued and began to run, or that
 it, or what an await resumed, ended; and of a thread, that it has nothing to do."""
+CHAIN_SUSPENDED, CHAIN_CONTINUED, CHAIN_RETURNED = range(11, 14)
+"""Of an await that the async profiler recorded, that it began, that it resumed, and that what it resumed ended or
+awaits again; `id` is its number."""
+UNTOLD: Final = -1
+"""The origin of what does not record which task was current."""
+_OF_AWAITS: Final = (AWAITED, RESUMED, QUEUED, RUN, RUN_ENDED)
 
 _HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _ORIGIN: Final = "OriginatingTaskID"
@@ -78,6 +85,7 @@ TASK_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     _RUN_ENDED: (*_HEADERS, "TaskID"),
     _WORKER_IDLE: _HEADERS,
     OPERATION_BEGIN: OPERATION_COLUMNS,
+    **AWAIT_COLUMNS,
 }
 """What is needed of each event, by selector."""
 
@@ -88,7 +96,8 @@ class TaskEvents:
 
     `next` is, of an await, the task of the method that awaits; `origin` the task that was current on the thread.
     `failed` is 1 of a task that ended with an exception. `runs` says which queued continuations an event shows running.
-    `blocking` are the waits that block, and `blocked` their rows here.
+    `blocking` are the waits that block, and `blocked` their rows here. `awaits` are those that the async profiler
+    recorded: where there are any, those of the events of tasks are left out, which describe some of the same.
     """
 
     code: Ints
@@ -102,13 +111,14 @@ class TaskEvents:
     runs: NDArray[np.bool_]
     blocking: WaitSpans
     blocked: Ints
+    awaits: AsyncAwaits | None = None
 
     def __len__(self) -> int:
         return len(self.code)
 
     @classmethod
-    def of(cls, events: Mapping[str, Gathered], context: Context) -> TaskEvents:
-        """From all events, by the selectors of `TASK_COLUMNS`."""
+    def of(cls, events: Mapping[str, Gathered], context: Context, thrown: Thrown | None = None) -> TaskEvents:
+        """From all events, by the selectors of `TASK_COLUMNS`, and exceptions."""
         codes = {
             _TASK_SCHEDULED: SCHEDULED,
             _TASK_STARTED: STARTED,
@@ -141,7 +151,7 @@ class TaskEvents:
         code[blocked] = BLOCKED
         code[np.searchsorted(places, events[TASK_END].places[waits.end[waits.ended]])] = RELEASED
         thread = np.concatenate([field_numbers(side, "thread_id").astype(np.uint64) for _, side in sides])[order]
-        return cls(
+        told = cls(
             code,
             joined("time_ns"),
             thread,
@@ -153,4 +163,33 @@ class TaskEvents:
             runs,
             waits,
             blocked[waits.begin],
+        )
+        awaits = async_awaits(events, thrown)
+        return told if awaits is None else told._with(awaits)
+
+    def _with(self, awaits: AsyncAwaits) -> TaskEvents:
+        """Together with awaits that the async profiler recorded, instead of those that are here."""
+        kept = np.flatnonzero(~np.isin(self.code, _OF_AWAITS))
+        more = np.zeros(len(awaits.what), dtype=np.int64)
+        order = np.argsort(np.concatenate((self.time[kept], awaits.time)), kind="stable")
+        place = np.zeros(len(self), dtype=np.int64)
+        place[kept] = np.argsort(order)[: len(kept)]
+        codes = np.array([CHAIN_SUSPENDED, CHAIN_CONTINUED, CHAIN_RETURNED])
+
+        def joined(mine: NDArray[Any], others: NDArray[Any] = more) -> NDArray[Any]:
+            return np.concatenate((mine[kept], others))[order]
+
+        return TaskEvents(
+            joined(self.code, codes[awaits.what]),
+            joined(self.time, awaits.time),
+            joined(self.thread, awaits.thread),
+            joined(self.stack),
+            joined(self.id, awaits.number),
+            joined(self.next),
+            joined(self.origin, more + UNTOLD),
+            joined(self.failed),
+            joined(self.runs, more > 0),
+            self.blocking,
+            place[self.blocked],
+            awaits,
         )

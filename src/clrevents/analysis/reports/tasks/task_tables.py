@@ -31,6 +31,7 @@ from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, colu
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.gathering.optional_rows import NONE, nulled, picked
+from clrevents.analysis.reports.tasks.async_awaits import AwaitSites
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, NOBODY, TASK
 from clrevents.analysis.reports.tasks.task_events import TaskEvents, named
 from clrevents.analysis.reports.tasks.task_work import TaskWork
@@ -44,7 +45,9 @@ class TaskRun(SpanRow):
     row: RowNumber = column("The number of the row, in order of time.", hidden=True)
     parent_row: RowNumber | None = column("The row of what created it; null if nothing did, or if unknown.")
     kind: Word = column("`task`, `continuation` (queued by itself, as by `Task.Yield`) or `await`.")
-    task_id: Ordinal = column("The id of the task or continuation; for an await, of the awaited task.")
+    task_id: Ordinal = column(
+        "The id of the task or continuation; for an await, of the awaited task, or of the dispatcher of its chain."
+    )
     operation: CodeName | None = column(
         "The task's name, for an await that of the awaited task, such as `async Work`; null unless recorded.",
         hidden=True,
@@ -67,12 +70,27 @@ class TaskRun(SpanRow):
     )
     thread_id: ThreadId | None = column("The thread that ran it; null if it did not start.")
     created_thread_id: ThreadId | None = column("The thread that created it; null if unknown.", hidden=True)
-    exceptional: Flag | None = column("Whether the task ended with an exception; null for others, or without an end.")
+    exceptional: Flag | None = column(
+        "Whether the task, or the method that an await resumed, ended with an exception; null if it did not end or for "
+        "others."
+    )
+    outcome: Word | None = column(
+        "How what an await waited for ended: `result`, `faulted` or `cancelled`; null unless recorded.", hidden=True
+    )
+    awaiter_row: RowNumber | None = column(
+        "The row of the await that waits for the method of this one; null unless recorded.", hidden=True
+    )
+    state: Ordinal | None = column("Which await of its method it is, of a state machine; null for others.", hidden=True)
+    native_offset: Ordinal | None = column(
+        "Where in its native code an await resumes, of a runtime-async method; null for others.", hidden=True
+    )
+    il_offset: Ordinal | None = column("The same in the method's IL; null unless recorded.", hidden=True)
     ambiguous: Flag = column(
         "Several awaits of the task resumed, and it is unknown which of them this one is.", hidden=True
     )
     method: CodeName | None = column(
-        "The method that created it: the first one of the stack outside System.Threading; null if unknown."
+        "The method that created it: the first one of the stack outside System.Threading; null if unknown. Of awaits "
+        "that the async profiler recorded, the method that awaits."
     )
     stack_id: StackId = column("The call stack that created it, 0 for none.", hidden=True)
 
@@ -103,6 +121,7 @@ class TaskMethod(Row):
     kind: Word = column("`task`, `continuation` or `await`.", importance=1)
     count: Count = column("How many it created.", importance=1)
     queued: Count = column("How many of them were queued and began to run.")
+    started: Count = column("How many began to run or resumed in the window, wherever they were created.")
     latency_median_ns: DurationNs | None = column(
         "Their median latency, by nearest rank; null if none was queued.", importance=1
     )
@@ -112,13 +131,15 @@ class TaskMethod(Row):
         "How long they ran, including everything run inside; null if no end of those that ran is known."
     )
     waited_ns: DurationNs | None = column(
-        "For awaits, the total time from start to resumption; null for others, or if no resumption is known."
+        "For awaits, the total time from start to resumption; null for others, or if no start or resumption is known."
     )
     open: Count | None = column(
         "How many still ran, or were awaited, when tracing stopped: the times include them until then, as lower "
         "bounds. Null if it is unknown whether they ended."
     )
-    exceptional: Count | None = column("How many tasks ended with an exception; null if no end is known.")
+    exceptional: Count | None = column(
+        "How many tasks, or methods that awaits resumed, ended with an exception; null if no end is known."
+    )
     stack_id: StackId = column("One of its call stacks.", hidden=True)
 
 
@@ -154,6 +175,8 @@ Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 KINDS: Final = ("task", "continuation", "await")
+OUTCOMES: Final = ("result", "faulted", "cancelled")
+_OF_AWAITS: Final = ("outcome", "awaiter_row", "state", "native_offset", "il_offset")
 
 
 class TaskTables:
@@ -184,6 +207,12 @@ class TaskTables:
             my_code,
         )
         self._methods = [names.method(place) for place in range(len(work))]
+        self._sites = None if events.awaits is None else AwaitSites.of(events.awaits, context, raw, my_code)
+        self._profiled: Mask = (work.kind == AWAIT) & (self._sites is not None)
+        """What the async profiler recorded: its `id` is the number of an await."""
+        if self._sites is not None:
+            for place in np.flatnonzero(self._profiled).tolist():
+                self._methods[place] = self._sites.methods[int(work.id[place])]
         self._blockers = [names.method(place) for place in range(len(work), len(work) + len(waits))]
         self._wait_stacks = wait_stacks
         there = (work.created, work.started)
@@ -191,6 +220,9 @@ class TaskTables:
         self.was_ended = work.ended != NONE
         self.was_queued = (work.queued != NONE) & self.was_started
         self.failed = picked(events.failed, work.ended) == 1
+        self._left_by_exception: Ints = np.where((work.kind == TASK) & self.was_ended, self.failed, NONE)
+        if events.awaits is not None:
+            self._left_by_exception += np.where(self._profiled, self._of_await(events.awaits.failed) + 1, 0)
         window = context.window
         first = np.where(self.was_created, self._created, ALWAYS)
         last = np.where(self.was_ended, self._ended, FOREVER)
@@ -199,7 +231,8 @@ class TaskTables:
         self.latency: Ints = self._started - self._scheduled
         task, awaited = work.kind == TASK, (work.kind == AWAIT) & self.was_created
         running = self._going_on(task & self.was_started, self.was_ended, self._started)
-        suspended = self._going_on(awaited, self.was_started, self._created)
+        # The last buffers of threads are not written: what an await resumed in them is not known to go on.
+        suspended = self._going_on(awaited & ~self._profiled, self.was_started, self._created)
         # Finding that reads all headers once more.
         stopped = np.int64(context.known_ns if running.any() or suspended.any() else 0)
         self._ran: Mask = self.was_ended | running
@@ -240,9 +273,11 @@ class TaskTables:
                 "row": np.arange(len(work)),
                 "parent_row": nulled(work.parent, known),
                 "kind": [KINDS[kind] for kind in work.kind.tolist()],
-                "task_id": work.id,
-                "operation": named(np.where(work.kind == CONTINUATION, NONE, work.id).tolist(), self._operations),
-                "parent_task_id": nulled(picked(work.id, np.where(known, work.parent, NONE)), known),
+                "task_id": self._ids(),
+                "operation": named(
+                    np.where((work.kind == CONTINUATION) | self._profiled, NONE, work.id).tolist(), self._operations
+                ),
+                "parent_task_id": nulled(picked(self._ids(), np.where(known, work.parent, NONE)), known),
                 "created_by": [_creator(parent) for parent in work.parent.tolist()],
                 "method_task_id": nulled(method_task, resumed & (method_task != 0)),
                 "created_ns": nulled(self._created, self.was_created),
@@ -253,12 +288,59 @@ class TaskTables:
                 "run_ns": nulled(self._ended - self._started, self.was_ended),
                 "thread_id": nulled(thread, self.was_started),
                 "created_thread_id": nulled(maker, self.was_created),
-                "exceptional": nulled(self.failed, (work.kind == TASK) & self.was_ended),
+                "exceptional": nulled(self._left_by_exception == 1, self._left_by_exception != NONE),
+                **self._of_awaits(),
                 "ambiguous": work.shared,
                 "method": self._methods,
                 "stack_id": self.stacks.astype(np.int32),
             },
         )
+
+    def _ids(self) -> Ints:
+        """What each piece is called: awaits that the async profiler recorded, by their dispatcher."""
+        awaits = self._events.awaits
+        return (
+            self.work.id
+            if awaits is None
+            else np.where(self._profiled, self._of_await(awaits.dispatcher), self.work.id)
+        )
+
+    def _of_await(self, values: Ints) -> Ints:
+        """A value of each piece that is an await that the async profiler recorded; -1 for others."""
+        found = np.full(len(self.work), NONE, dtype=np.int64)
+        found[self._profiled] = values[self.work.id[self._profiled]]
+        return found
+
+    def _of_awaits(self) -> dict[str, list[Any]]:
+        """The columns that only awaits have that the async profiler recorded."""
+        awaits, sites = self._events.awaits, self._sites
+        if awaits is None or sites is None:
+            return dict.fromkeys(_OF_AWAITS, [None] * len(self.work))
+        row = np.full(len(awaits) + 1, NONE, dtype=np.int64)
+        row[self.work.id[self._profiled]] = np.flatnonzero(self._profiled)
+        numbers = self._of_await(np.arange(len(awaits))).tolist()
+        outcome, state, awaiter = (self._of_await(of) for of in (awaits.outcome, awaits.state, row[awaits.awaiter]))
+        return {
+            "outcome": [None if of == NONE else OUTCOMES[of] for of in outcome.tolist()],
+            "awaiter_row": nulled(awaiter, awaiter != NONE),
+            "state": nulled(state, state != NONE),
+            "native_offset": [None if number == NONE else sites.native[number] for number in numbers],
+            "il_offset": [None if number == NONE else sites.il[number] for number in numbers],
+        }
+
+    @property
+    def profiled(self) -> bool:
+        """Whether the async profiler recorded any await."""
+        return self._sites is not None
+
+    @property
+    def later(self) -> Mask:
+        """Awaits that may have begun later than their chain suspended, among those created in the window."""
+        awaits = self._events.awaits
+        if awaits is None:
+            return np.zeros(len(self.work), dtype=np.bool_)
+        found: Mask = self.begun & (self._of_await(awaits.later.astype(np.int64)) == 1)
+        return found
 
     def blocking(self) -> ReportTable[BlockingWait]:
         """Each wait that blocks, in order of time."""
@@ -291,16 +373,21 @@ class TaskTables:
                     "kind": KINDS[kind],
                     "count": int(self.begun[mine].sum()),
                     "queued": len(latencies),
+                    "started": int((self._context.window.holds(self._started) & self.was_started)[mine].sum()),
                     "latency_median_ns": nearest_rank(latencies, 50),
                     "latency_p95_ns": nearest_rank(latencies, 95),
                     "latency_max_ns": nearest_rank(latencies, 100),
                     "run_ns": _sum(self._run[mine], self._ran[mine], self.was_started[mine]),
                     "waited_ns": _sum(self._suspended[mine], self._resumed[mine], self.was_created[mine])
-                    if kind == AWAIT
+                    if kind == AWAIT and self.was_created[mine].any()
                     else None,
                     "open": _sum(self.going_on[mine], self.going_on[mine], self._unsure[mine]),
-                    "exceptional": _sum((self.failed & self.begun)[mine], self.was_ended[mine], self.was_started[mine])
-                    if kind == TASK
+                    "exceptional": _sum(
+                        ((self._left_by_exception == 1) & self.begun)[mine],
+                        self.was_ended[mine],
+                        self.was_started[mine],
+                    )
+                    if kind == TASK or self._profiled[mine].any()
                     else 0,
                     "stack_id": int(self.stacks[mine[0]]),
                 }

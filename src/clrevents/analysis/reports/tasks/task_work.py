@@ -30,6 +30,9 @@ from clrevents.analysis.reports.tasks.open_awaits import (
 from clrevents.analysis.reports.tasks.task_events import (
     AWAITED,
     BLOCKED,
+    CHAIN_CONTINUED,
+    CHAIN_RETURNED,
+    CHAIN_SUSPENDED,
     COMPLETED,
     IDLE,
     QUEUED,
@@ -39,6 +42,7 @@ from clrevents.analysis.reports.tasks.task_events import (
     RUN_ENDED,
     SCHEDULED,
     STARTED,
+    UNTOLD,
     TaskEvents,
 )
 
@@ -121,7 +125,9 @@ class _Follower:
     def __init__(self, events: TaskEvents, holes: Iterable[Hole]) -> None:
         self._events = events
         code = events.code
-        self._by_thread = bool((code == RUN_ENDED).any() and ((code == RESUMED) | (code == RUN)).any())
+        begun = np.isin(code, (RESUMED, RUN)).any(), (code == CHAIN_CONTINUED).any()
+        ended = (code == RUN_ENDED).any(), (code == CHAIN_RETURNED).any()
+        self._by_thread = bool((begun[0] and ended[0]) or (begun[1] and ended[1]))
         self._holes = sorted(holes, key=lambda hole: hole.end_ns)
         self._blind = min((hole.start_ns for hole in self._holes if hole.end_ns == FOREVER), default=FOREVER)
         self._begins = sorted(hole.start_ns for hole in self._holes)
@@ -136,7 +142,8 @@ class _Follower:
         self._awaits = OpenAwaits(self._pieces, surplus, self._missing)
         self._tasks: dict[int, int] = {}
         self._continuations: dict[int, int] = {}
-        """Those that were scheduled and did not start, by id."""
+        self._suspended: dict[int, int] = {}
+        """Those that were scheduled and did not start, by id, and awaits of the async profiler, by number."""
         self._running: dict[int, int] = {}
         """Tasks that run now, by id."""
         self._inlined: set[int] = set()
@@ -171,6 +178,12 @@ class _Follower:
             elif code == AWAITED:
                 self._identify(thread, method)
                 self._awaits.begin(id, method, self._made(thread, AWAIT, row, self._creator(thread, origin, time)))
+            elif code == CHAIN_SUSPENDED:
+                self._suspended[id] = self._made(thread, AWAIT, row, self._creator(thread, origin, time))
+            elif code == CHAIN_CONTINUED:
+                self._begin(thread, self._known(self._suspended, AWAIT, id), row)
+            elif code == CHAIN_RETURNED:
+                self._end(thread, id, row)
             elif code == QUEUED:
                 if self._is_continuation(thread, row):
                     creator = self._creator(thread, origin, time)
@@ -229,8 +242,8 @@ class _Follower:
         if top is None:
             return UNKNOWN
         if top != NOBODY and self._pieces.kind[top] == TASK:
-            return top if origin == self._pieces.id[top] else UNKNOWN
-        return top if origin in (0, thread.current) else UNKNOWN
+            return top if origin in (UNTOLD, self._pieces.id[top]) else UNKNOWN
+        return top if origin in (UNTOLD, 0, thread.current) else UNKNOWN
 
     def _begin(self, thread: _Thread, piece: int, row: int) -> None:
         pieces = self._pieces

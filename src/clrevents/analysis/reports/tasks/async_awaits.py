@@ -1,0 +1,405 @@
+"""Sub-events of .NET 11's async profiler → awaits: which method awaited where, on what, and how it went on.
+
+A dispatcher runs a chain of methods, each of which awaits the one before it. They go on one after the other, until one
+awaits again; those that await it still do then. Of state machines, chains are told only when they go on: what they
+await counts from when the chain suspended. Knows no tasks.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents._util.value_classes import define, frozen
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.merged import StackFrame, is_own, method_frame
+from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.shared.events.wait_events import field_numbers
+from clrevents.schema.registry import ASYNC
+
+Ints: TypeAlias = NDArray[np.int64]
+Moment: TypeAlias = tuple[int, int, int]
+"""A time, a place in the order of events, and a thread."""
+Frames: TypeAlias = list[tuple[int, int]]
+"""An address and, of a state machine, its state, of each."""
+
+SUSPENDED, CONTINUED, RETURNED = range(3)
+"""What happened to an await: it began, it went on, and what went on awaits again or has ended."""
+RESULT, FAULTED, CANCELLED = range(3)
+"""How what it waited for ended."""
+
+_CREATED, _RESUMED, _PAUSED, _ENDED, _UNWOUND, _STACK, _RESUMED_STACK, _APPENDED = range(8)
+_GOES_ON, _RETURNS, _RESET = range(8, 11)
+_AWAITER, _OUTCOME, _FAILED = _LATER = range(3, 6)
+_KINDS: Final = ("Runtime", "StateMachine")
+_NUMBERS: Final = {
+    **dict.fromkeys(("CreateRuntimeAsyncContext", "CreateStateMachineAsyncContext"), _CREATED),
+    **dict.fromkeys(("ResumeRuntimeAsyncContext", "ResumeStateMachineAsyncContext"), _RESUMED),
+    **dict.fromkeys(("SuspendRuntimeAsyncContext", "SuspendStateMachineAsyncContext"), _PAUSED),
+    **dict.fromkeys(("CompleteRuntimeAsyncContext", "CompleteStateMachineAsyncContext"), _ENDED),
+    **dict.fromkeys(("UnwindRuntimeAsyncException", "UnwindStateMachineAsyncException"), _UNWOUND),
+    **dict.fromkeys(("CreateRuntimeAsyncCallstack", "SuspendRuntimeAsyncCallstack"), _STACK),
+    **dict.fromkeys(("ResumeRuntimeAsyncCallstack", "ResumeStateMachineAsyncCallstack"), _RESUMED_STACK),
+    "AppendStateMachineAsyncCallstack": _APPENDED,
+    **dict.fromkeys(("ResumeRuntimeAsyncMethod", "ResumeStateMachineAsyncMethod"), _GOES_ON),
+    **dict.fromkeys(("CompleteRuntimeAsyncMethod", "CompleteStateMachineAsyncMethod"), _RETURNS),
+    "ResetAsyncThreadContext": _RESET,
+}
+"""What each event says."""
+_FIELDS: Final = {
+    _CREATED: ("ParentDispatcherId", "DispatcherId"),
+    _RESUMED: ("DispatcherId",),
+    _UNWOUND: ("UnwoundFrames",),
+    **dict.fromkeys((_STACK, _RESUMED_STACK, _APPENDED), ("DispatcherId", "Frames")),
+}
+AWAIT_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    f"{ASYNC}/{name}": ("time_ns", "thread_id", *_FIELDS.get(number, ())) for name, number in _NUMBERS.items()
+}
+"""What is needed of each event, by selector."""
+AWAITED_EVENTS: Final = tuple(f"{ASYNC}/{name}" for name, number in _NUMBERS.items() if number == _CREATED)
+RESUMED_EVENTS: Final = tuple(f"{ASYNC}/{name}" for name, number in _NUMBERS.items() if number == _RESUMED_STACK)
+RUN_EVENTS: Final = tuple(f"{ASYNC}/{name}" for name, number in _NUMBERS.items() if number == _RETURNS)
+
+_CANCELLATIONS: Final = ("System.OperationCanceledException", "System.Threading.Tasks.TaskCanceledException")
+
+
+@frozen(eq=False)
+class Thrown:
+    """Exceptions that were thrown, and whether each came out of an awaiter."""
+
+    time: Ints
+    thread: NDArray[np.uint64]
+    type: list[str]
+    awaited: NDArray[np.bool_]
+
+
+@frozen(eq=False)
+class AsyncAwaits:
+    """Awaits, by number, and what happened to them, in order of time.
+
+    `address` is 0 where the method is unknown, `state` -1 of what is no state machine. `awaiter` is the await that
+    waits for its method. `outcome` is that of what it waited for; `failed` is 1 if an exception left its own method, 0
+    if it completed; both are -1 where unknown. `later` are those that may have begun after their chain suspended.
+    """
+
+    address: NDArray[np.uint64]
+    state: Ints
+    dispatcher: Ints
+    awaiter: Ints
+    outcome: Ints
+    failed: Ints
+    later: NDArray[np.bool_]
+    what: Ints
+    time: Ints
+    thread: NDArray[np.uint64]
+    number: Ints
+
+    def __len__(self) -> int:
+        return len(self.address)
+
+
+@define(eq=False)
+class _Chain:
+    """Who awaits whom, innermost first; `awaits` are NONE where no method awaits. `told` says whether these are all, or
+    only those known to remain; `since` is the moment when the innermost suspended."""
+
+    frames: Frames = attrs.field(factory=list)
+    awaits: list[int] = attrs.field(factory=list)
+    since: Moment | None = None
+    told: bool = False
+    parent: int = 0
+
+    def after(self, place: int, since: Moment | None = None) -> _Chain:
+        """Those that still await when the one at this place awaits again."""
+        return _Chain(self.frames[place + 1 :], self.awaits[place + 1 :], since)
+
+
+@define(eq=False)
+class _RunningChain:
+    """A chain that goes on on a thread: `place` is the method that runs, or the next one to."""
+
+    dispatcher: int
+    machine: bool
+    chain: _Chain = attrs.field(factory=_Chain)
+    place: int = 0
+    runs: bool = False
+    outcome: int = NONE
+    """How the method before this place ended."""
+    thrown: list[tuple[str, bool]] = attrs.field(factory=list)
+
+
+class _ChainFollower:
+    def __init__(self, methods_told: tuple[bool, bool], exceptions_told: bool) -> None:
+        self._methods_told, self._exceptions_told = methods_told, exceptions_told
+        self.awaits: list[list[int]] = []
+        """Address, state, dispatcher, awaiter, outcome, failed and later, of each."""
+        self.steps: list[tuple[Moment, int, int]] = []
+        """When what happened to which await."""
+        self._chains: dict[int, _Chain] = {}
+        """Those that are suspended."""
+        self._left: dict[int, _Chain] = {}
+        """Those that await what their dispatcher no longer runs."""
+        self._threads: dict[int, list[_RunningChain]] = {}
+        self._running: dict[int, _RunningChain] = {}
+
+    def step(self, at: Moment, what: int, machine: bool, fields: tuple[int, int], frames: Frames) -> None:
+        """The next event; `fields` are a dispatcher, or a number of frames, and the parent's dispatcher."""
+        active = self._threads.setdefault(at[2], [])
+        first, parent = fields
+        if what == _CREATED:
+            # A pooled state machine is created again with the number that it had.
+            if first not in self._chains and first not in self._running:
+                self._chains[first] = _Chain(since=at, parent=parent)
+        elif what == _STACK:
+            running = self._running.get(first)
+            rest = _Chain() if running is None else running.chain.after(running.place)
+            self._chains[first] = self._chain(first, frames, machine, at, rest)
+        elif what == _RESUMED:
+            active.append(_RunningChain(first, machine))
+        elif what == _RESUMED_STACK:
+            self._go_on(active, at, machine, first, frames)
+        elif what == _RESET:
+            while active:
+                self._forget(active.pop())
+        elif active and active[-1].machine == machine:
+            # A state machine may complete inside what goes on on top of it, which is then not meant.
+            self._of_running(active, at, what, first, frames)
+
+    def _of_running(self, active: list[_RunningChain], at: Moment, what: int, first: int, frames: Frames) -> None:
+        top = active[-1]
+        if what == _GOES_ON:
+            self._begin(top, at)
+        elif what == _RETURNS and top.runs:
+            self._end(top, at, failed=0)
+            top.place, top.outcome = top.place + 1, RESULT
+        elif what == _UNWOUND:
+            for _ in range(min(first, len(top.chain.awaits) - top.place)):
+                if not top.runs:
+                    self._begin(top, at)
+                if top.thrown:
+                    top.outcome = _outcome(top.thrown[-1][0])
+                self._end(top, at, failed=1)
+                top.place += 1
+        elif what == _APPENDED and top.dispatcher == first:
+            more = self._chain(first, frames, True, None, _Chain())
+            if top.chain.awaits and more.awaits:
+                self.awaits[top.chain.awaits[-1]][_AWAITER] = more.awaits[0]
+            top.chain.frames += more.frames
+            top.chain.awaits += more.awaits
+        elif what in (_PAUSED, _ENDED):
+            active.pop()
+            rest = top.chain.after(top.place, at)
+            if top.runs:
+                self._end(top, at, failed=NONE)
+                if what == _ENDED:
+                    self._left[top.dispatcher] = rest
+                elif self._running.get(top.dispatcher) is top:
+                    self._chains.setdefault(top.dispatcher, rest)
+            self._forget(top)
+
+    def _forget(self, running: _RunningChain) -> None:
+        if self._running.get(running.dispatcher) is running:
+            del self._running[running.dispatcher]
+
+    def thrown(self, thread: int, type: str, awaited: bool) -> None:
+        """An exception was thrown on the thread."""
+        active = self._threads.get(thread)
+        if active and active[-1].runs:
+            active[-1].thrown.append((type, awaited))
+
+    def finish(self) -> None:
+        """What suspended for the last time has not gone on: which state machine awaits there is unknown."""
+        for dispatcher, chain in self._chains.items():
+            if not chain.told:
+                self._chain(dispatcher, [(0, NONE)], True, chain.since, _Chain())
+
+    def _go_on(self, active: list[_RunningChain], at: Moment, machine: bool, dispatcher: int, frames: Frames) -> None:
+        chain, before = self._chains.pop(dispatcher, None), self._running.get(dispatcher)
+        if chain is None:
+            # It went on before its thread said that it suspended.
+            chain = _Chain() if before is None else before.chain.after(before.place)
+        elif chain.parent:
+            above = self._running.get(chain.parent)
+            rest = self._left.get(chain.parent, _Chain()) if above is None else above.chain.after(above.place)
+            chain = _Chain(rest.frames, rest.awaits, chain.since)
+        if not chain.told or chain.frames != frames:
+            chain = self._chain(dispatcher, frames, machine, None if chain.told else chain.since, chain)
+        if active and active[-1].dispatcher == dispatcher and not active[-1].chain.told:
+            # It follows the context of its own.
+            active.pop()
+        running = self._running[dispatcher] = _RunningChain(dispatcher, machine, chain)
+        active.append(running)
+        if not self._methods_told[machine]:
+            while running.place + 1 < len(chain.awaits) and chain.awaits[running.place] == NONE:
+                running.place += 1
+            self._begin(running, at)
+            running.runs = False
+
+    def _chain(self, dispatcher: int, frames: Frames, machine: bool, since: Moment | None, rest: _Chain) -> _Chain:
+        """The chain with these frames: those of the rest are the same awaits as before, others begin."""
+        kept = len(rest.frames)
+        if not kept or frames[-kept:] != rest.frames:
+            kept = 0
+        awaits = []
+        for place, (address, state) in enumerate(frames[: len(frames) - kept]):
+            if not address and frames != [(0, NONE)]:
+                awaits.append(NONE)
+                continue
+            number = len(self.awaits)
+            self.awaits.append([address, state, dispatcher, NONE, NONE, NONE, machine and place > 0])
+            awaits.append(number)
+            if since is not None:
+                self.steps.append((since, SUSPENDED, number))
+        awaits += rest.awaits[len(rest.awaits) - kept :]
+        known = [number for number in awaits if number != NONE]
+        for number, awaiter in itertools.pairwise(known):
+            self.awaits[number][_AWAITER] = awaiter
+        return _Chain(list(frames), awaits, since, told=True)
+
+    def _begin(self, running: _RunningChain, at: Moment) -> None:
+        running.runs = True
+        running.thrown.clear()
+        number = running.chain.awaits[running.place] if running.place < len(running.chain.awaits) else NONE
+        if number != NONE:
+            self.awaits[number][_OUTCOME] = running.outcome
+            self.steps.append((at, CONTINUED, number))
+
+    def _end(self, running: _RunningChain, at: Moment, failed: int) -> None:
+        number = running.chain.awaits[running.place] if running.place < len(running.chain.awaits) else NONE
+        if number != NONE and running.runs:
+            self.awaits[number][_FAILED] = failed
+            self.steps.append((at, RETURNED, number))
+            if running.place == 0:
+                self.awaits[number][_OUTCOME] = self._first_outcome(running.thrown)
+        running.runs = False
+
+    def _first_outcome(self, thrown: list[tuple[str, bool]]) -> int:
+        """How what the innermost method awaited has ended, by what came out of its awaiter."""
+        if not thrown:
+            return RESULT if self._exceptions_told else NONE
+        type, awaited = thrown[0]
+        return _outcome(type) if awaited else NONE
+
+
+def _outcome(type: str) -> int:
+    return CANCELLED if type in _CANCELLATIONS else FAULTED
+
+
+def async_awaits(events: Mapping[str, Gathered], thrown: Thrown | None) -> AsyncAwaits | None:
+    """The awaits that events by the selectors of `AWAIT_COLUMNS` tell; None if there are none.
+
+    `thrown` are the exceptions of the process, None if they were not recorded.
+    """
+    rows: list[tuple[Moment, int, bool, tuple[int, int], Frames]] = []
+    there = set()
+    for selector, found in events.items():
+        name = selector.partition("/")[2]
+        if name not in _NUMBERS or not len(found):
+            continue
+        there.add(name)
+        machine = "StateMachine" in name
+        columns = [found.places, field_numbers(found, "time_ns"), field_numbers(found, "thread_id")]
+        first = field_numbers(found, "UnwoundFrames" if _NUMBERS[name] == _UNWOUND else "DispatcherId")
+        columns += [first, field_numbers(found, "ParentDispatcherId")]
+        frames = _frames(found, machine) if "Frames" in found.table else [[]] * len(found)
+        for place, time, thread, number, parent, stack in zip(*(c.tolist() for c in columns), frames, strict=True):
+            # What an earlier session left in the buffers is not of this recording.
+            if time >= 0:
+                rows.append(((time, place, thread), _NUMBERS[name], machine, (number, parent), stack))
+    if not rows:
+        return None
+    told = tuple({f"Resume{kind}AsyncMethod", f"Complete{kind}AsyncMethod"} <= there for kind in _KINDS)
+    follower = _ChainFollower((told[0], told[1]), thrown is not None)
+    raised = (
+        iter(())
+        if thrown is None
+        else zip(thrown.time.tolist(), thrown.thread.tolist(), thrown.type, thrown.awaited.tolist(), strict=True)
+    )
+    following = next(raised, None)
+    for row in sorted(rows, key=lambda row: row[0]):
+        while following is not None and following[0] <= row[0][0]:
+            follower.thrown(*following[1:])
+            following = next(raised, None)
+        follower.step(*row)
+    follower.finish()
+    if not follower.awaits:
+        return None
+    steps = sorted(follower.steps, key=lambda step: (step[0], step[1] != SUSPENDED))
+    each = list(zip(*follower.awaits, strict=True))
+    state, awaiter, outcome, failed = (np.array(each[field], dtype=np.int64) for field in (1, *_LATER))
+    return AsyncAwaits(
+        np.array(each[0], dtype=np.uint64),
+        state,
+        np.array(each[2], dtype=np.uint64).astype(np.int64),
+        awaiter,
+        outcome,
+        failed,
+        np.array(each[6], dtype=np.bool_),
+        what=np.array([what for _, what, _ in steps], dtype=np.int64),
+        time=np.array([at[0] for at, _, _ in steps], dtype=np.int64),
+        thread=np.array([at[2] for at, _, _ in steps], dtype=np.uint64),
+        number=np.array([number for _, _, number in steps], dtype=np.int64),
+    )
+
+
+def _frames(found: Gathered, machine: bool) -> Iterable[Frames]:
+    """The frames of each event that has some."""
+    column = found.column("Frames")
+    ends, parts = column.offsets, column.children[0].children
+    assert ends is not None
+    addresses = parts[0].values.tolist()
+    states = parts[1].values.tolist() if machine else [NONE] * len(addresses)
+    each = list(zip(addresses, states, strict=True))
+    return [each[first:last] for first, last in itertools.pairwise(ends.tolist())]
+
+
+@frozen(eq=False)
+class AwaitSites:
+    """Where each await is: its method's name, and offsets in its native code and IL; None where unknown."""
+
+    methods: list[str | None]
+    native: list[int | None]
+    il: list[int | None]
+
+    @classmethod
+    def of(cls, awaits: AsyncAwaits, context: Context, raw: bool, my_code: bool) -> AwaitSites:
+        """With `my_code` the method is the program's own that awaits it, if there is one."""
+        last = np.zeros(len(awaits), dtype=np.int64)
+        last[awaits.number] = awaits.time
+        methods, process = context.methods, context.process_id if context.info.version >= MANY_PROCESSES else None
+        index, reason = methods.find(awaits.address, last, process)
+        _, first, of = np.unique(
+            np.stack((index, awaits.address.view(np.int64))), axis=1, return_index=True, return_inverse=True
+        )
+        frames, natives, ils = [], [], []
+        for row in first.tolist():
+            address, code = int(awaits.address[row]), int(index[row])
+            frame = methods.frame(address, code, int(reason[row]), process_id=process)
+            frames.append(method_frame(methods, code) if code >= 0 else None)
+            inside = code >= 0 and awaits.state[row] == NONE
+            natives.append(address - methods[code].address if inside else None)
+            ils.append(frame.il_offset if inside else None)
+        each = of.reshape(-1).tolist()
+        names = [frames[place] for place in each]
+        if my_code:
+            names = [_own(names, awaits.awaiter, number) for number in range(len(names))]
+        shown = [None if frame is None else frame.raw if raw else frame.name for frame in names]
+        return cls(shown, [natives[place] for place in each], [ils[place] for place in each])
+
+
+def _own(names: list[StackFrame | None], awaiter: Ints, number: int) -> StackFrame | None:
+    """The frame of the first await of a program's method among this and those that await it; else its own."""
+    place = number
+    while place != NONE:
+        frame = names[place]
+        if frame is not None and is_own(frame):
+            return frame
+        place = int(awaiter[place])
+    return names[number]
