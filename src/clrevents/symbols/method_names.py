@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
-from clrevents.symbols.typenames import DEPTH, LONGEST, made_up, split_top, substitute, type_name
+from clrevents.symbols.typenames import CACHED, DEPTH, LONGEST, made_up, split_top, substitute, type_name
 
 _WORDS: Final = {
     "void": "void",
@@ -177,6 +178,7 @@ def _top_parameters(signature: str) -> list[str] | None:
     return [p.strip() for p in split_top(inner, ",")] if inner.strip() else []
 
 
+@lru_cache(CACHED)
 def _display(text: str, arguments: tuple[str, ...], depth: int) -> str:
     if depth > DEPTH:
         return text

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from clrevents._util.value_classes import frozen
@@ -41,8 +42,12 @@ KEYWORDS: Final = {
 }
 
 _LONGEST_MADE_UP: Final = 1024
-_OPEN: Final = {"[": "]", "<": ">", "(": ")"}
-_SHUT: Final = frozenset(_OPEN.values())
+CACHED: Final = 1 << 12
+"""How many texts of each kind are remembered: a program has few types, and names each of them very often."""
+_OPEN: Final = "[<("
+_SHUT: Final = "]>)"
+_MARKS: Final = re.compile(r"[][<>(),+]")
+_SQUARE: Final = re.compile(r"[][]")
 _ARITY: Final = re.compile(r"`(\d{1,4})")
 # After the `<…>` of a generated name: `d__3` a state machine, `b__0_1` a lambda, `g__Name|4_0` a local function,
 # `c__DisplayClass3_0` captured variables. `c__async0`, `c__Iterator0`, `c__AnonStorey1` and `m__2` are Mono's.
@@ -74,6 +79,7 @@ class TypeName:
         return ".".join((first, *self.parts[1:]))
 
 
+@lru_cache(CACHED)
 def type_name(text: str, depth: int = 0) -> TypeName:
     """A declaring type, as in method events: namespace, `+` between nested types, all arguments at the end."""
     if len(text) > LONGEST or depth > DEPTH:
@@ -83,7 +89,7 @@ def type_name(text: str, depth: int = 0) -> TypeName:
     parts: list[str] = []
     machine = False
     closure = closure_of = ""
-    for piece in _top_level(body, "+"):
+    for piece in split_top(body, "+"):
         arity = _ARITY.search(piece)
         name = piece[: arity.start()] + piece[arity.end() :] if arity else piece
         count = min(int(arity[1]), 64) if arity else 0
@@ -107,6 +113,7 @@ def type_name(text: str, depth: int = 0) -> TypeName:
     return TypeName(tuple(parts), arguments, machine, closure, closure_of)
 
 
+@lru_cache(CACHED)
 def display_type(text: str, depth: int = 0) -> str:
     """A type argument in the spelling of reflection, without namespaces: `List<int>`, `byte[]`."""
     if depth > DEPTH or len(text) > LONGEST:
@@ -128,6 +135,7 @@ class MadeUp:
     name: str
 
 
+@lru_cache(CACHED)
 def made_up(name: str, depth: int = 0) -> MadeUp | None:
     """The origin of a generated name; None for ordinary names.
 
@@ -163,25 +171,20 @@ def made_up(name: str, depth: int = 0) -> MadeUp | None:
 
 
 def split_top(text: str, separator: str) -> list[str]:
-    """Split where no bracket is open; unmatched closing brackets are ignored."""
-    return _top_level(text, separator)
-
-
-def _top_level(text: str, separator: str) -> list[str]:
+    """Split at a comma or plus where no bracket is open; unmatched closing brackets are ignored."""
     if separator not in text:
         return [text]
-    if not any(bracket in text for bracket in _OPEN):
-        return text.split(separator)
     pieces: list[str] = []
     open_ = begin = 0
-    for at, char in enumerate(text):
+    for mark in _MARKS.finditer(text):
+        char = mark[0]
         if char in _OPEN:
             open_ += 1
         elif char in _SHUT:
             open_ = max(open_ - 1, 0)
         elif char == separator and not open_:
-            pieces.append(text[begin:at])
-            begin = at + 1
+            pieces.append(text[begin : mark.start()])
+            begin = mark.end()
     pieces.append(text[begin:])
     return pieces
 
@@ -191,14 +194,12 @@ def _split_arguments(text: str) -> tuple[str, tuple[str, ...]]:
     if not text.endswith("]") or _is_array(text):
         return text, ()
     open_ = 0
-    for at in range(len(text) - 1, -1, -1):
-        if text[at] == "]":
-            open_ += 1
-        elif text[at] == "[":
-            open_ -= 1
-            if not open_:
-                inner = text[at + 1 : -1]
-                return (text[:at], tuple(a.strip() for a in _top_level(inner, ","))) if at and inner else (text, ())
+    for mark in reversed(list(_SQUARE.finditer(text))):
+        open_ += 1 if mark[0] == "]" else -1
+        if not open_:
+            at = mark.start()
+            inner = text[at + 1 : -1]
+            return (text[:at], tuple(a.strip() for a in split_top(inner, ","))) if at and inner else (text, ())
     return text, ()
 
 
