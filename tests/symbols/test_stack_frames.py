@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import clrevents
-import clrevents.symbols.stacks as stacks_module
 from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.lifetimes import Ints
 from clrevents.symbols.stacks import resolve_stacks
@@ -115,11 +113,18 @@ def test_stacks_alike_under_other_ids_are_one() -> None:
         assert tuple(found.table.address[found.values[low:high]].tolist()) == stacks.stack(place)
 
 
-def test_stacks_with_the_same_sum_stand_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stacks_module, "_FACTOR", np.uint64(0))
-    trace = TraceBuilder().method_load("N.C", "A", address=0x1000).sample(0x1010).sample(0x1011).sample(0x1012)
-    opened = clrevents.open(trace.build())
-    ids, times = uses(opened)
-    found = resolve_stacks(opened.methods, opened.stacks.arrays, ids, times)
-    first = found.values[found.offsets[found.of]]
-    assert found.table.address[first].tolist() == [0x1010, 0x1011, 0x1012]
+@each_fixture("net8-sample", "net8-linux", "net8-netperf3")
+def test_what_lasts_is_found_at_every_time(path: Path) -> None:
+    """For as long as the last code at an address is said to last, a look-up with a time finds just that."""
+    trace = clrevents.open(path)
+    methods = trace.methods
+    addresses = np.unique(trace.stacks.arrays.addresses)
+    for process in {None, *(method.process_id for method in methods)}:
+        index, reason, begin, end = methods.lasting(addresses, process)
+        low, high = np.maximum(begin, -1), np.minimum(end - 1, trace.duration_ns)
+        for moment in (low, (low + high) // 2, high):
+            lasts = (begin <= moment) & (moment < end)
+            asked, why = methods.find(addresses, moment, process)
+            assert asked[lasts].tolist() == index[lasts].tolist()
+            assert why[lasts].tolist() == reason[lasts].tolist()
+        assert (begin < end).any()

@@ -285,6 +285,29 @@ class Methods(Summary):
                 reason[open_[(mapped == how) & ~found & (outcome[open_] == NOTHING)]] = _REASONS[how]
         return index, reason
 
+    def lasting(
+        self, addresses: Addresses, process_id: int | None = None
+    ) -> tuple[Ints, NDArray[np.uint8], Ints, Ints]:
+        """What `find` gives for each of many addresses from a time on and before another; of several that follow one
+        another, the last. Those times are equal where nothing lasts."""
+        index, reason = self.find(addresses, None, process_id)
+        begin, end = np.full((2, len(index)), [[ALWAYS], [FOREVER]], dtype=np.int64)
+        filed = np.flatnonzero((index >= self._first_in_files) | np.isin(reason, [STUB, *IN_FILE]))
+        native, many = self.native, len(self._ranges)
+        symbol = np.where(index < self._first_in_files, index - many, -1)
+        mapping = np.full(len(index), -1, dtype=np.int64)
+        mapping[filed], _ = native.mappings.find(addresses[filed], None, process_id)
+        lives = (
+            (self._ranges.made, np.where(index < many, index, -1)),
+            (native.names.made, symbol),
+            (native.mappings.made, mapping),
+        )
+        for made, place in lives:
+            there = place >= 0
+            begin[there], end[there] = made.begin[place[there]], made.end[place[there]]
+        end[reason == OVERLAPPING] = ALWAYS
+        return index, reason, begin, end
+
     def frame(
         self, address: int, index: int, reason: int, returns: bool = False, process_id: int | None = None
     ) -> Frame:

@@ -7,9 +7,10 @@ changed. The total size of deep stacks is bounded. Knows no weights and no event
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,8 +27,8 @@ _ROOM: Final = 1_000_000
 """How many frames deep stacks may have in total beyond those in the trace, for use in several processes or at several
 times."""
 _CHUNK: Final = 1 << 18
-_STEP: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
-_FACTOR: Final = np.uint64(0xBF58_476D_1CE4_E5B9)
+
+FrameNumbers: TypeAlias = NDArray[np.int32]
 
 
 @frozen(eq=False)
@@ -63,7 +64,7 @@ class ResolvedStacks:
 
     of: Ints
     offsets: Ints
-    values: Ints
+    values: FrameNumbers
     table: FrameTable
 
     def __len__(self) -> int:
@@ -95,12 +96,11 @@ def resolve_stacks(
     last = np.full(len(pairs[0]), np.iinfo(np.int64).min, dtype=np.int64)
     np.minimum.at(first, inverse, times[used])
     np.maximum.at(last, inverse, times[used])
-    one = _Lookup.of(methods, stacks, pairs[0], pairs[1], first)
-    two = _Lookup.of(methods, stacks, pairs[0], pairs[1], last)
-    differs = (one.method != two.method) | np.isin(one.reason, (UNLOADED, NOT_YET, OVERLAPPING)) & (first != last)[
-        one.stack
+    parts = [
+        _Lookup.of(methods, stacks, pairs[0][part], pairs[1][part], first[part], last[part])
+        for part in _chunks(depth[pairs[0]])
     ]
-    split = np.bincount(one.stack[differs], minlength=len(pairs[0])) > 0
+    split = np.concatenate([np.zeros(0, dtype=np.bool_), *(part.split for part in parts)])
     if np.any(split):
         again = used.copy()
         again[used] = split[inverse]
@@ -110,8 +110,8 @@ def resolve_stacks(
         when[many] = times[again]
         more, numbers = _later(methods, stacks, (pairs[0][which[0]], pairs[1][which[0]], when), which[0])
         of[again] = np.where(numbers[many] < 0, of[again], numbers[many] + len(pairs[0]))
-        one = one.joined(more)
-    return _tabled(methods, of, one)
+        parts += more
+    return _tabled(methods, of, parts)
 
 
 def _fit(depths: Ints, room: int) -> NDArray[np.bool_]:
@@ -121,7 +121,9 @@ def _fit(depths: Ints, room: int) -> NDArray[np.bool_]:
     return taken
 
 
-def _later(methods: Methods, stacks: StackArrays, uses: tuple[Ints, Ints, Ints], whose: Ints) -> tuple[_Lookup, Ints]:
+def _later(
+    methods: Methods, stacks: StackArrays, uses: tuple[Ints, Ints, Ints], whose: Ints
+) -> tuple[list[_Lookup], Ints]:
     """The frames of stacks (place, process, time) at other times, without those that a stack had before.
 
     `whose` is equal for uses of one stack in one process, which follow each other in order of time. Also the number
@@ -130,17 +132,17 @@ def _later(methods: Methods, stacks: StackArrays, uses: tuple[Ints, Ints, Ints],
     numbers = np.full(len(whose), -1, dtype=np.int64)
     depth = stacks.offsets[uses[0] + 1] - stacks.offsets[uses[0]]
     fits = np.flatnonzero(_fit(depth, 0))
-    found: _Lookup | None = None
+    found: list[_Lookup] = []
     count = 0
     for part in _chunks(depth[fits]):
         rows = fits[part]
-        made = _Lookup.of(methods, stacks, *(column[rows] for column in uses))
+        place, process, when = (column[rows] for column in uses)
+        made = _Lookup.of(methods, stacks, place, process, when, when)
         new = made.changed(whose[rows])
         numbers[rows] = count + np.cumsum(new) - 1
         count += int(new.sum())
-        made = made.only(new)
-        found = made if found is None else found.joined(made)
-    return found or _Lookup.of(methods, stacks, *(column[:0] for column in uses)), numbers
+        found.append(made.only(new))
+    return found, numbers
 
 
 def _chunks(depths: Ints) -> Iterator[slice]:
@@ -152,63 +154,69 @@ def _chunks(depths: Ints) -> Iterator[slice]:
 
 @frozen(eq=False)
 class _Lookup:
-    """The flat frames of some stacks: `stack` is the stack that each belongs to."""
+    """Some stacks: of each its number of frames, and for each of these a row of the last four columns.
 
-    stack: Ints
+    `split` are those that have other frames at their last use than at their first, whose frames these are.
+    """
+
     counts: Ints
+    split: NDArray[np.bool_]
+    values: FrameNumbers
     address: Addresses
     method: Ints
     reason: NDArray[np.uint8]
     process: Ints
 
     @classmethod
-    def of(cls, methods: Methods, stacks: StackArrays, place: Ints, process: Ints, times: Ints) -> _Lookup:
+    def of(cls, methods: Methods, stacks: StackArrays, place: Ints, process: Ints, first: Ints, last: Ints) -> _Lookup:
+        """Each address is looked up once, and again only where a stack was used before or after its code was there."""
         counts = stacks.offsets[place + 1] - stacks.offsets[place]
         stack = np.repeat(np.arange(len(place)), counts)
-        begins = np.cumsum(counts) - counts
-        address = stacks.addresses[stacks.offsets[place][stack] + np.arange(len(stack)) - begins[stack]]
-        method = np.full(len(stack), -1, dtype=np.int64)
-        reason = np.zeros(len(stack), dtype=np.uint8)
-        whose = process[stack]
-        order = np.argsort(whose, kind="stable")
-        edges = np.flatnonzero(np.diff(whose[order])) + 1
-        for mine in np.split(order, edges) if len(order) else ():
-            number = int(whose[mine[0]])
+        address = stacks.addresses[np.arange(len(stack)) + (stacks.offsets[place] + counts - np.cumsum(counts))[stack]]
+        values = np.empty(len(stack), dtype=np.int32)
+        split = np.zeros(len(place), dtype=np.bool_)
+        none = np.zeros(0, dtype=np.int64)
+        rows = [(address[:0], none, none.astype(np.uint8), none)]
+        size = 0
+        order = np.argsort(process[stack], kind="stable")
+        for mine in np.split(order, np.flatnonzero(np.diff(process[stack[order]])) + 1) if len(order) else ():
+            number = int(process[stack[mine[0]]])
             known = None if number < 0 else number
-            method[mine], reason[mine] = methods.find(address[mine], times[stack[mine]], known)
-        return cls(stack, counts, address, method, reason, whose)
+            distinct = np.unique(address[mine])
+            method, reason, begin, end = methods.lasting(distinct, known)
+            row = np.searchsorted(distinct, address[mine])
+            other = np.flatnonzero((begin[row] > first[stack[mine]]) | (end[row] <= last[stack[mine]]))
+            values[mine] = row + size
+            if len(other):
+                owner, asked = stack[mine[other]], address[mine[other]]
+                values[mine[other]] = np.arange(len(other)) + size + len(distinct)
+                early, why = methods.find(asked, first[owner], known)
+                late, _ = methods.find(asked, last[owner], known)
+                passing = np.isin(why, (UNLOADED, NOT_YET, OVERLAPPING)) & (first != last)[owner]
+                split[owner[(early != late) | passing]] = True
+                distinct, method = np.append(distinct, asked), np.append(method, early)
+                reason = np.append(reason, why)
+            rows.append((distinct, method, reason, np.full(len(distinct), number, dtype=np.int64)))
+            size += len(distinct)
+        columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
+        return cls(counts, split, values, *columns)
 
     def changed(self, whose: Ints) -> NDArray[np.bool_]:
         """Whether each stack is another one, by `whose`, or has other frames than the one before it."""
         new = np.ones(len(self.counts), dtype=np.bool_)
         new[1:] = whose[1:] != whose[:-1]
+        stack = np.repeat(np.arange(len(self.counts)), self.counts)
         # The same stack has as many frames as before, so each one's predecessor is that far in front of it.
-        old = np.flatnonzero(~new[self.stack])
-        before = old - self.counts[self.stack[old]]
+        frame = np.flatnonzero(~new[stack])
+        old, before = self.values[frame], self.values[frame - self.counts[stack[frame]]]
         differs = (self.method[old] != self.method[before]) | (self.reason[old] != self.reason[before])
-        new[self.stack[old[differs]]] = True
+        new[stack[frame[differs]]] = True
         return new
 
     def only(self, kept: NDArray[np.bool_]) -> _Lookup:
         """Some of the stacks."""
-        rows = kept[self.stack]
-        return _Lookup(
-            (np.cumsum(kept) - 1)[self.stack[rows]],
-            self.counts[kept],
-            self.address[rows],
-            self.method[rows],
-            self.reason[rows],
-            self.process[rows],
-        )
-
-    def joined(self, more: _Lookup) -> _Lookup:
-        return _Lookup(
-            np.concatenate((self.stack, more.stack + len(self.counts))),
-            np.concatenate((self.counts, more.counts)),
-            np.concatenate((self.address, more.address)),
-            np.concatenate((self.method, more.method)),
-            np.concatenate((self.reason, more.reason)),
-            np.concatenate((self.process, more.process)),
+        return attrs.evolve(
+            self, counts=self.counts[kept], split=self.split[kept], values=self.values[np.repeat(kept, self.counts)]
         )
 
 
@@ -223,50 +231,34 @@ def _places(stacks: StackArrays, stack_ids: Ints) -> Ints:
 def _first_alike(stacks: StackArrays, place: Ints) -> Ints:
     """For positions of stacks, the first of those that have the same addresses: writers number stacks anew after every
     sequence point.
-
-    Found by a sum of scrambled addresses, and compared in full with the first that has this sum.
     """
-    (known, _), of = _distinct(place, np.zeros_like(place))
-    size = np.diff(stacks.offsets)[known]
-    if len(known) < 2 or not size.sum():
-        return place
-    first = stacks.offsets[:-1][known]
-    begins = np.cumsum(size) - size
-    depth = np.arange(int(size.sum())) - np.repeat(begins, size)
-    address = stacks.addresses[np.repeat(first, size) + depth]
-    scrambled = (address + depth.astype(np.uint64) * _STEP) * _FACTOR
-    scrambled ^= scrambled >> np.uint64(29)
-    scrambled *= _FACTOR
-    sums = np.zeros(len(known), dtype=np.uint64)
-    full = size > 0
-    sums[full] = np.add.reduceat(scrambled, begins[full])
-    order = np.lexsort((np.arange(len(known)), sums, size))
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (sums[order][1:] != sums[order][:-1]) | (size[order][1:] != size[order][:-1])
-    alike = np.empty(len(order), dtype=np.int64)
-    alike[order] = order[np.flatnonzero(new)[np.cumsum(new) - 1]]
-    # Whatever only has the same sum stands alone.
-    other = address != address[np.repeat(begins[alike], size) + depth]
-    wrong = np.zeros(len(known), dtype=np.bool_)
-    wrong[np.repeat(np.arange(len(known)), size)[other]] = True
-    return known[np.where(wrong, np.arange(len(known)), alike)][of]
+    known = np.zeros(len(stacks), dtype=np.bool_)
+    known[place] = True
+    first: dict[bytes, int] = {}
+    alike = np.zeros(len(stacks), dtype=np.int64)
+    for each in np.flatnonzero(known).tolist():
+        addresses = stacks.addresses[stacks.offsets[each] : stacks.offsets[each + 1]]
+        alike[each] = first.setdefault(addresses.tobytes(), each)
+    return alike[place]
 
 
-def _tabled(methods: Methods, of: Ints, found: _Lookup) -> ResolvedStacks:
-    order = np.lexsort((found.process, found.reason, found.method, found.address))
-    address, method, reason, process = (
-        found.address[order],
-        found.method[order],
-        found.reason[order],
-        found.process[order],
-    )
+def _tabled(methods: Methods, of: Ints, parts: Sequence[_Lookup]) -> ResolvedStacks:
+    columns = ((part.address, part.method, part.reason, part.process) for part in parts)
+    address, method, reason, process = (np.concatenate(column) for column in zip(*columns, strict=True))
+    starts = np.cumsum([0, *(len(part.address) for part in parts)]).tolist()
+    used = np.zeros(len(address), dtype=np.bool_)
+    for start, part in zip(starts, parts, strict=False):
+        used[part.values + start] = True
+    order = np.lexsort((process, reason, method, address))
+    order = order[used[order]]
     new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (address[1:] != address[:-1]) | (method[1:] != method[:-1])
-    new[1:] |= (reason[1:] != reason[:-1]) | (process[1:] != process[:-1])
-    values = np.empty(len(order), dtype=np.int64)
-    values[order] = np.cumsum(new) - 1
-    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(found.counts)))
-    table = FrameTable(methods, address[new], method[new], reason[new], process[new])
+    new[1:] = np.any([column[order][1:] != column[order][:-1] for column in (address, method, reason, process)], axis=0)
+    number = np.zeros(len(address), dtype=np.int32)
+    number[order] = np.cumsum(new) - 1
+    values = np.concatenate([number[part.values + start] for start, part in zip(starts, parts, strict=False)])
+    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate([part.counts for part in parts]))))
+    kept = order[new]
+    table = FrameTable(methods, address[kept], method[kept], reason[kept], process[kept])
     return ResolvedStacks(of, offsets, values, table)
 
 
