@@ -106,8 +106,9 @@ def _with_native_calls(
     found: ResolvedStacks, values: Ints, frames: Interned[StackFrame]
 ) -> tuple[Ints, Interned[StackFrame]]:
     """The same with what is not managed named after the method that called it; of several in a row each."""
-    nameless = np.flatnonzero(found.table.reason[found.values] == NOT_MANAGED)
-    nameless = nameless[~np.isin(nameless, found.offsets[1:] - 1)]
+    unnamed = found.table.reason[found.values] == NOT_MANAGED
+    unnamed[found.offsets[1:][np.diff(found.offsets) > 0] - 1] = False
+    nameless = np.flatnonzero(unnamed)
     if not len(nameless):
         return values, frames
     known = list(frames)
@@ -126,9 +127,11 @@ def _with_native_calls(
         if call is not None:
             values[place] = call
     # Their addresses are in no stack any more.
-    there, values = np.unique(values, return_inverse=True)
-    of, left = numbered([known[frame] for frame in there.tolist()])
-    return of[values], Interned(zip(left, range(len(left)), strict=True))
+    there = np.zeros(len(known), dtype=np.bool_)
+    there[values] = True
+    place = np.zeros(len(known), dtype=np.int64)
+    place[there], left = numbered([known[frame] for frame in np.flatnonzero(there).tolist()])
+    return place[values], Interned(zip(left, range(len(left)), strict=True))
 
 
 def _skipped_callers(methods: Methods, found: ResolvedStacks, values: Ints) -> Ints:
