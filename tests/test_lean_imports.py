@@ -117,6 +117,7 @@ NAMES: Final = {
             "elf",
             "feed",
             "il",
+            "images",
             "lifetimes",
             "method",
             "method_names",

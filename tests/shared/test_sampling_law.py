@@ -113,7 +113,7 @@ def test_before_net_5_nobody_knows_what_ran_and_the_time_on_the_clock_is_right()
     with clrevents.open(SHARED / "scenarios" / "net31-cpu-44.nettrace.gz") as trace:
         running, top, threads = trace.report("top", running=True), trace.report("top"), trace.report("threads")
     assert running.coverage == "none"
-    reason = "before .NET 5, samples do not show whether a thread ran managed code"
+    reason = "samples of this runtime do not show whether a thread ran managed code"
     assert {(metric.value, metric.reason) for metric in running.metrics.values()} == {(None, reason)}
     assert {row.running_ns for row in top.methods} == {None}
     (burn,) = [row for row in top.methods if row.name == "Scenarios.Burn(int)"]
@@ -136,4 +136,4 @@ def test_before_net_5_sampled_waits_are_lower_bounds() -> None:
     assert "hidden-waits" in [note.id for note in waits.notes]
     for name in ("blocked_total", "blocked_workers"):
         assert pool.metrics[name].value is None
-        assert pool.metrics[name].reason == "before .NET 5, samples may hide waits, such as Thread.Sleep"
+        assert pool.metrics[name].reason == "samples of this runtime may hide waits, such as Thread.Sleep"

@@ -268,7 +268,7 @@ def test_ways_to_ask(tmp_path: Path) -> None:
 
 
 def test_what_is_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="nowhere is not a folder"):
+    with pytest.raises(ValueError, match="nowhere is not a folder or a file"):
         clrevents.open(LINUX, symbols=tmp_path / "nowhere")
     assert CliRunner().invoke(root, ["top", str(LINUX), "--symbols", str(tmp_path / "nowhere")]).exit_code == 1
     result = CliRunner().invoke(root, ["export", str(LINUX), "-o", str(tmp_path / "f/"), "--symbols", str(tmp_path)])

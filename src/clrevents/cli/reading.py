@@ -83,13 +83,14 @@ def with_option(command: F) -> F:
 
 
 def symbols_option(command: F) -> F:
-    """Where symbol files are: `symbols`, folders."""
+    """Where symbol files are: `symbols`, folders or files."""
     return click.option(
         "--symbols",
         multiple=True,
-        type=click.Path(exists=True, file_okay=False),
-        metavar="DIR",
-        help="Name native code of Linux recordings from ELF and debug files of the same build in DIR; repeatable.",
+        type=click.Path(exists=True),
+        metavar="PATH",
+        help="Name native code of Linux recordings, and NativeAOT programs, by ELF and debug files of the same build: "
+        "a folder or a file; repeatable.",
     )(command)
 
 

@@ -426,7 +426,7 @@ def _header(info: TraceInfo) -> TraceHeader:
         info.frequency,
         info.pointer_size,
         info.process_id,
-        info.processors,
+        info.recorded_processors,
         info.sampling_interval_ns,
         info.key_values,
     )

@@ -2,7 +2,7 @@
 
 `SymbolFolders` looks for files below the user's folders and uses only those of the very build that was mapped. The
 files may hold anything: what does not fit is not used, and what is read is bounded before it is read. Names stay
-mangled, and hold for a symbol's size and no further.
+mangled, and those of code hold for a symbol's size and no further.
 """
 
 from __future__ import annotations
@@ -21,17 +21,20 @@ from clrevents.symbols.method import ANOTHER_BUILD, NATIVE, NO_BUILD_ID, UNUSABL
 from clrevents.symbols.ranges import LastBeyond
 
 Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-"""One folder, or several."""
+"""One folder or file, or several."""
 
 _MOST_HEADERS: Final = 10_000
 _MOST_BYTES: Final = 1 << 28
 """Of one table: of symbols, or of their names."""
 _MOST_NOTES: Final = 1 << 16
 _LONGEST_NAME: Final = 1 << 14
+_MOST_ALIKE: Final = 16
 _BUILD_ID: Final = 3
 _EXECUTABLE: Final = 1
 _FUNCTIONS: Final = (2, 10)
 """Functions, and those that are chosen when a program starts. Symbols of other kinds are no code, or have no size."""
+_DATA: Final = (0, 1)
+"""Symbols of no kind, and of data."""
 _BINDINGS: Final = (1, 2, 0)
 """Of symbols at one address: global ones first, then weak, then local ones."""
 _HEX: Final = frozenset("0123456789abcdef")
@@ -41,11 +44,13 @@ _MASK: Final = (1 << 64) - 1
 
 @attrs.frozen
 class MappedFile:
-    """What a recording says about a mapped file; without a build id or a debug link, these are empty."""
+    """What a recording says about a mapped file; without a build id or a debug link, these are empty. `alone` if it is
+    the only one that symbols are looked for."""
 
     path: str
     build_id: str = ""
     debug_link: str = ""
+    alone: bool = False
 
     @classmethod
     def of(cls, path: str, metadata: str) -> MappedFile | None:
@@ -73,12 +78,16 @@ class Segment:
 
 
 class SymbolTable:
-    """Functions by their addresses in a file, as numbers; a name is read when it is asked for."""
+    """Functions by their addresses in a file, as numbers, and where data begins. A name is read when asked for."""
 
     def __init__(self, rows: NDArray[Any], names: bytes) -> None:
         kind, binding = rows["info"] & 15, rows["info"] >> 4
         start, size = rows["value"].astype(np.uint64), rows["size"].astype(np.uint64)
-        kept = np.isin(kind, _FUNCTIONS) & (rows["section"] != 0) & (rows["name"] < len(names))
+        known = (rows["section"] != 0) & (rows["name"] < len(names))
+        data = np.flatnonzero(known & np.isin(kind, _DATA))
+        data = data[np.argsort(start[data], kind="stable")]
+        self._data, self._data_name = start[data], rows["name"][data]
+        kept = known & np.isin(kind, _FUNCTIONS)
         # Symbols of size 0 name nothing; what wraps around is none.
         kept &= start + size > start
         rank = np.full(len(rows), len(_BINDINGS), dtype=np.int64)
@@ -88,11 +97,11 @@ class SymbolTable:
         chosen = chosen[np.lexsort((chosen, rank[chosen], start[chosen]))]
         first = np.ones(len(chosen), dtype=np.bool_)
         first[1:] = start[chosen[1:]] != start[chosen[:-1]]
+        self._first, self._name = np.flatnonzero(first), rows["name"][chosen]
         chosen = chosen[first]
         self.starts: Addresses = start[chosen]
         self._beyond = LastBeyond(self.starts + size[chosen])
         self.sizes: Addresses = size[chosen]
-        self._name = rows["name"][chosen]
         self._names = names
 
     def __len__(self) -> int:
@@ -104,26 +113,44 @@ class SymbolTable:
 
     def name(self, index: int) -> str:
         """The name of a symbol, as it is in the file."""
-        at = int(self._name[index])
+        return self._text(int(self._name[self._first[index]]))
+
+    def aliases(self, index: int) -> list[str]:
+        """The names of a symbol, the best one first; the first few."""
+        first = int(self._first[index])
+        last = int(self._first[index + 1]) if index + 1 < len(self) else len(self._name)
+        return [self._text(at) for at in self._name[first : min(last, first + _MOST_ALIKE)].tolist()]
+
+    def data(self, address: int) -> list[str]:
+        """The names of data that begins at an address, in the order of the file; the first few."""
+        first, last = np.searchsorted(self._data, np.array([address, address + 1], dtype=np.uint64)).tolist()
+        return [self._text(at) for at in self._data_name[first : min(last, first + _MOST_ALIKE)].tolist()]
+
+    def _text(self, at: int) -> str:
         return self._names[at : at + _LONGEST_NAME].partition(b"\0")[0].decode("utf-8", "replace")
 
 
 @attrs.frozen(eq=False)
 class _Elf:
-    """What is used of a file: `table` is the best that it has, `whole` whether it lists all of its functions."""
+    """What is used of a file: `table` is the best that it has, `whole` whether it lists all of its functions; `start`
+    and `end` are where it begins and ends in memory, as the file counts."""
 
     build_id: str
     segments: tuple[Segment, ...]
     table: SymbolTable | None
     whole: bool
+    start: int = 0
+    end: int = 0
 
 
 @attrs.frozen(eq=False)
 class FileSymbols:
-    """The functions of one build of a file."""
+    """The functions of one build of a file, which takes `size` bytes from the address `start` on, as it counts."""
 
     table: SymbolTable
     segments: tuple[Segment, ...]
+    start: int = 0
+    size: int = 0
 
     def find(self, addresses: Addresses, start: int, end: int, offset: int) -> tuple[Ints, Addresses, int]:
         """The symbol at each address in a mapping of the file from `offset` on, and where it starts in memory.
@@ -153,16 +180,18 @@ class FileSymbols:
 
 
 class SymbolFolders:
-    """Finds symbols of mapped files below some folders.
+    """Finds symbols of mapped files below some folders; a file that is given itself may have any name.
 
-    Raises ValueError for what is no folder, and ImportError without pyelftools.
+    Raises ValueError for what is neither a folder nor a file, and ImportError without pyelftools.
     """
 
     def __init__(self, folders: Iterable[str]) -> None:
-        self.folders = tuple(folders)
-        for folder in self.folders:
-            if not os.path.isdir(folder):
-                raise ValueError(f"symbols: {folder} is not a folder")
+        given = tuple(folders)
+        self.folders = tuple(path for path in given if os.path.isdir(path))
+        self.files = tuple(path for path in given if _is_file(path))
+        for path in given:
+            if path not in (*self.folders, *self.files):
+                raise ValueError(f"symbols: {path} is not a folder or a file")
         try:
             import elftools  # noqa: F401
         except ImportError as error:
@@ -190,26 +219,32 @@ class SymbolFolders:
             if key not in self._read:
                 self._read[key] = _read(path, file.build_id)
             read = self._read[key]
-            if read is None:
-                reason = UNUSABLE if reason == NATIVE else reason
-            elif read.build_id != file.build_id:
-                reason = ANOTHER_BUILD
-            else:
+            if read is not None and read.build_id == file.build_id:
                 mine.append(read)
+            elif path in self.files and not file.alone:
+                # It may be of any file that was mapped.
+                continue
+            elif read is None:
+                reason = UNUSABLE if reason == NATIVE else reason
+            else:
+                reason = ANOTHER_BUILD
         if not mine:
             return reason
         tables = sorted((elf for elf in mine if elf.table is not None), key=lambda elf: not elf.whole)
         segments = [elf.segments for elf in mine if any(each.file_size for each in elf.segments)] + [mine[0].segments]
-        return FileSymbols(tables[0].table, segments[0]) if tables and tables[0].table is not None else UNUSABLE
+        if not tables or tables[0].table is None:
+            return UNUSABLE
+        return FileSymbols(tables[0].table, segments[0], mine[0].start, mine[0].end - mine[0].start)
 
     def _paths(self, file: MappedFile) -> Iterator[str]:
         """Where files of a mapped file may be. The trace's texts lead nowhere out of the folders."""
+        yield from self.files
         parts = [part for part in file.path.split("/") if part not in ("", ".", "..")]
         link = file.debug_link.rpartition("/")[2]
         if not parts or any(os.path.basename(part) != part or "\0" in part for part in (*parts, link)):
             return
         *above, name = parts
-        names = [each for each in (link, name, f"{name}.debug") if each not in ("", ".", "..")]
+        names = [each for each in (link, name, f"{name}.debug", f"{name}.dbg") if each not in ("", ".", "..")]
         for folder in self.folders:
             if len(file.build_id) > 2:
                 yield os.path.join(folder, ".build-id", file.build_id[:2], f"{file.build_id[2:]}.debug")
@@ -229,6 +264,10 @@ def _is_file(path: str) -> bool:
         return os.path.isfile(path)
     except (OSError, ValueError):
         return False
+
+
+def _is_loaded(header: Any) -> bool:
+    return bool(header["p_type"] == "PT_LOAD")
 
 
 def _pages(segment: Segment) -> tuple[int, int]:
@@ -266,16 +305,19 @@ class _ElfReader:
             return _Elf(build_id, (), None, False)
         tables = {each["sh_type"]: each for each in reversed(sections)}
         whole = "SHT_SYMTAB" in tables
+        loaded = [_pages(Segment(0, each["p_vaddr"], 0, each["p_memsz"])) for each in segments if _is_loaded(each)]
         table = tables.get("SHT_SYMTAB") or tables.get("SHT_DYNSYM")
         return _Elf(
             build_id,
             tuple(
                 Segment(each["p_offset"], each["p_vaddr"], each["p_filesz"], each["p_memsz"])
                 for each in segments
-                if each["p_type"] == "PT_LOAD" and each["p_flags"] & _EXECUTABLE
+                if _is_loaded(each) and each["p_flags"] & _EXECUTABLE
             ),
             None if table is None else self._table(table, sections[table["sh_link"]]),
             whole,
+            min((start for start, _ in loaded), default=0),
+            max((end for _, end in loaded), default=0),
         )
 
     def _headers(self, kind: str, struct: Any) -> list[Any]:

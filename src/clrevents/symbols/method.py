@@ -14,16 +14,21 @@ from clrevents.schema.method_flags import MethodFlags, OptimizationTier
 
 REASONS: Final = (
     *("", "no rundown", "unloaded", "not loaded yet", "native", "not managed", "overlapping"),
-    *("another build", "no build id", "unusable symbols", "runtime stub"),
+    *("another build", "no build id", "unusable symbols", "runtime stub", "no symbols"),
 )
 """By reason code: no fault; the trace does not list the methods that existed; the method at the address was unloaded;
 or was loaded later; the address is in a mapped file without a name for it; the trace lists all methods, and none is
 there (native code or a stub); more code of other times overlaps there than any runtime writes, and not all of it was
 examined. As "native", but there is a file that may have its symbols: of another build; or the recording does not say of
-which build its own was; or what is in it is damaged, or fits no mapping. Last, memory that holds only stubs by which
-the runtime calls methods, and no method."""
+which build its own was; or what is in it is damaged, or fits no mapping. Then memory that holds only stubs by which
+the runtime calls methods, and no method; last, code of a program that was compiled ahead of time, which only its symbol
+file names."""
 RESOLVED, NO_RUNDOWN, UNLOADED, NOT_YET, NATIVE, NOT_MANAGED, OVERLAPPING = range(7)
-ANOTHER_BUILD, NO_BUILD_ID, UNUSABLE, STUB = range(7, len(REASONS))
+ANOTHER_BUILD, NO_BUILD_ID, UNUSABLE, STUB, NO_SYMBOLS = range(7, len(REASONS))
+NAMELESS: Final = frozenset(
+    REASONS[reason] for reason in (NO_RUNDOWN, NO_SYMBOLS, ANOTHER_BUILD, NO_BUILD_ID, UNUSABLE)
+)
+"""The reasons of code whose name might have been recorded, or given."""
 IN_FILE: Final = frozenset((NATIVE, ANOTHER_BUILD, NO_BUILD_ID, UNUSABLE))
 """The reasons of addresses in a mapped file of which more could be known."""
 

@@ -23,6 +23,7 @@ from clrevents.symbols.elf import SymbolFolders
 from clrevents.symbols.feed import ENTRY, Feed, with_entries
 from clrevents.symbols.frame import Frame
 from clrevents.symbols.il import ILMaps
+from clrevents.symbols.images import Images
 from clrevents.symbols.lifetimes import (
     ALWAYS,
     FOREVER,
@@ -48,7 +49,7 @@ from clrevents.symbols.method import (
     Method,
 )
 from clrevents.symbols.method_names import display_name, nameless_method
-from clrevents.symbols.modules import Modules
+from clrevents.symbols.modules import Modules, process_number
 from clrevents.symbols.native import Native
 from clrevents.symbols.ranges import EARLY, FOUND, GONE, NOTHING, UNDECIDED, Ranges
 
@@ -75,8 +76,9 @@ class Methods(Summary):
         self._feed = feed
         self._folders = folders
         self._columns = columns = feed.columns()
-        self.complete = feed.complete
         self.modules = Modules(feed)
+        self.images = Images(self.modules, folders)
+        self.complete = self.images.advice is None if len(self.images) else feed.complete
         processes, space = np.unique(columns.process, return_inverse=True)
         self._spaces = tuple(processes.tolist())
         numbers = columns.numbers
@@ -138,8 +140,20 @@ class Methods(Summary):
 
     @property
     def advice(self) -> str | None:
-        """What to record so that all managed addresses can be resolved; None if nothing is missing."""
-        return None if self.complete or len(self.native.mappings) else ADVICE
+        """What to record, or to give, so that all managed addresses can be resolved; None if nothing is missing."""
+        return None if self.complete or len(self.native.mappings) else self.images.advice or ADVICE
+
+    @property
+    def named(self) -> bool:
+        """Whether all managed code has a name, and there is any."""
+        return self.complete and len(self) + len(self.images) > 0
+
+    def type_names(self, type_ids: Iterable[int], process_id: int | None = None) -> list[str | None]:
+        """The types with these ids in a program that was compiled ahead of time; None where no symbol names them.
+
+        Other programs record the names of their types in the events that have the ids.
+        """
+        return [self.images.type_name(type_id, process_id) for type_id in type_ids]
 
     @property
     def tells_kinds(self) -> bool:
@@ -234,6 +248,10 @@ class Methods(Summary):
                 place, reason = native.beyond_names(np.array([address], np.uint64), np.array([mapping], np.int64))
                 return (-1, int(reason[0])) if place[0] < 0 else (self._first_in_files + int(place[0]), RESOLVED)
             outcome = mapped if outcome == NOTHING else outcome
+        if index < 0 and len(self.images):
+            place, why, known = self.images.find(np.array([address], np.uint64), process_id, native)
+            if known[0]:
+                return (-1, int(why[0])) if place[0] < 0 else (self._first_in_files + int(place[0]), RESOLVED)
         return index, _REASONS.get(outcome, NOT_MANAGED if self.complete else NO_RUNDOWN)
 
     def _unchanged(self, time_ns: int) -> tuple[int, int]:
@@ -245,7 +263,8 @@ class Methods(Summary):
     @cached_property
     def _with_code(self) -> frozenset[int]:
         """The processes that any code or mapping belongs to."""
-        return frozenset((*self._spaces, *self.native.names.spaces, *self.native.mappings.spaces))
+        native = self.native
+        return frozenset((*self._spaces, *native.names.spaces, *native.mappings.spaces, *self.images.processes))
 
     @cached_property
     def _changes(self) -> Ints:
@@ -283,6 +302,11 @@ class Methods(Summary):
             reason[open_[inside]] = np.where(place < 0, unnamed, RESOLVED)
             for how in (GONE, EARLY):
                 reason[open_[(mapped == how) & ~found & (outcome[open_] == NOTHING)]] = _REASONS[how]
+        open_ = np.flatnonzero(index < 0)
+        if len(open_) and len(self.images):
+            place, unnamed, known = self.images.find(addresses[open_], process_id, native)
+            index[open_[known]] = np.where(place < 0, -1, place + self._first_in_files)[known]
+            reason[open_[known]] = unnamed[known]
         return index, reason
 
     def lasting(
@@ -335,6 +359,8 @@ class Methods(Summary):
             return ALWAYS, FOREVER
         if index >= self._first_in_files:
             made, index = self.native.mappings.made, self.native.in_files[index - self._first_in_files].mapping
+            if index < 0:
+                return ALWAYS, FOREVER
         elif index >= len(self._ranges):
             made, index = self.native.names.made, index - len(self._ranges)
         else:
@@ -376,12 +402,17 @@ class Methods(Summary):
         if index >= self._first_in_files:
             known = native.in_files[index - self._first_in_files]
             symbol, address, size = known.symbol, known.address, known.size
-            process = native.mappings.spaces[int(native.mappings.made.space[known.mapping])]
+            if known.mapping < 0:
+                process = process_number(self.images.process_of(known.mapping))
+            else:
+                process = native.mappings.spaces[int(native.mappings.made.space[known.mapping])]
         else:
             index, made = index - len(self._ranges), native.names.made
             symbol, address, size = native.symbol(index), int(made.start[index]), int(made.size[index])
             process = native.names.spaces[int(made.space[index])]
-        shown = display_name(symbol.namespace, symbol.name, symbol.signature) if symbol.signature else symbol.name
+        shown = symbol.display or symbol.name
+        if symbol.signature:
+            shown = display_name(symbol.namespace, symbol.name, symbol.signature)
         return Method(
             symbol.namespace,
             symbol.name,
@@ -435,7 +466,7 @@ class Methods(Summary):
 
     def _file(self, address: int, process_id: int | None) -> str:
         index, _ = self.native.mappings.find_one(address, None, process_id)
-        return self.native.file(index) if index >= 0 else ""
+        return self.native.file(index) if index >= 0 else self.images.file(address, process_id)
 
 
 def _has_text(kind: Any) -> bool:

@@ -154,7 +154,7 @@ class Modules(Summary):
         """(process or -1, module id, time) of every unload."""
         for module in self._all:
             if module.unloaded_ns is not None:
-                yield _number(module.process_id), module.module_id, module.unloaded_ns
+                yield process_number(module.process_id), module.module_id, module.unloaded_ns
 
     def _meet(self, row: CodeRow, record: Any) -> None:
         made = self._module(row, record)
@@ -182,7 +182,8 @@ class Modules(Summary):
             record.AssemblyID,
             record.ModuleFlags,
             record.ModuleILPath,
-            record.ModuleNativePath,
+            # A program that was compiled ahead of time may be written as on the command line, with a blank behind it.
+            record.ModuleNativePath.rstrip(),
             self._assemblies.get((row.process, record.AssemblyID), ""),
             getattr(record, "AppDomainID", None),
             _pdb(record, "Managed"),
@@ -197,7 +198,8 @@ def _merge(old: Module, new: Module) -> Module:
     return attrs.evolve(
         new,
         assembly=new.assembly or old.assembly,
-        native_path=new.native_path or old.native_path,
+        # The later one may have letters behind it that are none: see docs/errata.md.
+        native_path=old.native_path or new.native_path,
         app_domain_id=old.app_domain_id if new.app_domain_id is None else new.app_domain_id,
         managed_pdb=new.managed_pdb or old.managed_pdb,
         native_pdb=new.native_pdb or old.native_pdb,
@@ -213,7 +215,7 @@ def _pdb(record: Any, which: str) -> Pdb | None:
     return Pdb(signature, getattr(record, f"{which}PdbAge"), getattr(record, f"{which}PdbBuildPath"))
 
 
-def _number(process: int | None) -> int:
+def process_number(process: int | None) -> int:
     return -1 if process is None else process
 
 

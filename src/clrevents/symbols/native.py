@@ -9,7 +9,8 @@ the recording has no symbol for, and about no other.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import attrs
@@ -76,13 +77,15 @@ def code_kind(address: int, file: str, managed: bool | None) -> CodeKind | None:
 
 @attrs.frozen
 class Symbol:
-    """A name for a range of addresses: a native function, or jitted code named by a perf map."""
+    """A name for a range of addresses: a native function, or jitted code named by a perf map. `display` is the name for
+    people, where it is another one."""
 
     module: str
     namespace: str
     name: str
     signature: str
     tier: OptimizationTier | None = None
+    display: str = ""
 
 
 @attrs.frozen
@@ -107,7 +110,8 @@ class _MappedPiece:
 
 @attrs.frozen
 class FileSymbol:
-    """A function in a file of the user's, where it was mapped: `mapping` is the place of that in `mappings`."""
+    """A function in a file of the user's, where it was mapped: `mapping` is the place of that in `mappings`, negative
+    for a program that was compiled ahead of time (`Images.process_of`)."""
 
     mapping: int
     symbol: Symbol
@@ -200,13 +204,17 @@ class Native(Summary):
             reason[mine] = why
             for number in np.unique(symbol[symbol >= 0]).tolist():
                 here = np.flatnonzero(symbol == number)
-                place = self._place_in_files.setdefault((mapping, number), len(self.in_files))
-                if place == len(self.in_files):
-                    name, size = symbols.table.name(number), int(symbols.table.sizes[number])
-                    named = Symbol(mapped.name, "", name, "")
-                    self.in_files.append(FileSymbol(mapping, named, int(begin[here[0]]), size))
-                found[mine[here]] = place
+                name, size = symbols.table.name(number), int(symbols.table.sizes[number])
+                named = partial(Symbol, mapped.name, "", name, "")
+                found[mine[here]] = self.place_of((mapping, number), named, int(begin[here[0]]), size)
         return found, reason
+
+    def place_of(self, key: tuple[int, int], symbol: Callable[[], Symbol], address: int, size: int) -> int:
+        """The place in `in_files` of a mapping's symbol, by their numbers; it is made when it is asked for first."""
+        place = self._place_in_files.setdefault(key, len(self.in_files))
+        if place == len(self.in_files):
+            self.in_files.append(FileSymbol(key[0], symbol(), address, size))
+        return place
 
 
 def _stubs(mappings: list[_Piece]) -> NDArray[np.bool_]:

@@ -151,7 +151,8 @@ class AboutFacts:
     format_version: Ordinal = column("Its version.")
     pointer_size: Ordinal = column("The size of an address in the process, in bytes.")
     process_id: ProcessId | None = column("The process; null for recordings of several.")
-    processors: Count | None = column("The number of processors.")
+    processors: Count | None = column("The number of processors; null if unknown.")
+    native_aot: Flag = column("The header shows that the program was compiled ahead of time (NativeAOT).")
     start: Word | None = column("When the session started, in ISO 8601.")
     sync_qpc: Number | None = column("The recording clock at that time, in ticks.")
     frequency: Number | None = column("Ticks of that clock per second.")
@@ -214,6 +215,8 @@ class TraceAbout(Answer[AboutFacts]):
         parts = [] if facts.process_id is None else [str(facts.process_id)]
         if facts.bcl_version is not None:
             parts.append(f".NET {facts.runtime_version or facts.bcl_version}")
+        if facts.native_aot:
+            parts.append("NativeAOT")
         if facts.processors:
             parts.append(counted(facts.processors, "processor"))
         processes = {thread.process_id for thread in self.threads} - {None}
@@ -255,6 +258,7 @@ def about(trace: Trace, *, every: bool = True, raising: bool = True) -> TraceAbo
         pointer_size=info.pointer_size,
         process_id=info.process_id,
         processors=info.processors,
+        native_aot=info.native_aot,
         start=None if info.start is None else info.start.isoformat(),
         sync_qpc=info.sync_qpc,
         frequency=info.frequency,

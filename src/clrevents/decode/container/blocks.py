@@ -24,6 +24,10 @@ from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.errors import Problem
 from clrevents.schema.dynamic import FieldDescription
 
+UNCOUNTED: Final = 0xFFFF
+"""What the runtime of programs that were compiled ahead of time (NativeAOT) writes for the number of processors, on all
+systems but Windows. CoreCLR and Mono count them."""
+
 
 @frozen
 class TraceInfo(Value):
@@ -46,14 +50,24 @@ class TraceInfo(Value):
     """The size of a pointer in the process, in bytes: 4 or 8."""
     process_id: int | None = None
     """The process that was recorded."""
-    processors: int | None = None
-    """The number of processors."""
+    recorded_processors: int | None = None
+    """The number of processors, as the header has it."""
     sampling_interval_ns: int | None = None
     """The interval between samples of the threads' stacks, in nanoseconds."""
     path: str | None = None
     """The path the trace was opened by; None if it was not opened by path."""
     key_values: tuple[tuple[str, str], ...] = ()
     """Additional properties as (key, value), in file order; only NetTrace 6 has them."""
+
+    @property
+    def native_aot(self) -> bool:
+        """Whether the program was compiled ahead of time (NativeAOT), as far as the header shows: not on Windows."""
+        return self.recorded_processors == UNCOUNTED
+
+    @property
+    def processors(self) -> int | None:
+        """The number of processors."""
+        return None if self.native_aot else self.recorded_processors
 
 
 @frozen

@@ -71,7 +71,7 @@ def read_trace_header(window: Window, format: str, version: int) -> TraceInfo:
         frequency=frequency,
         pointer_size=pointer_size,
         process_id=pid or None,
-        processors=processors or None,
+        recorded_processors=processors or None,
         sampling_interval_ns=interval,
     )
 

@@ -224,7 +224,7 @@ class Context:
     @property
     def named(self) -> bool:
         """Whether all managed code has a name; programs that were compiled ahead of time list none."""
-        return self.methods.complete and len(self.methods) > 0
+        return self.methods.named
 
     @property
     def stacks(self) -> AddressStacks:

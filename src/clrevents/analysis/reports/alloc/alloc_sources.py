@@ -6,7 +6,7 @@ events name. Counts oddities. Names no stack and chooses no source.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -22,7 +22,9 @@ from clrevents.schema.runtime_flags import GCAllocationKind
 from clrevents.table.build import Column
 
 NAMELESS: Final = 0
-"""The number of all types that have no name."""
+"""The number of all types that have neither name nor id."""
+_NO_NAME: Final = (None, "", "NULL")
+"""What runtimes write where they do not know a type's name."""
 
 _NO_IDS: Final = np.zeros(0, dtype=np.uint64)
 _NO_PLACES: Final = np.zeros(0, dtype=np.int64)
@@ -36,19 +38,28 @@ class AllocatedTypes:
         self._by_name: dict[str, int] = {}
         self._by_id: dict[int, int] = {}
 
-    def numbered(self) -> tuple[tuple[str | None, ...], Ints]:
-        """The distinct names, the first of which is None, and for each number given so far its place among them."""
-        of, distinct = numbered(self._names)
+    def numbered(self, type_names: Callable[[list[int]], list[str | None]]) -> tuple[tuple[str | None, ...], Ints]:
+        """The distinct names, the first of which is None, and for each number given so far its place among them.
+
+        `type_names` are asked for the names of ids that no event names.
+        """
+        names = list(self._names)
+        nameless = {id: number for id, number in self._by_id.items() if names[number] is None}
+        for number, name in zip(nameless.values(), type_names(list(nameless)), strict=True):
+            names[number] = name
+        of, distinct = numbered(names)
         return tuple(distinct), of
 
     def by_name(self, names: Column, ids: NDArray[Any] | None) -> Ints:
         """The numbers of events that name their types; `ids` are the runtime's, which need not be right."""
-        if ids is not None and len(ids):
-            # Texts cost the most by far, and few differ: one for each id, if all events of an id have the same.
-            distinct, first, of = np.unique(ids, return_index=True, return_inverse=True)
-            if len(distinct) * 2 < len(ids) and _alike(names, first[of]):
-                return np.array([self._named(text) for text in names.take(first).tolist()], dtype=np.int64)[of]
-        return np.array([self._named(text) for text in names.tolist()], dtype=np.int64)
+        if ids is None:
+            return np.array([self._named(text) for text in names.tolist()], dtype=np.int64)
+        # Texts cost the most by far, and few differ: one for each id, if all events of an id have the same.
+        distinct, first, of = np.unique(ids, return_index=True, return_inverse=True)
+        if not len(distinct) * 2 < len(ids) or not _alike(names, first[of]):
+            distinct, first, of = ids, np.arange(len(ids)), np.arange(len(ids))
+        pairs = zip(names.take(first).tolist(), distinct.tolist(), strict=True)
+        return np.array([self._named(text, id) for text, id in pairs], dtype=np.int64)[of]
 
     def by_id(self, events: Sequence[Gathered], described: Gathered | None) -> Ints:
         """The numbers of all these events, which have only ids, with the types that were described between them."""
@@ -74,9 +85,9 @@ class AllocatedTypes:
             numbers[changed] = new[order[last[changed]]]
         return numbers
 
-    def _named(self, name: str | None) -> int:
-        if not name:
-            return NAMELESS
+    def _named(self, name: str | None, id: int = 0) -> int:
+        if name is None or name in _NO_NAME:
+            return self._of(id) if id else NAMELESS
         number = self._by_name.setdefault(name, len(self._names))
         if number == len(self._names):
             self._names.append(name)

@@ -171,7 +171,9 @@ class AllocationTables:
         self._raw = raw
         self._shape = StackShape(my_code=my_code)
         self.sums = GroupedAllocations.nothing() if source is None else reading.sums[source].grouped()
-        self._names, self._named = reading.types.numbered()
+        self._names, self._named = reading.types.numbered(
+            lambda ids: context.methods.type_names(ids, context.process_id)
+        )
 
     def types(self) -> ReportTable[AllocatedType]:
         """By type."""

@@ -253,6 +253,13 @@ def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bo
     names = ThrowerNames(context, stacks, raw, my_code)
     of = stacks.of[begins[THROWN] : begins[THROWN + 1]].tolist()
     throwers = [names.thrower(stack, here) for stack, here in zip(of, managed.tolist(), strict=True)]
+    # Programs that were compiled ahead of time write no stacks with exceptions.
+    bare = np.flatnonzero(~managed & np.array([thrower.name is None for thrower in throwers], dtype=np.bool_))
+    code, moment = thrown.numbers("ExceptionEIP").astype(np.uint64)[bare], signed(thrown, "time_ns")[bare]
+    threw, _ = context.methods.find(code, moment, context.process_id)
+    for place, index in zip(bare.tolist(), threw.tolist(), strict=True):
+        if index >= 0:
+            throwers[place] = Thrower(method_text(context, index, raw))
     times, entries = signed(catch, "time_ns"), catch.numbers("EntryEIP").astype(np.uint64)
     catchers = Distinct(*catching_methods(context, entries, times, catch.column("MethodName"), raw))
     found = log.flights

@@ -29,6 +29,7 @@ Array: TypeAlias = NDArray[Any]
 Ints: TypeAlias = NDArray[np.int64]
 Places: TypeAlias = NDArray[np.int32]
 ModuleName: TypeAlias = Callable[[int, int], str | None]
+TypeNames: TypeAlias = Callable[[list[int]], list[str | None]]
 """The module of an id at a time."""
 
 _AT_ONCE: Final = 1 << 20
@@ -39,9 +40,14 @@ _THREAD_LOCAL: Final = 0x1
 
 
 def snapshot_of(
-    draft: SnapshotDraft, types: TypeEntries, number: int, process_id: int | None, module: ModuleName
+    draft: SnapshotDraft,
+    types: TypeEntries,
+    number: int,
+    process_id: int | None,
+    module: ModuleName,
+    type_names: TypeNames,
 ) -> HeapSnapshot:
-    """A snapshot of all that came of it. Uses the draft up."""
+    """A snapshot of all that came of it. Uses the draft up. `type_names` are asked for what no event names."""
     streams = (draft.nodes, draft.edges)
     blocks = [(len(set(stream.indexes)), stream.missing) for stream in streams]
     repeated = sum(len(stream.indexes) - len(set(stream.indexes)) for stream in streams)
@@ -51,7 +57,7 @@ def snapshot_of(
     sound = bool(_sum(nodes["Size"]) < _LARGEST and len(address) + len(draft.statics) < _MOST and seen < _MOST)
     size = nodes.pop("Size").astype(np.int64) if sound else np.zeros(len(address), dtype=np.int64)
     place = AddressPlaces(address, size)
-    type, named, untyped = _types(draft, nodes.pop("TypeID"), types, module)
+    type, named, untyped = _types(draft, nodes.pop("TypeID"), types, module, type_names)
     roots, weak, unknown = _roots(draft, place)
     statics, unknown_statics = _statics(draft, place)
     coverage = SnapshotCoverage(
@@ -140,7 +146,7 @@ def _sum(values: Array) -> int:
 
 
 def _types(
-    draft: SnapshotDraft, ids: Array, entries: TypeEntries, module: ModuleName
+    draft: SnapshotDraft, ids: Array, entries: TypeEntries, module: ModuleName, type_names: TypeNames
 ) -> tuple[Places, tuple[HeapType, ...], int]:
     """The type of each object, all types, and how many objects have one without a name."""
     known = np.unique(ids)
@@ -150,11 +156,11 @@ def _types(
     found, untyped = [], 0
     for type_id, count in zip(known.tolist(), counts.tolist(), strict=True):
         entry = entries.at(draft.clr, type_id, draft.order)
-        if entry is None:
+        raw = (entry and entry.name) or type_names([type_id])[0]
+        if not raw:
             untyped += count
-            found.append(HeapType(type_id, f"unknown type {type_id:#x}", ""))
-        else:
-            found.append(HeapType(type_id, heap_type_name(entry.name), entry.name, module(entry.module_id, time)))
+        name = heap_type_name(raw) if raw else f"unknown type {type_id:#x}"
+        found.append(HeapType(type_id, name, raw or "", module(entry.module_id, time) if entry else None))
     return places, tuple(found), untyped
 
 

@@ -237,12 +237,15 @@ class HeapCollector(Collector[HeapReport]):
             found = context.methods.modules.at(module_id, time_ns, context.process_id)
             return (found.assembly.partition(",")[0] or found.name) if found else None
 
+        def type_names(ids: list[int]) -> list[str | None]:
+            return context.methods.type_names(ids, context.process_id)
+
         drafts = self._blocks.drafts
         starts = np.array([ALWAYS if d.start_ns is None else d.start_ns for d in drafts], dtype=np.int64)
         ends = np.array([FOREVER if d.end_ns is None else d.end_ns for d in drafts], dtype=np.int64)
         inside = context.window.meets(starts, ends).tolist()
         return [
-            snapshot_of(draft, self._blocks.types, number, context.process_id, module)
+            snapshot_of(draft, self._blocks.types, number, context.process_id, module, type_names)
             for number, (draft, held) in enumerate(zip(drafts, inside, strict=True), 1)
             if held
         ]

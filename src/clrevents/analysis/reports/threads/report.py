@@ -159,7 +159,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         events = self._kept.all(KEPT, context.nothing)
         runs = self._runs.runs()
         waits, lost = blocked(events, ends_recorded(context))
-        told = tells_running(self._versions, runs.managed, runs.samples)
+        told = tells_running(context.info, self._versions, runs.managed, runs.samples)
         apart = context.info.version >= MANY_PROCESSES
         names = named(context, runs, waits, context.process_id if apart else None, told)
         trails = self._trails(events, runs, waits, names, told)

@@ -33,7 +33,7 @@ _KEPT: Final = {
     **THREAD_COLUMNS,
 }
 WAIT_EVENTS: Final = tuple(_KEPT)
-HIDDEN: Final = "before .NET 5, samples may hide waits, such as Thread.Sleep"
+HIDDEN: Final = "samples of this runtime may hide waits, such as Thread.Sleep"
 """Why sums are lower bounds then, and 0 is unknown."""
 WAIT_SELECTORS: Final = (*WAIT_EVENTS, *SAMPLER_EVENTS, *VERSION_EVENTS)
 
@@ -92,5 +92,5 @@ class WaitFeed:
             raw,
             my_code,
         )
-        hidden = runs.samples > 0 and not tells_running(self._versions, runs.managed, runs.samples)
+        hidden = runs.samples > 0 and not tells_running(context.info, self._versions, runs.managed, runs.samples)
         return FoundWaits(finder.all(), finder.pool_workers(), runs.period_ns, hidden, finder.stopped_ns)

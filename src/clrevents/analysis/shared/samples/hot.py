@@ -19,13 +19,12 @@ from clrevents.analysis.shared.samples.calltree import stack_sums
 from clrevents.analysis.shared.samples.leaf_states import WAITING
 from clrevents.analysis.shared.samples.sample_states import in_states
 from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.symbols.method import NO_RUNDOWN, REASONS
+from clrevents.symbols.method import NAMELESS
 from clrevents.table.listed import Listed
 
 Ints: TypeAlias = NDArray[np.int64]
 By: TypeAlias = Literal["method", "module"]
 BY: Final[tuple[By, ...]] = ("method", "module")
-_NAMELESS: Final = REASONS[NO_RUNDOWN]
 
 
 @frozen
@@ -96,7 +95,7 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
             *(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i]),
             running=ran[i] if state is not None and samples.running_told else None,
             # Where names were not recorded, no known method waits.
-            waiting=None if state is None or reason == _NAMELESS else waited[i],
+            waiting=None if state is None or reason in NAMELESS else waited[i],
             kind=kind,
             reason=reason,
             **times[i],

@@ -39,7 +39,8 @@ _ROOTS: Final = 6
 _MAIN: Final = ("Main", "<Main>", "<Main>$")
 _STARTS: Final = tuple(f"System.Threading.{name}" for name in ("Thread.Start", "ThreadHelper.", "ExecutionContext."))
 """How methods begin that start a thread's own one. The first other frame with a name is the thread's root."""
-_ENTRY: Final = "System.Environment.CallEntryPoint"
+_ENTRIES: Final = ("", "System.Environment.CallEntryPoint", "<Module>.StartupCodeMain", "<Module>.MainMethodWrapper")
+"""What calls Main; the last two in programs that were compiled ahead of time."""
 _MEANS: Final = ("System.Threading.", "System.Diagnostics.Tracing.", "Interop.", "[")
 """Frames that may stand between the innermost one and the method that waits. The search ends at the first other one."""
 _RUNS: Final = ("System.Threading.ExecutionContext.Run", "System.Threading.Tasks.Task.InnerInvoke")
@@ -107,6 +108,7 @@ ROOTS: Final[list[tuple[str, str]]] = [
     ("System.Net.Sockets.SocketAsyncEngine.*", "pool_io"),
     ("System.Threading.TimerQueue.TimerThread", "timer"),
     ("System.GC.RunFinalizers", "finalizer"),
+    ("System.Runtime.__Finalizer.ProcessFinalizers", "finalizer"),
     ("System.Runtime.CompilerServices.TieredCompilation*", "tiering"),
 ]
 """The root methods of threads of the runtime, and their role. Any thread may call the methods beside them, as to create
@@ -190,7 +192,7 @@ def _root_role(outermost: Sequence[int], names: Sequence[str], roles: Sequence[s
     for frame in outermost:
         if names[frame].startswith(_STARTS):
             started = True
-        elif names[frame] not in ("", _ENTRY):
+        elif names[frame] not in _ENTRIES:
             # A thread that is started may begin with a method of any name.
             return None if started and roles[frame] == "main" else roles[frame]
     return None

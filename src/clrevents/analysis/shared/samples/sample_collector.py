@@ -343,7 +343,7 @@ class SampleCollector(Collector[A_co]):
         told = (
             not self._timed
             or rows.field is None
-            or tells_running(self._versions, int((rows.field == MANAGED).sum()), len(rows))
+            or tells_running(context.info, self._versions, int((rows.field == MANAGED).sum()), len(rows))
         )
         weighed = self._weighed(rows, context)
         known = _occurs(events.event, context)

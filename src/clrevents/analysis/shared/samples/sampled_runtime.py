@@ -1,7 +1,8 @@
-"""Whether samples show if a thread ran: before .NET 5, most threads that ran are recorded as outside managed code.
+"""Whether samples show if a thread ran: before .NET 5, most threads that ran are recorded as outside managed code, and
+in programs that were compiled ahead of time (NativeAOT), all.
 
-Goes by the runtime's recorded version or, if there is none, by whether hardly any of many samples is in managed code. A
-method on the stack that is known to wait shows a wait in any case.
+Goes by the header, the runtime's recorded version or, if there is none, by whether hardly any of many samples is in
+managed code. A method on the stack that is known to wait shows a wait in any case.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import Final
 import numpy as np
 
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.trace import TraceInfo
 
 VERSION_EVENTS: Final = ("runtime/RuntimeInformationStart", "rundown/RuntimeInformationDCStart")
 """The events with the version."""
 VERSION: Final = "BclMajorVersion"
-UNTOLD: Final = "before .NET 5, samples do not show whether a thread ran managed code"
+UNTOLD: Final = "samples of this runtime do not show whether a thread ran managed code"
 """Why the number is unknown."""
 
 _FIRST: Final = 5
@@ -30,8 +32,10 @@ def versions_of(events: Gathered | None) -> set[int]:
     return set() if events is None or not known else set(events.numbers(VERSION).astype(np.int64).tolist())
 
 
-def tells_running(versions: Iterable[int], managed: int, samples: int) -> bool:
+def tells_running(info: TraceInfo, versions: Iterable[int], managed: int, samples: int) -> bool:
     """Whether samples tell it of a runtime of these versions; so many of them say that they are in managed code."""
+    if info.native_aot:
+        return False
     known = list(versions)
     if known:
         return min(known) >= _FIRST

@@ -78,6 +78,7 @@ from clrevents.analysis.shared.weights.weighing import (
 from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.symbols.async_stacks import AsyncStacks, resumes
+from clrevents.symbols.method import NAMELESS
 from clrevents.symbols.methods import Methods, no_methods
 from clrevents.symbols.native import check_kind
 from clrevents.symbols.stacks import resolve_stacks
@@ -96,7 +97,6 @@ SAMPLES: Final = f"{SAMPLE}/ThreadSample"
 FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof"]
 """What samples can be written as."""
 
-_NO_RUNDOWN: Final = "no rundown"
 _NATIVE: Final = STATES.index("native")
 
 
@@ -572,7 +572,7 @@ def _profiled(
             elif VERSION in table:
                 versions.update(table.column(VERSION).tolist())
     rows = SampleColumns.joined(parts)
-    told = rows.field is None or tells_running(versions, int((rows.field == MANAGED).sum()), len(rows))
+    told = rows.field is None or tells_running(trace.info, versions, int((rows.field == MANAGED).sum()), len(rows))
     windows = windows_of(counts)
     if windows is not None:
         # Division is of the whole, so that windows and threads add up.
@@ -702,7 +702,7 @@ def name_samples(
         cut &= ~weighed.unsampled
         unawaited &= ~weighed.unsampled
         merged = _with_unsampled(merged, weighed.unsampled)
-    lacking = any(frame.reason == _NO_RUNDOWN for frame in merged.frames)
+    lacking = any(frame.reason in NAMELESS for frame in merged.frames)
     return Samples(
         event=event,
         unit=weighed.unit,

@@ -240,7 +240,7 @@ class NetTrace6:
                 frequency=frequency,
                 pointer_size=pointer_size,
                 process_id=_number(known.get("ProcessId")),
-                processors=_number(known.get("HardwareThreadCount")),
+                recorded_processors=_number(known.get("HardwareThreadCount")),
                 sampling_interval_ns=_number(known.get("ExpectedCPUSamplingRate")),
                 key_values=pairs,
             )
