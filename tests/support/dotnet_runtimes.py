@@ -115,11 +115,20 @@ def _unpack(name: str, folder: Path) -> None:
     (folder / "ready").touch()
 
 
-@cache
 def lively() -> Path:
     """The program that makes meters, event sources, threads and more, and ends by itself; runs on .NET 8 and later."""
+    return _compiled(LIVELY, "FOR=8")
+
+
+def awaits() -> Path:
+    """The program that awaits, by the runtime: on .NET 11."""
+    return _compiled(PROGRAM.with_name("Awaits.cs"), "RUNTIME_ASYNC=1")
+
+
+@cache
+def _compiled(source: Path, option: str) -> Path:
     dotnet = installed(NET11).dotnet
-    made = PLACE / "program-lively" / "Lively.dll"
+    made = PLACE / f"program-{source.stem.lower()}" / f"{source.stem}.dll"
     compiler = PLACE / "csc"
     with open(PLACE / "lock", "w") as lock:
         import fcntl
@@ -127,12 +136,12 @@ def lively() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (compiler / "ready").exists():
             _unpack("csc", compiler)
-        if not made.exists() or made.stat().st_mtime < LIVELY.stat().st_mtime:
+        if not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
             fresh = PLACE / "fresh" / made.name
             for folder in (fresh.parent, made.parent):
                 folder.mkdir(exist_ok=True)
             script = next(compiler.glob("**/compile.sh"))
-            _run("env", "FOR=8", f"DOTNET11={dotnet}", str(script), str(fresh), str(LIVELY))
+            _run("env", option, f"DOTNET11={dotnet}", str(script), str(fresh), str(source))
             # Renamed into place: what is there may be running.
             for path in fresh.parent.iterdir():
                 path.replace(made.parent / path.name)

@@ -36,8 +36,9 @@ from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.child import Child
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.late_buffers import SMALL_BUFFERS, keeps_buffers
 from clrevents.diagnostics.profiles import PROFILES, Profile
-from clrevents.diagnostics.providers import united
+from clrevents.diagnostics.providers import ASYNC_SINCE, united
 from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.tape import RecordedFile, Watch
@@ -215,7 +216,7 @@ def command(
         watch = None if until is None else Watch.parse(until)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    pace = {} if sample_interval is None else _pace(sample_interval, program)
+    variables = {} if sample_interval is None else _pace(sample_interval, program)
     watched = () if watch is None else (watch.selector,)
     try:
         if only and not (profiles or reports or providers or keywords):
@@ -229,7 +230,7 @@ def command(
             raise ValueError(f"--without: nothing of {', '.join(sorted(unasked))} is recorded")
         listed = profile.rundown if rundown is None else rundown
         settings = SessionSettings(profile.providers, buffer_mb, listed, True, filters, buffering == "block")
-        settings.commands()
+        settings.for_runtime(0).commands()
     except ValueError as error:
         raise click.UsageError(safe(str(error))) from None
     plan = RecordingPlan(duration, rotate, keep, watch, after, stop_within, processor)
@@ -237,7 +238,7 @@ def command(
         if program:
             if (live_process, name, port) != (None, None, None):
                 raise click.UsageError("give either a program to start, or one of -p, -n and --diagnostic-port")
-            return _record_child(stack, program, pace, settings, plan, out, profile, stops)
+            return _record_child(stack, program, variables, settings, plan, out, profile, stops)
         process, dialled = stack.enter_context(chosen_process(live_process, name, port, stops))
         recorder, files = _recorded(process, dialled and resume, settings, plan, out, stops)
         return _told(recorder, files, profile.reports[0] if profile.reports else "info", stops)
@@ -292,7 +293,9 @@ def _record_child(
     profile: Profile,
     stops: StopCount,
 ) -> int:
-    child = stack.enter_context(Child(program, variables))
+    # Where a process ends by itself, nothing but this has it write most of what its threads know of their awaits.
+    late = SMALL_BUFFERS if keeps_buffers(settings.for_runtime(ASYNC_SINCE).providers) else {}
+    child = stack.enter_context(Child(program, {**late, **variables}))
     stops.listeners.append(lambda number: _pass_on(child, number))
     process = child.wait_for_runtime(lambda: stops.count > 0)
     if process is None:

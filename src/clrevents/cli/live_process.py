@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -19,8 +19,18 @@ from clrevents.diagnostics.dotnet_process import Process, find_process
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
 from clrevents.diagnostics.profiles import CODE_LOADS, Profile, joined_profiles, provider_for
-from clrevents.diagnostics.providers import parse_level, parse_providers, parse_runtime_events, united
-from clrevents.schema.registry import RUNTIME
+from clrevents.diagnostics.providers import (
+    AwaitEvents,
+    Provider,
+    parse_level,
+    parse_providers,
+    parse_runtime_events,
+    united,
+)
+from clrevents.schema.registry import ASYNC, RUNTIME, TPL
+
+if TYPE_CHECKING:
+    from clrevents.analysis.framework.model.needs import Need
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -122,10 +132,16 @@ def needed_for(names: Sequence[str]) -> Profile:
     if DOCTOR in names:
         reports += [one.declaration for one in asked_of(RULES)]
     needs = [need for report in reports for need in report.needs]
-    wanted = [provider_for(need.provider, need.keywords, need.level, need.argument) for need in needs]
+    wanted = [_provider_for(need) for need in needs]
     if any(report.collector(report.parameters()).stacks for report in reports):
         wanted.append(CODE_LOADS)
     return Profile(",".join(names), "", united(wanted), "", tuple(names))
+
+
+def _provider_for(need: Need) -> Provider:
+    if need.provider == TPL and any(event.startswith(f"{ASYNC}/") for event in need.events):
+        return AwaitEvents(keywords=need.keywords, level=need.level)
+    return provider_for(need.provider, need.keywords, need.level, need.argument)
 
 
 def asked_profile(

@@ -21,6 +21,7 @@ from clrevents.diagnostics.dotnet_process import DUMP_SECONDS, Process
 from clrevents.diagnostics.driving import open_request
 from clrevents.diagnostics.early_list import LISTING, PATIENCE, early_list
 from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.late_buffers import NUDGE_SECONDS, LateBuffers
 from clrevents.diagnostics.listening import Listener
 from clrevents.diagnostics.messages import StopTracing
 from clrevents.diagnostics.metrics_guard import Guard, begin_guard, end_guard
@@ -86,6 +87,7 @@ class AsyncSession(SessionOptions):
     _connection: Connection | None = None
     _stopper: Connection | None = None
     _guard: Guard | None = None
+    _late: LateBuffers | None = None
     _receiving: asyncio.Future[int] | None = None
     _session = 0
     _stopping = False
@@ -94,7 +96,9 @@ class AsyncSession(SessionOptions):
     """How the stream ended; None until then."""
 
     async def __aenter__(self) -> AsyncSession:
-        steps = requests.start_session(self.process.endpoint, self.settings)
+        endpoint = self.process.endpoint
+        self.settings = await answered(requests.suited(endpoint, self.settings), "process information")
+        steps = requests.start_session(endpoint, self.settings)
         connection, self._session = await answered(steps, "a recording")
         self._connection = connection
         try:
@@ -125,6 +129,14 @@ class AsyncSession(SessionOptions):
         if self._stopping or self.end is not None:
             return
         self._stopping = True
+        self._late = LateBuffers(self.process.endpoint, self.settings)
+        await self._approach_end(self._late)
+
+    async def _approach_end(self, late: LateBuffers) -> None:
+        with contextlib.suppress(DiagnosticsError):
+            await answered(late.step(), "late buffers", NUDGE_SECONDS)
+        if late.pending:
+            return
         with contextlib.suppress(DiagnosticsError):
             self._guard = await answered(begin_guard(self.process.endpoint, self.settings), "metrics")
         self._stopped = time.monotonic()
@@ -146,7 +158,10 @@ class AsyncSession(SessionOptions):
                     yield batch
             if self._is_over():
                 await self.stop()
-            if self._stopping and time.monotonic() - self._stopped > self._stop_seconds:
+            if self._late is not None and self._late.pending:
+                if not self._late.left:
+                    await self._approach_end(self._late)
+            elif self._stopping and time.monotonic() - self._stopped > self._stop_seconds:
                 await self._give_up()
         guard, self._guard = self._guard, None
         if guard is not None:
@@ -171,7 +186,7 @@ class AsyncSession(SessionOptions):
             self._close("broken")
             return 0
         if not size:
-            self._close("stopped" if self._stopping else "ended")
+            self._close("stopped" if self._stopping and not (self._late and self._late.pending) else "ended")
         return size
 
     async def _give_up(self) -> None:
@@ -185,6 +200,8 @@ class AsyncSession(SessionOptions):
 
     def _close(self, end: End) -> None:
         self.end = end
+        if self._late is not None:
+            self._late.close()
         for connection in (self._connection, self._stopper):
             if connection is not None:
                 connection.close()

@@ -12,9 +12,10 @@ from typing import Final, Literal, TypeAlias
 
 from clrevents.diagnostics.driving import ANSWER_SECONDS, open_request, run
 from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.late_buffers import NUDGE_SECONDS, LateBuffers
 from clrevents.diagnostics.messages import CollectTracing5, StopTracing
 from clrevents.diagnostics.metrics_guard import Guard, begin_guard, end_guard
-from clrevents.diagnostics.runtime_requests import SessionSettings, understood_session
+from clrevents.diagnostics.runtime_requests import SessionSettings, suited, understood_session
 from clrevents.diagnostics.transports import Connection, Endpoint
 
 End: TypeAlias = Literal["stopped", "ended", "broken", "abandoned"]
@@ -33,14 +34,16 @@ class Channel:
 
     def __init__(self, endpoint: Endpoint, settings: SessionSettings, stop_seconds: float = STOP_SECONDS) -> None:
         self._endpoint = endpoint
-        self._settings = settings
+        self._settings = settings = run(suited(endpoint, settings), "process information")
         self._guard: Guard | None = None
+        self._followed = False
         self._stop_seconds = stop_seconds
         self._stopper: Connection | None = None
         self._stopped = 0.0
         self._buffer = memoryview(bytearray(BUFFER))
         self.stopping = False
         self.end: End | None = None
+        self._late = LateBuffers(endpoint, settings)
         self._connection, self.session, asked = run(understood_session(endpoint, settings), "a recording")
         self.unmet = settings.unmet(asked)
         """What was asked for and the runtime does not do, in words."""
@@ -56,7 +59,11 @@ class Channel:
         """The received bytes, until the next call overwrites them; None: nothing within this time; empty: the end."""
         if self.end is not None:
             return self._buffer[:0]
-        if self.stopping and time.monotonic() - self._stopped > self._stop_seconds:
+        if self._late.pending:
+            if not self._late.left:
+                self._approach_end()
+            seconds = min(seconds, self._late.left or seconds)
+        elif self.stopping and time.monotonic() - self._stopped > self._stop_seconds:
             self.abandon()
             return self._buffer[:0]
         try:
@@ -67,16 +74,25 @@ class Channel:
             self._close("broken")
             return self._buffer[:0]
         if not size:
-            self._close("stopped" if self.stopping else "ended")
+            self._close("stopped" if self.stopping and not self._late.pending else "ended")
         return self._buffer[:size]
 
     def stop(self, followed: bool = False) -> None:
-        """Request the end, and go on receiving until it comes. Further calls have no effect. `followed`: a session that
-        records the same has begun, which guards the metrics."""
+        """Request the end, once late buffers have been written, and go on receiving until it comes. Further calls have
+        no effect. `followed`: a session that records the same has begun, which guards the metrics."""
         if self.stopping or self.end is not None:
             return
         self.stopping = True
-        if not followed:
+        self._followed = followed
+        self._approach_end()
+
+    def _approach_end(self) -> None:
+        """Wait a little more, or ask for it."""
+        with contextlib.suppress(DiagnosticsError):
+            run(self._late.step(), "late buffers", NUDGE_SECONDS)
+        if self._late.pending:
+            return
+        if not self._followed:
             with contextlib.suppress(DiagnosticsError):
                 self._guard = run(begin_guard(self._endpoint, self._settings), "metrics", ANSWER_SECONDS)
         self._stopped = time.monotonic()
@@ -93,6 +109,7 @@ class Channel:
 
     def _close(self, end: End) -> None:
         self.end = end
+        self._late.close()
         self._connection.close()
         if self._stopper is not None:
             self._stopper.close()

@@ -29,15 +29,14 @@ LISTING: Final = "a list of code"
 
 
 def may_list(endpoint: Endpoint, providers: Iterable[Provider]) -> bool:
-    """Whether a session beside one of these providers does no harm.
+    """Whether a list beside one of these providers does no harm. A process that connected to us has just begun, or lets
+    us wait for its next connection."""
+    return not isinstance(endpoint, RuntimePort) and not walks_the_heap(providers)
 
-    One that begins makes a runtime that walks its heap for another walk it again. A process that connected to us has
-    just begun, or lets us wait for its next connection.
-    """
-    walks = RuntimeKeyword.ManagedHeapCollect
-    return not isinstance(endpoint, RuntimePort) and not any(
-        one.name == RUNTIME and one.keywords & walks for one in providers
-    )
+
+def walks_the_heap(providers: Iterable[Provider]) -> bool:
+    """Whether a runtime that has a session of these walks its heap again for each other one that begins."""
+    return any(one.name == RUNTIME and one.keywords & RuntimeKeyword.ManagedHeapCollect for one in providers)
 
 
 def early_list(endpoint: Endpoint) -> Steps[bytes | None]:

@@ -15,11 +15,16 @@ from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.ipc_values import U32, U64, OptionalText, Text
 from clrevents.schema.keywords import RuntimeKeyword
-from clrevents.schema.registry import RUNTIME, provider_name
+from clrevents.schema.registry import ASYNC, RUNTIME, TPL, provider_name
 
 EVERYTHING: Final = 0xFFFFFFFFFFFFFFFF
 VERBOSE: Final = 5
 INFORMATIONAL: Final = 4
+ASYNC_SINCE: Final = 11
+"""The first major version of .NET with an async profiler."""
+AWAIT_KEYWORDS: Final = 0x35D | 0x3F400
+"""Of both kinds of async: contexts that are created, suspend, complete and fail, the stack of each that resumes, and
+methods that resume and complete. That a context resumes, and who awaits when one suspends, follows from these."""
 LEVELS: Final = ("logalways", "critical", "error", "warning", "informational", "verbose")
 
 
@@ -79,6 +84,22 @@ class Provider(Value):
         return shown if self.arguments is None else f"{shown}:{self.arguments}"
 
 
+@frozen
+class AwaitEvents(Provider):
+    """Events of TPL that are wanted for awaits: since .NET 11 the async profiler has these, at a tenth of the cost."""
+
+    name: str = attrs.field(default=TPL, init=False)
+    kept: int = attrs.field(default=0, kw_only=True)
+    """The keywords that are wanted for something else, too."""
+
+    def for_runtime(self, major: int) -> tuple[Provider, ...]:
+        """What to ask a runtime of this version for."""
+        if major < ASYNC_SINCE:
+            return (Provider(TPL, keywords=self.keywords, level=self.level, arguments=self.arguments),)
+        kept = (Provider(TPL, keywords=self.kept, level=self.level, arguments=self.arguments),) if self.kept else ()
+        return (*kept, Provider(ASYNC, keywords=AWAIT_KEYWORDS))
+
+
 def parse_level(text: str) -> int:
     """A level as number or name; more than 5 is 5. Raises ValueError."""
     if text.lower() in LEVELS:
@@ -107,12 +128,16 @@ def united(providers: Iterable[Provider]) -> tuple[Provider, ...]:
                 f"{one.name} is given twice with different arguments ({other.arguments} and {one.arguments}); give "
                 "it once"
             )
-        found[one.name] = Provider(
-            one.name,
-            keywords=one.keywords | other.keywords,
-            level=max(one.level, other.level),
-            arguments=one.arguments if other.arguments is None else other.arguments,
-        )
+        common: dict[str, Any] = {
+            "keywords": one.keywords | other.keywords,
+            "level": max(one.level, other.level),
+            "arguments": one.arguments if other.arguments is None else other.arguments,
+        }
+        if isinstance(one, AwaitEvents) or isinstance(other, AwaitEvents):
+            kept = [each.kept if isinstance(each, AwaitEvents) else each.keywords for each in (one, other)]
+            found[one.name] = AwaitEvents(**common, kept=kept[0] | kept[1])
+        else:
+            found[one.name] = Provider(one.name, **common)
     return tuple(found.values())
 
 

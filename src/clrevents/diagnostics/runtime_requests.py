@@ -38,7 +38,7 @@ from clrevents.diagnostics.messages import (
     ResumeRuntime,
     SetEnvironmentVariable,
 )
-from clrevents.diagnostics.providers import Provider
+from clrevents.diagnostics.providers import AwaitEvents, Provider, united
 from clrevents.diagnostics.transports import Connection, Endpoint
 
 
@@ -86,6 +86,11 @@ class SessionSettings:
     stacks: bool = True
     filters: tuple[EventFilter, ...] = ()
     blocks: bool = False
+
+    def for_runtime(self, major: int) -> SessionSettings:
+        """The same for a runtime of this version: where awaits have their own events, these."""
+        chosen = [one.for_runtime(major) if isinstance(one, AwaitEvents) else (one,) for one in self.providers]
+        return attrs.evolve(self, providers=united(one for some in chosen for one in some))
 
     def commands(self) -> tuple[Command[Any], ...]:
         """The oldest request that can express this, then those that older runtimes know. Raises ValueError for invalid
@@ -194,6 +199,20 @@ def write_dump(endpoint: Endpoint, path: str, kind: str) -> Steps[None]:
     outcome = yield from request(endpoint, command)
     if outcome.hresult:
         raise refused(command.what, command.since, command.advice, outcome.hresult)
+
+
+def suited(endpoint: Endpoint, settings: SessionSettings) -> Steps[SessionSettings]:
+    """The settings for the runtime that is there; one that does not say its version has no events of its own."""
+    if not any(isinstance(one, AwaitEvents) for one in settings.providers):
+        return settings
+    try:
+        found = yield from info(endpoint)
+    except DiagnosticsError as error:
+        if error.hresult is None:
+            raise
+        return settings.for_runtime(0)
+    major = (found.runtime_version or "0").partition(".")[0]
+    return settings.for_runtime(int(major) if major.isdigit() else 0)
 
 
 def start_session(endpoint: Endpoint, settings: SessionSettings) -> Steps[tuple[Connection, int]]:

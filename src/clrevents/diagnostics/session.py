@@ -92,7 +92,7 @@ class SessionOptions(Summary):
         if rundown is None:
             rundown = True if chosen is None else chosen.rundown
         self.settings = SessionSettings(united(wanted), buffer_mb, rundown, stacks)
-        self.settings.commands()
+        self.settings.for_runtime(0).commands()
         self._early = (rundown is True if early_names is None else early_names) and symbols
         self._early = self._early and may_list(self.process.endpoint, wanted)
         if reports is None:

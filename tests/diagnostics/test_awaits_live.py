@@ -1,0 +1,97 @@
+"""Resumptions of .NET 11 that a recording has, held against the program's own events, each of which follows one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import clrevents
+from clrevents.diagnostics import late_buffers
+from clrevents.diagnostics.dotnet_process import find_process
+from clrevents.diagnostics.providers import Provider
+from clrevents.diagnostics.recorder import Recorder, RecordingPlan
+from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.schema.registry import ASYNC
+from dotnet_runtimes import NET11, NEWER, awaits, clrevents_run, installed, wait_for_socket
+
+pytestmark = [pytest.mark.full, pytest.mark.shared]
+SOURCE = "Clrevents-Awaits"
+SETTINGS = SessionSettings((Provider(ASYNC, keywords=0x42), Provider(SOURCE)), rundown=False)
+
+
+@contextmanager
+def awaiting(busy: float) -> Iterator[subprocess.Popen[bytes]]:
+    """The program, which awaits from a line of input on, and then does nothing."""
+    command = [str(installed(NET11).dotnet), str(awaits()), str(busy), "60"]
+    started = subprocess.Popen(command, env={**os.environ, **NEWER}, stdin=subprocess.PIPE)
+    try:
+        wait_for_socket(started)
+        yield started
+    finally:
+        started.kill()
+        started.communicate(timeout=30)
+
+
+def missing(path: Path) -> tuple[int, list[int]]:
+    """How many resumptions the program told, and the times of those that are not there. What is missing on a thread is
+    behind all that is there."""
+    told, known = defaultdict(list), defaultdict(list)
+    with clrevents.open(path) as trace:
+        for event in trace.events(f"{SOURCE}/*", "ResumeRuntimeAsyncContext"):
+            (told if event.provider == SOURCE else known)[event.thread_id].append(event.time_ns)
+    found = []
+    for thread, times in told.items():
+        resumed, before = known[thread], 0
+        for time in times:
+            place = bisect_right(resumed, time)
+            if not place or resumed[place - 1] <= before:
+                assert place == len(resumed)
+                found.append(time)
+            before = time
+    return sum(map(len, told.values())), found
+
+
+def recorded(path: Path, busy: float, seconds: float) -> tuple[int, list[int]]:
+    with awaiting(busy) as started:
+        recorder = Recorder(find_process(started.pid), SETTINGS, iter([path]), RecordingPlan(seconds))
+        recorder.start()
+        assert started.stdin is not None
+        started.stdin.write(b"\n")
+        started.stdin.flush()
+        (file,) = recorder.run()
+    assert (file.end, file.complete) == ("stopped", True)
+    return missing(path)
+
+
+def test_of_a_busy_program_nothing_is_missing_from_before_the_stop(tmp_path: Path) -> None:
+    told, late = recorded(tmp_path / "a", 30, 1.0)
+    assert told > 200
+    assert len(late) < 0.5 * told
+    assert min(late, default=1e9) > 0.7e9
+
+
+def test_of_one_that_idles_nothing_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told, late = recorded(tmp_path / "a", 0.3, 0.5)
+    assert told > 20
+    assert late == []
+    # Without waiting nothing comes at all.
+    monkeypatch.setattr(late_buffers, "keeps_buffers", lambda providers: False)
+    told, late = recorded(tmp_path / "b", 0.3, 0.5)
+    assert len(late) == told > 20
+
+
+def test_one_that_ends_by_itself_takes_little_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.nettrace"
+    providers = f"{ASYNC}:0x42,{SOURCE}"
+    program = [installed(NET11).dotnet, awaits(), "0.8", "0"]
+    done = clrevents_run("collect", "--providers", providers, "-o", path, "--", *program)
+    assert done.returncode == 0, done.stderr
+    told, late = missing(path)
+    assert len(late) < 0.7 * told

@@ -1,0 +1,136 @@
+"""Buffers of the async profiler are written before a session ends; which runtime is asked for them."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import socket
+import struct
+import threading
+from pathlib import Path
+
+import pytest
+
+from clrevents.diagnostics import AsyncSession, Process, Provider, Session, late_buffers
+from clrevents.diagnostics.providers import AwaitEvents, united
+from clrevents.diagnostics.recorder import Recorder, RecordingPlan
+from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.diagnostics.transports import endpoint_at
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.registry import ASYNC, RUNTIME, TPL
+from clrevents.testing.builder import TraceBuilder
+from scripted_runtime import COLLECT, STOP, ScriptedRuntime, ok, text
+
+INFO = (4, 4)
+TRACE = TraceBuilder().build()
+LATE = ["begin 2", "stop 2", "begin 3", "stop 3"]
+WALKS = Provider(RUNTIME, keywords=RuntimeKeyword.ManagedHeapCollect)
+
+
+class Numbered(ScriptedRuntime):
+    """Notes what is done with its sessions, which have numbers, and says its version."""
+
+    def __init__(self, version: str = "11.0.0") -> None:
+        told = struct.pack("<Q", 4711) + bytes(16)
+        told += b"".join(map(text, ("", "", "", "", version)))
+        super().__init__(answers={INFO: ok(told), **dict.fromkeys(COLLECT, self._begin), STOP: self._end})
+        self.done: list[str] = []
+        self._numbers = itertools.count(1)
+        self._ends: dict[int, threading.Event] = {}
+
+    @property
+    def process(self) -> Process:
+        return Process(4711, endpoint_at(self.address))
+
+    @property
+    def recorded(self) -> bytes:
+        """What the first session was asked for."""
+        return next(payload for code, payload in self.requests if code in COLLECT)
+
+    def end_first(self) -> None:
+        """As if the process had ended."""
+        self._ends[1].set()
+
+    def _begin(self, connection: socket.socket, payload: bytes) -> None:
+        number = next(self._numbers)
+        over = self._ends[number] = threading.Event()
+        self.done.append(f"begin {number}")
+        connection.sendall(ok(struct.pack("<Q", number)))
+        connection.sendall(TRACE)
+        over.wait(20)
+
+    def _end(self, connection: socket.socket, payload: bytes) -> None:
+        (number,) = struct.unpack("<Q", payload)
+        self.done.append(f"stop {number}")
+        self._ends[number].set()
+        connection.sendall(ok(payload))
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late_buffers, "_IDLE_SECONDS", 0.1)
+
+
+def recorded(runtime: Numbered, how: str, *providers: Provider) -> None:
+    async def in_a_loop() -> None:
+        async with AsyncSession(runtime.process, providers=providers, duration=0.1) as session:
+            async for _ in session:
+                pass
+
+    if how == "async":
+        asyncio.run(in_a_loop())
+    else:
+        with Session(runtime.process, providers=providers, duration=0.1) as session:
+            for _ in session:
+                pass
+
+
+@pytest.mark.parametrize("how", ["blocking", "async"])
+def test_sessions_of_a_moment_come_before_the_end(how: str) -> None:
+    for providers, late in (([Provider(ASYNC)], LATE), ([Provider(ASYNC), WALKS], []), ([Provider(TPL)], [])):
+        with Numbered() as runtime:
+            recorded(runtime, how, *providers)
+        assert runtime.done == ["begin 1", *late, "stop 1"]
+
+
+def test_so_they_do_where_a_file_of_a_ring_ends(tmp_path: Path) -> None:
+    with Numbered() as runtime:
+        plan = RecordingPlan(duration=0.6, rotate=0.5)
+        paths = iter([tmp_path / "a", tmp_path / "b"])
+        recorder = Recorder(runtime.process, SessionSettings((Provider(ASYNC),), rundown=False), paths, plan)
+        recorder.start()
+        recorder.run()
+    # Those before the end of one file may lie between those of the other.
+    assert runtime.done[:2] == ["begin 1", "begin 2"]
+    assert runtime.done.index("stop 1") >= 2 + len(LATE)
+    assert len(runtime.done) == 2 * (2 + len(LATE))
+
+
+def test_a_process_that_is_gone_is_not_waited_for() -> None:
+    with Numbered() as runtime, Session(runtime.process, providers=[Provider(ASYNC)]) as session:
+        session.stop()
+        runtime.end_first()
+        for _ in session:
+            pass
+    assert session.end == "ended"
+    assert "stop 1" not in runtime.done
+
+
+@pytest.mark.parametrize(
+    ("version", "asks_async"), [("8.0.4", False), ("10.0.1", False), ("11.0.0", True), ("x", False)]
+)
+@pytest.mark.parametrize("how", ["blocking", "async"])
+def test_awaits_are_asked_for_as_the_runtime_has_them(version: str, asks_async: bool, how: str) -> None:
+    with Numbered(version) as runtime:
+        recorded(runtime, how, AwaitEvents(keywords=0x43, level=5), Provider(RUNTIME, keywords=1))
+    assert (text(ASYNC) in runtime.recorded, text(TPL) in runtime.recorded) == (asks_async, not asks_async)
+    assert text(RUNTIME) in runtime.recorded
+
+
+def test_what_is_wanted_for_more_than_awaits_stays() -> None:
+    awaits = AwaitEvents(keywords=0x43, level=5)
+    for pair in ((awaits, Provider(TPL, keywords=0x82)), (Provider(TPL, keywords=0x82), awaits)):
+        (both,) = united(pair)
+        assert isinstance(both, AwaitEvents)
+        assert [str(one) for one in both.for_runtime(10)] == [f"{TPL}:0xc3:5"]
+        assert [str(one) for one in both.for_runtime(11)] == [f"{TPL}:0x82:5", f"{ASYNC}:0x3f75d:4"]
