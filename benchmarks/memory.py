@@ -3,9 +3,10 @@
     python benchmarks/memory.py [TRACE] [--sizes 50M,200M,1G] [--feed 10G] [--decoders 10000]
 
 Generates streams that repeat a real trace's regions with later times and continued sequence numbers, so that they
-are sound from end to end; without TRACE it is a fixture. Each size is counted in a process of its own (VmHWM);
-`--feed` pushes that much through one Decoder, `--decoders` makes and drops that many, each after its first blocks;
-both tell how memory went.
+are sound from end to end; without TRACE it is a fixture. For millions of sub-events of the async profiler TRACE is
+what `clrevents cut --events AsyncEvents --no-rundown` makes of a recording. Each size is counted in a process of its
+own (VmHWM); `--feed` pushes that much through one Decoder, `--decoders` makes and drops that many, each after its first
+blocks; both tell how memory went.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ SOURCE: Final = Path(__file__).resolve().parents[1] / "src"
 FIXTURES: Final = SOURCE.parent / "fixtures"
 SEED: Final = FIXTURES / "net10-method-interop.nettrace.gz"
 HEADER: Final = struct.Struct("<HHqq")
+BUFFER: Final = struct.Struct("<IBI")
+"""How an `AsyncEvents` begins: the length of the buffer, its version, and the length again."""
+BUFFER_TIMES: Final = (25, 33)
+"""Where its first and last tick are."""
 M32: Final = (1 << 32) - 1
 M64: Final = (1 << 64) - 1
 UNITS: Final = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -88,7 +93,8 @@ class EventBlock:
     def __init__(self, content: bytes) -> None:
         self.size, self.flags, self.first, self.last = HEADER.unpack_from(content)
         self.runs: list[tuple[int, int, int]] = []
-        # What stands in front of each cut; then (thread, step of its number), or the first event's tick.
+        # What stands in front of each cut; then (thread, step of its number), or (None, the first event's tick), or
+        # (-1, a tick inside a buffer of the async profiler).
         self._cuts: list[tuple[bytes, int | None, int]] = []
         pos = kept = HEADER.size
         pos = self.size
@@ -120,6 +126,10 @@ class EventBlock:
             pos = behind + 16 * bool(flags & 16) + 16 * bool(flags & 32)
             if flags & 128:
                 payload, pos = _varint(content, pos)
+            if payload > BUFFER.size and BUFFER.unpack_from(content, pos) == (payload - 4, 1, payload - 4):
+                for cut in (pos + place for place in BUFFER_TIMES):
+                    self._cuts.append((content[kept:cut], -1, *struct.unpack_from("<q", content, cut)))
+                    kept = cut + 8
             pos += payload
         self._rest = content[kept:]
 
@@ -131,6 +141,8 @@ class EventBlock:
             out.append(front)
             if thread is None:
                 out.append(_leb(value + later & M64))
+            elif thread < 0:
+                out.append(struct.pack("<q", value + later))
             else:
                 # A number is written as the step from the number before it, of whatever thread that was.
                 out.append(_leb(value + shift[thread] - moved & M32))

@@ -10,6 +10,7 @@ import clrevents
 from clrevents.analysis import read_samples
 from clrevents.events import (
     AppendStateMachineAsyncCallstack_V1,
+    AsyncBuffer_V1,
     CompleteRuntimeAsyncContext_V1,
     ResetAsyncContinuationWrapperIndex_V1,
     ResetAsyncThreadContext_V1,
@@ -49,12 +50,16 @@ def machines(dispatcher: int, *names: str) -> ResumeStateMachineAsyncCallstack_V
     return ResumeStateMachineAsyncCallstack_V1(0, 0, len(frames), dispatcher, frames)
 
 
-def sampled(build: Callable[[TraceBuilder], object], *stack: str, artefacts: bool = False) -> list[str]:
-    """The names in the stack of a sample, after these events; one event alone has the same."""
+def sampled(
+    build: Callable[[TraceBuilder], object], *stack: str, artefacts: bool = False, until: int = 2**62
+) -> list[str]:
+    """The names in the stack of a sample, after these events, which are all until a tick; one event alone has the
+    same."""
     built = TraceBuilder().thread(7)
     for namespace, name in METHODS:
         built.method_load(namespace, name, address=AT[name], size=SIZE)
     build(built)
+    built.thread(7).event(AsyncBuffer_V1(1, 37, 107, 7, 0, 0, until))
     data = built.thread(7).sample(*(AT[name] + 9 for name in stack)).rundown().build()
     with clrevents.open(data) as trace:
         samples = read_samples(trace, artefacts=artefacts)
@@ -71,6 +76,11 @@ def sampled(build: Callable[[TraceBuilder], object], *stack: str, artefacts: boo
 def test_awaiting_methods_follow_the_running_one() -> None:
     found = sampled(lambda b: b.event(resumed(3, None, "Inner", "Outer", None, "Main")), *RUNNING)
     assert found == ["Burn", "Inner", "Outer", "Main"]
+
+
+def test_nothing_is_known_of_what_was_not_written() -> None:
+    found = sampled(lambda b: b.event(resumed(3, None, "Inner", "Outer", None, "Main")), *RUNNING, until=0)
+    assert found == [*RUNNING]
 
 
 def test_artefacts_are_as_recorded() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 import attrs
@@ -40,6 +41,7 @@ SELECTORS: Final = tuple(
 )
 """The events that tell what runs on a thread."""
 
+_NEVER: Final = 0, -1
 _WRAPPERS: Final = 32
 _COMPILER: Final = r"System\.Runtime\.CompilerServices\."
 _WRAPPER: Final = re.compile(_COMPILER + r"AsyncProfiler\.ContinuationWrapper\.Continuation_Wrapper_(\d+)\(")
@@ -81,9 +83,13 @@ class _ThreadContexts:
 
 
 class AsyncStacks:
-    """What ran on the threads of a trace, as its sub-events tell, which are to be taken chunk by chunk."""
+    """What ran on the threads of a trace, as its sub-events tell, which are to be taken chunk by chunk.
 
-    def __init__(self) -> None:
+    `known` says from when to when those of a thread are all there, by its process (-1 where unknown) and its number.
+    """
+
+    def __init__(self, known: Mapping[tuple[int, int], tuple[int, int]]) -> None:
+        self._known = known
         self._threads: dict[tuple[int, int], _ThreadContexts] = {}
         self._contexts: dict[_Context, int] = {}
         self._listed: list[_Context] = []
@@ -201,7 +207,9 @@ class AsyncStacks:
             uses = np.flatnonzero(mine)
             if len(uses):
                 at = np.searchsorted(np.array(thread.times, dtype=np.int64), times[uses], "right") - 1
-                found[uses] = np.where(at < 0, -1, np.array(thread.contexts, dtype=np.int64)[at])
+                since, until = self._known.get((owner, id), _NEVER)
+                unknown = (at < 0) | (times[uses] < since) | (times[uses] > until)
+                found[uses] = np.where(unknown, -1, np.array(thread.contexts, dtype=np.int64)[at])
         return found
 
     def frames(
@@ -212,7 +220,8 @@ class AsyncStacks:
         for owner in dict.fromkeys((-1 if process is None else process, -1)):
             known = self._threads.get((owner, thread))
             at = -1 if known is None else bisect_right(known.times, time) - 1
-            if known is not None and at >= 0 and known.contexts[at] >= 0:
+            since, until = self._known.get((owner, thread), _NEVER)
+            if known is not None and at >= 0 and since <= time <= until and known.contexts[at] >= 0:
                 context = self._by_place(known.contexts[at])
                 above = self._above(methods, [frame.label for frame in frames], context, time, process)
                 if above is not None:

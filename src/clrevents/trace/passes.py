@@ -60,6 +60,7 @@ from clrevents.trace.scan import HeaderScan, scan_headers
 
 if TYPE_CHECKING:
     from clrevents.symbols.async_stacks import AsyncStacks
+    from clrevents.trace.async_known import AsyncKnown
 
 Order: TypeAlias = Literal["time", "file"]
 
@@ -335,14 +336,29 @@ class Passes:
         # Loaded on demand: most commands name no stacks.
         from clrevents.symbols.async_stacks import HEADERS, SELECTORS, AsyncStacks
 
-        selection = self.selection(SELECTORS)
-        if not self._occur(selection):
+        selection, known = self.selection(SELECTORS), self.async_known
+        if known is None or not self._occur(selection):
             return None
-        found = AsyncStacks()
+        found = AsyncStacks(known.threads)
         with self.before_damage():
             for chunk in self.chunks(self.columns(selection, headers=HEADERS)):
                 found.take(chunk)
         return found
+
+    @cached_property
+    def async_known(self) -> AsyncKnown | None:
+        """From when to when async events are known; None if the async profiler was not recorded."""
+        # Loaded on demand: few traces have them.
+        from clrevents.trace.async_known import SELECTORS, AsyncHeads
+
+        selection = self.selection(SELECTORS)
+        if not self._occur(selection):
+            return None
+        heads = AsyncHeads()
+        with self.before_damage():
+            for rows in self.rows(self.stream("file"), selection, decode=False):
+                heads.take(rows)
+        return heads.known(self.scan(raising=False))
 
     # Passes over columns.
 

@@ -6,12 +6,15 @@ Goes by what a reading of headers or payloads counted. Knows neither answers nor
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events, missing_stacks
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problems
+
+if TYPE_CHECKING:
+    from clrevents.trace.async_known import AsyncKnown
 
 Level: TypeAlias = Literal["info", "warning", "error"]
 
@@ -52,11 +55,12 @@ class Trust:
     losses_visible: bool
     """Whether lost events would show."""
     others: tuple[str, ...] = ()
-    """What else was not read: another trace in the same file."""
+    """What else was not read, or not written: another trace in the same file, async events."""
 
     @classmethod
-    def of(cls, read: Counted, misfits: int = 0) -> Trust:
-        """What a reading counted; a scan of headers has seen no `misfits`, but others may have."""
+    def of(cls, read: Counted, misfits: int = 0, known: AsyncKnown | None = None) -> Trust:
+        """What a reading counted; a scan of headers has seen no `misfits`, but others may have. `known` are async
+        events, if there are any."""
         return cls(
             damaged=read.problems.severities["damage"],
             lost=read.lost,
@@ -65,7 +69,10 @@ class Trust:
             misfits=max(misfits, read.problems.severities["payload"]),
             complete=read.complete,
             losses_visible=read.losses_visible,
-            others=tuple(problem.message for problem in read.problems if problem.kind == "another-trace"),
+            others=(
+                *(problem.message for problem in read.problems if problem.kind == "another-trace"),
+                *(() if known is None else known.remarks),
+            ),
         )
 
     @property

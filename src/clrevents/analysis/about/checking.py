@@ -151,7 +151,7 @@ def check(trace: Trace) -> CheckResult:
         _count(rows, tally)
     for problem in source_errors(passes):
         stream.problems.add(problem)
-    trust, counts = Trust.of(stream), stream.problems.counts
+    trust, counts = Trust.of(stream, known=passes.async_known), stream.problems.counts
     kinds = [
         PayloadCounts(
             provider=key.provider,

@@ -83,6 +83,10 @@ class AboutThread:
     first_ns: Ns = column("Its first event.")
     last_ns: Ns = column("Its last event.")
     name: PrivateText | None = column("Its name, which only NetTrace 6 has.")
+    async_from_ns: Ns | None = column(
+        "From when on its async events (.NET 11) are all there; null if that is not known.", hidden=True
+    )
+    async_to_ns: Ns | None = column("Until when they are; later ones may not have been written.", hidden=True)
 
 
 @row
@@ -236,6 +240,11 @@ class TraceAbout(Answer[AboutFacts]):
         if cut := self.metrics["stacks_cut"].value:
             stacks = counted(int(self.metrics["stacks"].value or 0), "stack")
             yield "stacks", f"{cut:,} of {stacks} cut by the runtime: inclusive times of outer methods are too low"
+        if ends := [thread.async_to_ns for thread in self.threads if thread.async_to_ns is not None]:
+            until = " to ".join(dict.fromkeys(map(duration_text, (min(ends), max(ends)))))
+            yield "async", f"events of {counted(len(ends), 'thread')} known until {until}; later ones may be missing"
+        if left := self.metrics["async_earlier"].value:
+            yield "", f"{counted(int(left), 'async event')} of an earlier session, at negative times"
 
 
 def about(trace: Trace, *, every: bool = True, raising: bool = True) -> TraceAbout:
@@ -247,7 +256,8 @@ def about(trace: Trace, *, every: bool = True, raising: bool = True) -> TraceAbo
     named = {(key.provider, key.name) for key in scan.counts}
     runtime, command_line = _runtime(trace, named, raising)
     problems = (*trace.problems, *source_errors(passes_of(trace)))
-    trust = Trust.of(scan, misfits=sum(problem.severity == "payload" for problem in problems))
+    known = passes_of(trace).async_known
+    trust = Trust.of(scan, sum(problem.severity == "payload" for problem in problems), known)
     sampler = attrs.asdict(recording_cost_of(trace)) if every else {}
     facts = AboutFacts(
         kind=recording_kind(named),
@@ -275,6 +285,7 @@ def about(trace: Trace, *, every: bool = True, raising: bool = True) -> TraceAbo
         "stackless": trust.stackless,
         "damage": trust.damaged,
         "payload": trust.misfits,
+        "async_earlier": 0 if known is None else known.earlier,
     }
     metrics = {
         **{name: Metric(value, "ns" if name == "duration" else "count") for name, value in numbers.items()},
@@ -315,7 +326,15 @@ def about(trace: Trace, *, every: bool = True, raising: bool = True) -> TraceAbo
         ),
         threads=ReportTable.of(
             AboutThread,
-            [AboutThread(**{**attrs.asdict(one), "thread_id": named_thread(one.thread_id)}) for one in scan.threads],
+            [
+                AboutThread(
+                    **{**attrs.asdict(one), "thread_id": named_thread(one.thread_id)},
+                    async_from_ns=None if span is None else span[0],
+                    async_to_ns=None if span is None else span[1],
+                )
+                for one in scan.threads
+                for span in [None if known is None else known.span(one.process_id, one.thread_id)]
+            ],
         ),
         processes=ReportTable.of(
             AboutProcess, [AboutProcess(**attrs.asdict(life)) for life in (trace.processes if every else ())]

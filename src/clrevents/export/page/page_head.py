@@ -46,9 +46,9 @@ def page_kinds(trace: Trace) -> dict[str, Any]:
 
 def page_trust(trace: Trace, answers: Mapping[str, Answer[Any]], broken: TraceError | None) -> dict[str, Any]:
     """Whether the numbers can be trusted: a verdict and its reasons, as severities and sentences."""
-    scan = passes_of(trace).scan(raising=False)
+    scan, known = passes_of(trace).scan(raising=False), passes_of(trace).async_known
     faults = [problem for problem in trace.problems if problem.severity == "payload"]
-    trust = Trust.of(scan, len(faults))
+    trust = Trust.of(scan, len(faults), known)
     lines: list[tuple[str, str]] = []
     if broken is not None:
         lines.append(("error", f"reading ended early, and everything after that is missing: {broken}"))
