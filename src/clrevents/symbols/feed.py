@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.value_classes import define, frozen
+from clrevents._util.value_classes import define
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column import INTEGERS, column_type, has_fields
@@ -82,7 +82,7 @@ _ENTRY_REACH: Final = 1 << 15
 _NUMBERS: Final = ("MethodID", "ModuleID", "MethodStartAddress", "MethodSize", "MethodToken", "MethodFlags", "ReJITID")
 
 
-@frozen(eq=False)
+@define(eq=False)
 class CodeRow:
     """One event's payload, still bytes."""
 
@@ -131,6 +131,8 @@ class Feed:
         """Keep what these rows say about code; skips other events. Raises LimitError if there are too many."""
         self.pointer_size = given.pointer_size
         times = bounded(given.clock.ns_array(given.ticks))
+        ns, own = times.tolist(), -1 if given.process_id is None else given.process_id
+        whose = [own if process is None else process for process in given.process_ids or [None] * len(ns)]
         groups: dict[int, list[int]] = {}
         for row, index in enumerate(given.kind_indexes.tolist()):
             groups.setdefault(index, []).append(row)
@@ -139,18 +141,18 @@ class Feed:
             what = (kind.key.provider, kind.key.name)
             role = METHODS.get(what)
             if role is not None:
-                self._methods(given, rows, kind, role, times)
+                self._methods(given, rows, kind, role, times, whose)
             elif what in COMPLETE:
                 self.complete = True
             elif what in STARTED:
                 self.started = True
             elif what in PROCESSES:
-                self.processes += [(_process(given, r), int(times[r]), PROCESSES[what]) for r in rows]
+                self.processes += [(whose[r], ns[r], PROCESSES[what]) for r in rows]
             else:
                 kept = self._list(what)
                 if kept is None:
                     continue
-                kept += [CodeRow(kind, int(times[r]), _process(given, r), given.payload_bytes[r]) for r in rows]
+                kept += [CodeRow(kind, ns[r], whose[r], given.payload_bytes[r]) for r in rows]
             self.taken += len(rows)
             self.held += len(rows)
             if self.held > self._limit:
@@ -205,7 +207,9 @@ class Feed:
             return self.maps
         return self.native if what in NATIVE else None
 
-    def _methods(self, given: DecodedRows, rows: list[int], kind: EventKind, role: int, times: Ints) -> None:
+    def _methods(
+        self, given: DecodedRows, rows: list[int], kind: EventKind, role: int, times: Ints, whose: list[int]
+    ) -> None:
         data = [given.payload_bytes[r] for r in rows]
         if role == ENTRY or kind.newer or kind.info is None or self._described_otherwise(kind):
             sound, numbers = self._one_by_one(kind, data, "EntryPoint" if role == ENTRY else "MethodStartAddress")
@@ -216,7 +220,7 @@ class Feed:
             MethodColumns(
                 np.full(len(kept), role, dtype=np.int8),
                 times[kept],
-                np.array([_process(given, r) for r in kept], dtype=np.int64),
+                np.array([whose[r] for r in kept], dtype=np.int64),
                 {name: column[sound] for name, column in numbers.items()},
                 [kind] * len(kept),
                 [given.payload_bytes[r] for r in kept],
@@ -288,11 +292,6 @@ def _join(parts: list[MethodColumns]) -> MethodColumns:
         [kind for p in parts for kind in p.kinds],
         [data for p in parts for data in p.data],
     )
-
-
-def _process(rows: DecodedRows, row: int) -> int:
-    known = rows.process(row)
-    return -1 if known is None else known
 
 
 def _whole(value: Any) -> int:

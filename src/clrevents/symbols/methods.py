@@ -367,23 +367,33 @@ class Methods(Summary):
             made = self._ranges.made
         return int(made.begin[index]), int(made.end[index])
 
+    def texts(self, index: int) -> tuple[str, str, str, str, str]:
+        """Namespace, name, signature, display name and module of a piece of code, without what else a `Method` has."""
+        known = self._made.get(index) or (self[index] if index >= len(self._ranges) else None)
+        if known is not None:
+            return known.namespace, known.name, known.signature, known.display, known.module
+        made, columns = self._ranges.made, self._columns
+        row, end = int(made.row[index]), int(made.end[index])
+        process = _process(self._spaces[int(made.space[index])])
+        known_module = self.modules.at(
+            int(columns.numbers["ModuleID"][row]), None if end == FOREVER else end - 1, process
+        )
+        module = known_module.name if known_module else ""
+        namespace, name, signature = self._text(row)
+        if name:
+            return namespace, name, signature, display_name(namespace, name, signature), module
+        numbers = {each: int(column[row]) for each, column in columns.numbers.items()}
+        return namespace, name, signature, nameless_method(module, numbers), module
+
     def _method(self, index: int) -> Method:
         made = self._ranges.made
         row = int(made.row[index])
         numbers = {name: int(column[row]) for name, column in self._columns.numbers.items()}
-        namespace, name, signature = self._text(row)
         begin, end = self._life(index)
         loaded = int(made.loaded[index]) if made.loaded[index] != ALWAYS else begin
         process = self._spaces[int(made.space[index])]
-        known = self.modules.at(numbers["ModuleID"], None if end == FOREVER else end - 1, _process(process))
-        module = known.name if known else ""
-        token = numbers["MethodToken"]
         return Method(
-            namespace,
-            name,
-            signature,
-            display_name(namespace, name, signature) if name else nameless_method(module, numbers),
-            module,
+            *self.texts(index),
             int(made.start[index]),
             int(made.size[index]),
             None if loaded == ALWAYS else loaded,
@@ -391,7 +401,7 @@ class Methods(Summary):
             _process(process),
             numbers["MethodID"],
             numbers["ModuleID"],
-            token,
+            numbers["MethodToken"],
             MethodFlags(numbers["MethodFlags"]),
             numbers["ReJITID"],
         )

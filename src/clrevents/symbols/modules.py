@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -19,7 +20,9 @@ from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.feed import CodeRow, Feed
 from clrevents.symbols.lifetimes import ALWAYS
 
-_ENDINGS: Final = (".dll", ".exe", ".winmd", ".ni.dll", ".ni.exe")
+_ENDINGS: Final = (".ni.dll", ".ni.exe", ".winmd", ".dll", ".exe")
+"""The longest first."""
+_CACHED: Final = 1 << 10
 
 
 @frozen
@@ -224,10 +227,11 @@ def file_name(path: str) -> str:
     return path.replace("\\", "/").rpartition("/")[2]
 
 
+@lru_cache(_CACHED)
 def module_name(path: str) -> str:
     """A file's name without folder and extension."""
     name = file_name(path)
-    for ending in sorted(_ENDINGS, key=len, reverse=True):
+    for ending in _ENDINGS:
         if name.lower().endswith(ending):
             return name[: -len(ending)]
     return name

@@ -185,7 +185,10 @@ class _Lookup:
             distinct = np.unique(address[mine])
             method, reason, begin, end = methods.lasting(distinct, known)
             row = np.searchsorted(distinct, address[mine])
-            other = np.flatnonzero((begin[row] > first[stack[mine]]) | (end[row] <= last[stack[mine]]))
+            brief = (begin > first.min()) | (end <= last.max())
+            other = np.flatnonzero(brief[row])
+            owner = stack[mine[other]]
+            other = other[(begin[row[other]] > first[owner]) | (end[row[other]] <= last[owner])]
             values[mine] = row + size
             if len(other):
                 owner, asked = stack[mine[other]], address[mine[other]]

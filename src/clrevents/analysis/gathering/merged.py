@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,10 @@ class StackFrame(Value):
     module: str = ""
     reason: str | None = None
     kind: CodeKind | None = None
+
+
+_FRAMES: Final[WeakKeyDictionary[Methods, dict[int, StackFrame]]] = WeakKeyDictionary()
+"""Those of code that was asked for: several reports show the same methods."""
 
 
 def is_own(frame: StackFrame) -> bool:
@@ -199,6 +204,8 @@ def _with_modules(frames: list[StackFrame]) -> list[StackFrame]:
 
     So that a method of which only some code has a module, as where a process was killed, is one line.
     """
+    if all(frame.module for frame in frames):
+        return frames
     of_name: dict[str, set[StackFrame]] = {}
     for frame in frames:
         if frame.module:
@@ -212,9 +219,15 @@ def _with_modules(frames: list[StackFrame]) -> list[StackFrame]:
 
 def method_frame(methods: Methods, index: int) -> StackFrame:
     """The frame of a piece of code, by its index in the trace's methods."""
-    method = methods[index]
-    kind = code_kind(method.address, method.module, not method.native) if methods.tells_kinds else None
-    if not method.name:
-        return StackFrame(method.display, method.display, method.module, kind=kind)
-    raw = raw_name(method.namespace, method.name, method.signature)
-    return StackFrame(method.display, f"{method.module}!{raw}" if method.module else raw, method.module, kind=kind)
+    known = _FRAMES.setdefault(methods, {})
+    frame = known.get(index)
+    if frame is None:
+        namespace, name, signature, display, module = methods.texts(index)
+        kind = None
+        if methods.tells_kinds:
+            method = methods[index]
+            kind = code_kind(method.address, module, not method.native)
+        raw = raw_name(namespace, name, signature) if name else display
+        raw = f"{module}!{raw}" if name and module else raw
+        frame = known[index] = StackFrame(display, raw, module, kind=kind)
+    return frame
