@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
+
+import numpy as np
 
 from clrevents._util.units import share_text, size_text
 from clrevents.analysis.doctor.case import Case
@@ -114,12 +117,14 @@ def _one_site(case: Case, limit: float) -> Verdict:
 
 def _caller(case: Case, method: str, rows: list[int]) -> tuple[str, list[int]]:
     """The caller that has a method allocate most, and its stacks; the method itself where nearly all is for one."""
-    stacks, bytes_ = (case.rows("alloc", "stacks").column(name).tolist() for name in ("stack", "bytes"))
+    mine = (case.rows("alloc", "stacks").column(name).take(np.array(rows)) for name in ("stack", "bytes"))
     by: dict[str, list[int]] = {}
-    for row in rows:
-        above = itertools.dropwhile(method.__ne__, stacks[row] or ())
-        by.setdefault(next(itertools.dropwhile(method.__eq__, above), method), []).append(row)
-    weights = {name: sum(bytes_[row] or 0 for row in of) for name, of in by.items()}
+    weights: Counter[str] = Counter()
+    for row, stack, size in zip(rows, *(column.tolist() for column in mine), strict=True):
+        above = itertools.dropwhile(method.__ne__, stack or ())
+        caller = next(itertools.dropwhile(method.__eq__, above), method)
+        by.setdefault(caller, []).append(row)
+        weights[caller] += size or 0
     most = max(weights, key=lambda name: weights[name])
     return (method, rows) if weights[most] >= _NEARLY_ALL * sum(weights.values()) else (most, by[most])
 

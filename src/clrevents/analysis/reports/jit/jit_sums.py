@@ -29,10 +29,12 @@ class _Amount:
 
     def __init__(self, values: NDArray[Any], known: Mask) -> None:
         # Lists, because most groups have one row, for which numpy is slow.
-        self._values = nulled(values, known)
+        self._values: list[int | None] = nulled(values, known)
 
-    def sum(self, rows: Iterable[int]) -> int | None:
+    def sum(self, rows: Sequence[int]) -> int | None:
         """Over these rows."""
+        if len(rows) == 1:
+            return self._values[rows[0]]
         found = [value for value in map(self._values.__getitem__, rows) if value is not None]
         return sum(found) if found else None
 

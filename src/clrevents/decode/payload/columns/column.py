@@ -159,7 +159,11 @@ class Column(Summary):
                 found = [inner[a:b] for a, b in self._spans()]
             case "string":
                 data = self.values.tobytes()
-                found = [data[a:b].decode("utf-8") for a, b in self._spans()]
+                if data.isascii():
+                    text = data.decode("ascii")
+                    found = [text[a:b] for a, b in self._spans()]
+                else:
+                    found = [data[a:b].decode("utf-8") for a, b in self._spans()]
             case "binary":
                 data = self.values.tobytes()
                 found = [data[a:b] for a, b in self._spans()]

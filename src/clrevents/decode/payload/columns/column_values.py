@@ -19,6 +19,8 @@ from clrevents.decode.payload.columns.column import TIMESTAMP, Column, ColumnTyp
 from clrevents.schema.layout import BoundField, BoundLayout
 from clrevents.schema.wire import FixedArrayType, StructType, WireType
 
+_TEXT: Final = frozenset((str, type(None)))
+
 
 def from_values(type: ColumnType, values: Sequence[Any]) -> Column:
     """A column from Python values as in records; None is null. For types that no kernel reads."""
@@ -38,10 +40,14 @@ def from_values(type: ColumnType, values: Sequence[Any]) -> Column:
             child = (from_values(type.children[0], inner),)
             return Column(type, length, np.zeros(0, np.uint8), offsets_of(lengths), child, valid)
         case "string" | "binary":
-            parts = [b"" if v is None else _bytes(v) for v in values]
-            lengths = np.array([len(p) for p in parts], dtype=np.int64)
-            data = np.frombuffer(b"".join(parts), dtype=np.uint8)
-            return Column(type, length, data, offsets_of(lengths), valid=valid)
+            parts: list[Any] = [v or "" for v in values]
+            if _TEXT.issuperset(v.__class__ for v in values) and (text := "".join(parts)).isascii():
+                joined = text.encode("ascii")
+            else:
+                parts = [b"" if v is None else _bytes(v) for v in values]
+                joined = b"".join(parts)
+            lengths = np.fromiter(map(len, parts), dtype=np.int64, count=length)
+            return Column(type, length, np.frombuffer(joined, dtype=np.uint8), offsets_of(lengths), valid=valid)
         case "timestamp":
             found = [None if v is None else filetime_ns(int(v)) for v in values]
             good = np.array([v is not None for v in found], dtype=np.bool_)
