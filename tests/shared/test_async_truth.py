@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from shared_files import SHARED, needs_shared
 
 import clrevents
 from clrevents.analysis import read_samples
+from clrevents.cli.events import json_lines
 from clrevents.schema.registry import ASYNC
 from clrevents.trace.event import Event
 
@@ -99,3 +101,58 @@ def test_what_was_not_written_before_the_end_is_said_in_one_sentence() -> None:
         expected = sum(ends[stack] for stack in samples.stack.tolist())
     assert [note.numbers["stacks"] for note in notes] == [expected]
     assert expected == 298
+
+
+ALLOCATING = {
+    "async-runtime": {
+        ("<Main>",): 2,
+        ("Burn", "Chain", "Chain", "Chain", "Request"): 1,
+        ("Burn", "Locked"): 1,
+        ("Chain", "Main"): 2,
+        ("Locked",): 21,
+        ("Request", "Main"): 1,
+        ("Stream", "MoveNextAsync", "Consumes", "Main"): 1,
+    },
+    "async-state": {
+        ("Burn", "Leaf", "Request"): 1,
+        ("Cancelled", "Main"): 2,
+        (*["Chain"] * 12, "Main", "Main", "<Main>"): 1,
+        ("Locked",): 23,
+        ("Request", "Request", "Main"): 1,
+        ("Throws", "Throws", "Throws", "Catches", "Main"): 1,
+    },
+}
+"""How many sampled allocations have which methods of the program on their stacks. Where a state machine is called for
+the first time, its method and the machine's are both there."""
+
+
+@pytest.mark.parametrize("name", ["async-runtime", "async-state"])
+def test_stacks_of_reports_go_on_across_awaits(name: str) -> None:
+    with clrevents.open(SHARED / "net11" / f"{name}.nettrace.gz") as trace:
+        allocated, exceptions = trace.report("alloc"), trace.report("exceptions", my_code=True)
+    seen: Counter[tuple[str, ...]] = Counter()
+    for row in allocated.stacks:
+        own = [frame.partition("(")[0].rpartition(".")[2] for frame in row.stack if frame.startswith("AsyncTree.")]
+        seen[tuple(own)] += row.samples
+        assert not own or not any("ContinuationWrapper" in frame or "AsDispatcher" in frame for frame in row.stack)
+    del seen[()]
+    assert seen == ALLOCATING[name]
+    # Who awaited what was cancelled is the program's method nearest to the throw.
+    thrown = Counter(
+        (row.type.rpartition(".")[2], row.throwing_method.partition("(")[0].rpartition(".")[2])
+        for row in exceptions.exceptions
+        if row.type is not None and row.throwing_method is not None
+    )
+    assert thrown["TaskCanceledException", "Cancelled"] == 8
+    assert sum(count for (type, _), count in thrown.items() if type == "TaskCanceledException") == 8
+
+
+def test_events_as_json_have_both_stacks() -> None:
+    with clrevents.open(SHARED / "net11" / "async-runtime.nettrace.gz") as trace:
+        events = islice(trace.events("ExceptionThrown"), 2)
+        frames = [json.loads(line) for line in json_lines(events, names=True, stacks=True, trace=trace)]
+    assert [len(one["frames"]) == len(one["stack"]) for one in frames] == [True, True]
+    assert [one["async_frames"][-3:] for one in frames] == [
+        ["AsyncTree.Throws(int, int)", "AsyncTree.Catches(int, int)", "AsyncTree.Main(string[])"],
+        [frames[1]["frames"][4], "AsyncTree.Cancelled(int)", "AsyncTree.Main(string[])"],
+    ]

@@ -30,6 +30,7 @@ METHODS = [
     *[(WRAPPERS, f"Continuation_Wrapper_{n}") for n in range(4)],
     ("System.Runtime.CompilerServices.AsyncHelpers", "DispatchContinuations"),
     ("System.Threading.ThreadPoolWorkQueue", "Dispatch"),
+    ("System.Runtime.CompilerServices.RuntimeAsyncTaskContinuation", "ResumeTaskContinuation"),
     (f"{BUILDER}+AsyncStateMachineBox`1[System.Int32,App]", "MoveNext"),
     (f"{BUILDER}+AsyncProfilerAsyncStateMachineBox`1[System.Int32,App]", "MoveNextAsDispatcher"),
     ("System.Threading.Tasks.Task", "RunContinuations"),
@@ -81,6 +82,15 @@ def test_awaiting_methods_follow_the_running_one() -> None:
 def test_nothing_is_known_of_what_was_not_written() -> None:
     found = sampled(lambda b: b.event(resumed(3, None, "Inner", "Outer", None, "Main")), *RUNNING, until=0)
     assert found == [*RUNNING]
+
+
+def test_methods_follow_the_awaited_operation_itself() -> None:
+    def awaited(built: TraceBuilder) -> object:
+        return built.event(resumed(3, None, "Inner", "Main"))
+
+    completes = "ResumeTaskContinuation", "Continuation_Wrapper_0", *DISPATCH
+    assert sampled(awaited, "Burn", *completes) == ["Burn", "ResumeTaskContinuation", "Inner", "Main"]
+    assert sampled(awaited, "Inner", *completes[1:]) == ["Inner", *completes[1:]]
 
 
 def test_artefacts_are_as_recorded() -> None:

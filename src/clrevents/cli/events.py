@@ -5,7 +5,7 @@ Formats the readable form; the JSON form is the export room's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -116,18 +116,35 @@ def command(
         try:
             with Output() as out:
                 out.lines(
-                    json_lines(found, names, stacks) if as_json else text_lines(found, stacks, raw, out, reading.trace)
+                    json_lines(found, names, stacks, reading.trace)
+                    if as_json
+                    else text_lines(found, stacks, raw, out, reading.trace)
                 )
         finally:
             del found
         return reading.finish(fail_on)
 
 
-def json_lines(events: Iterable[clrevents.Event[Any]], names: bool, stacks: bool) -> Iterator[str]:
+def json_lines(
+    events: Iterable[clrevents.Event[Any]], names: bool, stacks: bool, trace: clrevents.Trace | None = None
+) -> Iterator[str]:
     """One JSON object per event."""
     from clrevents.export.files.jsonl import EventJson
 
-    return map(EventJson(names=names, stacks=stacks).line, events)
+    continued = _continued(trace) if names and stacks else None
+    return map(EventJson(names=names, stacks=stacks, continued=continued).line, events)
+
+
+def _continued(trace: clrevents.Trace | None) -> Callable[[clrevents.Event[Any]], tuple[clrevents.Frame, ...]] | None:
+    """Gives the frames of an event, continued with what awaits them; None where the trace does not tell."""
+    awaits = None if trace is None else passes_of(trace).async_stacks
+    if trace is None or awaits is None:
+        return None
+
+    def frames(event: clrevents.Event[Any]) -> tuple[clrevents.Frame, ...]:
+        return awaits.frames(trace.methods, event.stack, event.time_ns, event.thread_id, event.process_id)
+
+    return frames
 
 
 def text_lines(
@@ -138,7 +155,7 @@ def text_lines(
     Stacks continue with what awaits them, as far as the trace tells.
     """
     width = out.width
-    awaits = passes_of(trace).async_stacks if stacks and not raw and trace is not None else None
+    continued = _continued(trace) if stacks and not raw else None
     for event in events:
         thread = event.thread_id if event.thread_id >= 0 else "?"
         name = safe(short_event(event.provider, event.name))
@@ -147,9 +164,7 @@ def text_lines(
         yield first.replace(name, out.bold(name), 1)
         yield from more
         if stacks:
-            frames = event.frames
-            if awaits is not None and trace is not None and event.stack:
-                frames = awaits.frames(trace.methods, event.stack, event.time_ns, event.thread_id, event.process_id)
+            frames = event.frames if continued is None else continued(event)
             shown = map(hex, event.stack) if raw else (safe(str(frame)) for frame in frames)
             yield from (f"    at {frame if width is None else shortened(frame, width - 7, 'name')}" for frame in shown)
 

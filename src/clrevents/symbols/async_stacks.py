@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -43,6 +43,7 @@ SELECTORS: Final = tuple(
 
 _NEVER: Final = 0, -1
 _WRAPPERS: Final = 32
+_RUNTIMES: Final = "System.Runtime.CompilerServices."
 _COMPILER: Final = r"System\.Runtime\.CompilerServices\."
 _WRAPPER: Final = re.compile(_COMPILER + r"AsyncProfiler\.ContinuationWrapper\.Continuation_Wrapper_(\d+)\(")
 _BOX: Final = re.compile(rf"{_COMPILER}\w+<.*>\.\w*AsyncStateMachineBox<.*>\.\w+\(")
@@ -151,14 +152,13 @@ class AsyncStacks:
         stacks: StackArrays,
         stack_ids: Ints,
         times: Ints,
-        threads: Ints,
+        running: Ints,
         processes: Ints | None = None,
     ) -> tuple[StackArrays, Ints]:
-        """The stacks of uses at these times on these threads, and more such; and each use's, its own or a longer one.
+        """The stacks of uses at these times, and more such; and each use's, its own or a longer one.
 
-        `processes` are -1 where unknown; None if there is only one.
+        `running` is what `running` gives; `processes` are -1 where unknown; None if there is only one.
         """
-        running = self._running(times, threads, processes)
         uses = np.flatnonzero((running >= 0) & (stack_ids > 0))
         if not len(uses):
             return stacks, stack_ids
@@ -197,8 +197,8 @@ class AsyncStacks:
         )
         return both, ids
 
-    def _running(self, times: Ints, threads: Ints, processes: Ints | None) -> Ints:
-        """The context that is innermost at each time, -1 for none."""
+    def running(self, times: Ints, threads: NDArray[np.integer[Any]], processes: Ints | None = None) -> Ints:
+        """The number of the context that is innermost on each thread at each time, -1 for none."""
         found = np.full(len(times), -1, dtype=np.int64)
         for (owner, id), thread in self._threads.items():
             mine = threads == id
@@ -244,11 +244,19 @@ class AsyncStacks:
         depth, position = place
         awaiting = self._awaiting[context.stack]
         running = awaiting[position : position + 1]
+        if not position and running.tolist() == [0] and names[depth - 1].startswith(_RUNTIMES):
+            # The awaited operation itself is being completed.
+            return depth, _methods(awaiting[position + 1 :])
         index, reason = methods.find(running, np.full(len(running), time), process)
         if not len(running) or methods.frame(int(running[0]), int(index[0]), int(reason[0])).label != names[depth - 1]:
             return None
-        above = awaiting[position + 1 :]
-        return depth, above[above != 0]
+        return depth, _methods(awaiting[position + 1 :])
+
+
+def _methods(awaiting: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Without steps that have no method."""
+    found: NDArray[np.uint64] = awaiting[awaiting != 0]
+    return found
 
 
 def resumes(name: str) -> bool:

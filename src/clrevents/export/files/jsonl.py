@@ -29,6 +29,7 @@ from clrevents.schema.wire import (
     VarIntType,
     WireType,
 )
+from clrevents.symbols.frame import Frame
 from clrevents.trace import label_list
 
 Convert: TypeAlias = Callable[[Any], Any]
@@ -45,14 +46,23 @@ class EventJson:
     """Turns events into JSON objects and lines.
 
     `names` writes enums and times as text, `stacks` adds each event's stack; together they add the names of its
-    frames. Use one instance per trace: it caches what it knows about each record class.
+    frames and, where `continued` gives other frames, `async_frames`. Use one instance per trace: it caches what it
+    knows about each record class.
 
     Events of NetTrace 6 may share a list of labels of any length. One of more than 1,024 characters is written with
     its first event; with later ones as long as there is room: `label_room` characters, and 1,024 more for each event
     with labels. Without room, `labels_omitted` is the number of labels.
     """
 
-    def __init__(self, *, names: bool = False, stacks: bool = False, label_room: int = _ROOM) -> None:
+    def __init__(
+        self,
+        *,
+        names: bool = False,
+        stacks: bool = False,
+        label_room: int = _ROOM,
+        continued: Callable[[Any], tuple[Frame, ...]] | None = None,
+    ) -> None:
+        self._continued = continued
         self._names = names
         self._stacks = stacks
         self._records: dict[type, Record | None] = {}
@@ -117,7 +127,10 @@ class EventJson:
         if self._stacks:
             extras["stack"] = list(event.stack)
             if self._names:
-                extras["frames"] = [frame.label for frame in event.frames]
+                frames = event.frames
+                extras["frames"] = [frame.label for frame in frames]
+                if self._continued is not None and (others := self._continued(event)) != frames:
+                    extras["async_frames"] = [frame.label for frame in others]
         if (trace_id := event.trace_id) is not None:
             extras["trace_id"] = trace_id
         if (span_id := event.span_id) is not None:

@@ -70,6 +70,8 @@ class ReportChunk:
     events: Mapping[str, Gathered]
     holes: tuple[Hole, ...] = ()
     window: TimeWindow = _WHOLE
+    awaits: Callable[[], AsyncStacks | None] = lambda: None
+    """What ran on the threads, for answers that do not keep the times of events."""
 
     def __len__(self) -> int:
         return sum(map(len, self.events.values()))
@@ -393,13 +395,26 @@ class Context:
         """Rows that sum up the window, as dicts: all lossy if any event may be missing in it."""
         return self.table(row_class, {**as_columns(row_class, rows), "lossy": [self.touched()] * len(rows)})
 
-    def resolved(self, stack_ids: NDArray[np.int64], times: NDArray[np.int64]) -> ResolvedStacks:
-        """These stacks as of these times, named by code of the process if there may be several."""
+    def resolved(
+        self, stack_ids: NDArray[np.int64], times: NDArray[np.int64], running: NDArray[np.int64] | None = None
+    ) -> ResolvedStacks:
+        """These stacks as of these times, named by code of the process if there may be several.
+
+        With `running`, which async methods ran, each continues with those that await what it runs.
+        """
         processes = None
         if self.info.version >= MANY_PROCESSES:
             number = -1 if self.process_id is None else self.process_id
             processes = np.full(len(stack_ids), number, dtype=np.int64)
-        return resolve_stacks(self.methods, self.stacks.arrays, stack_ids, times, processes)
+        arrays, awaits = self.stacks.arrays, self.names.awaits
+        if running is not None and awaits is not None:
+            arrays, stack_ids = awaits.joined(self.methods, arrays, stack_ids, times, running, processes)
+        return resolve_stacks(self.methods, arrays, stack_ids, times, processes)
+
+    def running(self, times: NDArray[np.int64], threads: NDArray[Any]) -> NDArray[np.int64] | None:
+        """Which async methods ran on these threads at these times, for `resolved`; None if the trace has none."""
+        awaits = self.names.awaits
+        return None if awaits is None else awaits.running(times, threads)
 
     def metric(
         self,

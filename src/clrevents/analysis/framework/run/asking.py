@@ -86,6 +86,7 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
     if reading.selectors and options.get("process_id") is None:
         reading.busiest = busiest_processes(trace, reading.selectors, PROCESSES)
     headers = reading.headers(trace.info)
+    reading.awaits = lambda: passes.async_stacks
     holes = HoleQueue(trace_holes(trace))
     stacks: list[Table] = []
     error: TraceError | None = None

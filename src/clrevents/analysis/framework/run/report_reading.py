@@ -38,6 +38,7 @@ from clrevents.analysis.gathering.groups import groups
 from clrevents.schema.matching import glob, is_glob
 from clrevents.schema.own_marks import CUT, JOINED, marks_redaction
 from clrevents.schema.registry import DEFAULT, Entry
+from clrevents.symbols.async_stacks import AsyncStacks
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
 from clrevents.trace import TraceInfo
@@ -103,6 +104,7 @@ class ReportReading:
     """
 
     busiest: frozenset[int | None] | None = None
+    awaits: Callable[[], AsyncStacks | None] = staticmethod(lambda: None)
 
     def __init__(
         self,
@@ -177,9 +179,9 @@ class ReportReading:
                 wanted = self._wanted(made.selectors, mine)
                 if process in collectors:
                     if wanted or holes:
-                        collectors[process].take(ReportChunk(wanted, tuple(holes), window))
+                        collectors[process].take(ReportChunk(wanted, tuple(holes), window, self.awaits))
                 elif wanted.keys() - made.beside:
-                    self._of(place, process).take(ReportChunk(wanted, (*self._holes, *holes), window))
+                    self._of(place, process).take(ReportChunk(wanted, (*self._holes, *holes), window, self.awaits))
             if holes:
                 for process in known:
                     if process not in processes:

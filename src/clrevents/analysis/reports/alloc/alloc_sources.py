@@ -213,9 +213,12 @@ class AllocationReading:
         variance: Ints,
         seen: Ints,
     ) -> None:
+        time, awaits = _signed(rows.numbers("time_ns")), chunk.awaits()
+        none = np.full(len(rows), -1, dtype=np.int64)
         found = AllocationColumns(
-            time=_signed(rows.numbers("time_ns")),
+            time=time,
             stack=_signed(rows.numbers("stack_id")),
+            running=none if awaits is None else awaits.running(time, rows.numbers("thread_id")),
             type=types,
             thread=self._numbered_threads(rows),
             kind=kind,

@@ -23,7 +23,7 @@ _FIRST_STRETCH: Final = 1_000_000
 _ROWS: Final = 1 << 16
 _ROOM: Final = 1 << 62
 
-KEYS: Final = ("stack", "type", "thread", "kind")
+KEYS: Final = ("stack", "running", "type", "thread", "kind")
 VALUES: Final = ("bytes", "large", "object_parts", "variance", "seen", "samples")
 
 
@@ -31,12 +31,13 @@ VALUES: Final = ("bytes", "large", "object_parts", "variance", "seen", "samples"
 class AllocationColumns:
     """Allocations of one source, a number in each array for each of them.
 
-    `type` and `thread` are numbers given elsewhere; `large` are the bytes of those on the large object heap; the others
-    are as in `allocation_estimate`.
+    `type` and `thread` are numbers given elsewhere, `running` is which async methods ran, -1 for none; `large` are the
+    bytes of those on the large object heap; the others are as in `allocation_estimate`.
     """
 
     time: Ints
     stack: Ints
+    running: Ints
     type: Ints
     thread: Ints
     kind: Ints
@@ -126,7 +127,13 @@ class AllocationSums:
             "seen": held.seen,
             "samples": np.ones(len(held), dtype=np.int64),
         }
-        keys = {"stack": held.stack, "type": held.type, "thread": held.thread, "kind": held.kind}
+        keys = {
+            "stack": held.stack,
+            "running": held.running,
+            "type": held.type,
+            "thread": held.thread,
+            "kind": held.kind,
+        }
         one = GroupedAllocations(keys, values, held.time)
         at = one.by(stretch=held.time // self._stretch)
         for place, row in zip(at.keys["stretch"].tolist(), zip(*_lists(at), strict=True), strict=True):

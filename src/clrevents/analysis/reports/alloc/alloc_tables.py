@@ -269,10 +269,14 @@ class AllocationTables:
     @cached_property
     def _stacked(self) -> tuple[dict[str, Column], Ints]:
         """The columns of each stack of methods, and the stack of each sum."""
-        distinct, of = np.unique(self.sums.keys["stack"], return_inverse=True)
+        # One number for a stack and what ran, -1 for nothing.
+        stack, running = self.sums.keys["stack"], self.sums.keys["running"] + 1
+        most = int(running.max(initial=0)) + 1
+        keys, of = np.unique(stack * most + running, return_inverse=True)
+        distinct, running = keys // most, keys % most - 1
         first = np.full(len(distinct), FOREVER, dtype=np.int64)
         np.minimum.at(first, of, self.sums.first)
-        merged = folded(merged_stacks(self._context.methods, self._context.resolved(distinct, first)))
+        merged = folded(merged_stacks(self._context.methods, self._context.resolved(distinct, first, running)))
         if self._shape:
             merged = used(self._shape.apply(merged)[0])
         ids = np.zeros(len(merged.offsets) - 1, dtype=np.int64)

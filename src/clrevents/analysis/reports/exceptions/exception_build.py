@@ -250,8 +250,10 @@ def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bo
     managed = signed(thrown, "ExceptionEIP") == 0
     # The address is that of the code that threw; since .NET 9, where managed code looks for handlers, there is none.
     rethrows_by = ("handlers" if managed[detailed].all() else "events") if detailed.any() else None
-    names = ThrowerNames(context, stacks, raw, my_code)
-    of = stacks.of[begins[THROWN] : begins[THROWN + 1]].tolist()
+    moments = signed(thrown, "time_ns")
+    running = context.running(moments, thrown.numbers("thread_id"))
+    shown = stacks if running is None else context.resolved(signed(thrown, "stack_id"), moments, running)
+    names, of = ThrowerNames(context, shown, raw, my_code), shown.of[begins[THROWN] : begins[THROWN + 1]].tolist()
     throwers = [names.thrower(stack, here) for stack, here in zip(of, managed.tolist(), strict=True)]
     # Programs that were compiled ahead of time write no stacks with exceptions.
     bare = np.flatnonzero(~managed & np.array([thrower.name is None for thrower in throwers], dtype=np.bool_))

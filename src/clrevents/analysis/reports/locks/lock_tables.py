@@ -74,6 +74,7 @@ class LockTables:
             context,
             np.concatenate((self.stacks, runs.stack_id)),
             np.concatenate((starts, runs.first)),
+            np.concatenate((spans.thread, runs.thread)),
             raw,
             my_code,
         )

@@ -178,7 +178,8 @@ class Conclusion:
 
     def _stack(self, wait: KnownWait) -> tuple[str, ...]:
         stacks, times = np.array([wait.stack_id], dtype=np.int64), np.array([wait.place], dtype=np.int64)
-        return BlockingMethods(self._context, stacks, times, self._raw).names(0)
+        threads = np.array([wait.thread], dtype=np.uint64)
+        return BlockingMethods(self._context, stacks, times, threads, self._raw).names(0)
 
 
 def metrics_of_blocking(context: Context, blocked: BlockedWorkers, hidden: bool, some: bool) -> dict[str, Any]:

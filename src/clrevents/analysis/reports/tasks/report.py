@@ -213,10 +213,11 @@ class TasksCollector(Collector[TasksReport]):
             return None
         events = self._thrown.all((_THROWN,), context.nothing)[_THROWN]
         times, stacks = events.numbers("time_ns"), events.numbers("stack_id").astype(np.int64)
-        names = BlockingMethods(context, stacks, times, raw=False)
+        threads = events.numbers("thread_id").astype(np.uint64)
+        names = BlockingMethods(context, stacks, times, threads, raw=False)
         awaited = [any(name.startswith(_AWAITER) for name in names.names(place)) for place in range(len(events))]
         types = [type or "" for type in events.cells("ExceptionType")]
-        return Thrown(times, events.numbers("thread_id").astype(np.uint64), types, np.array(awaited, dtype=np.bool_))
+        return Thrown(times, threads, types, np.array(awaited, dtype=np.bool_))
 
 
 def _before(chunk: ReportChunk, place: int) -> ReportChunk:

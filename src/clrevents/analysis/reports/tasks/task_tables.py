@@ -203,6 +203,7 @@ class TaskTables:
             context,
             np.concatenate((self.stacks, wait_stacks)),
             np.concatenate((self._created, waits.start_ns)),
+            np.concatenate((picked(events.thread, work.created), waits.thread)),
             raw,
             my_code,
         )

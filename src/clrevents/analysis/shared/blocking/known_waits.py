@@ -145,6 +145,7 @@ class WaitFinder:
             context,
             np.concatenate((*stacks, runs.stack_id, away.stack_id)),
             np.concatenate((*moments, runs.first, away.start)),
+            np.concatenate((*(spans.thread for spans in sides), runs.thread, away.thread.astype(np.uint64))),
             *(raw, my_code),
         )
         states = self._names.states()

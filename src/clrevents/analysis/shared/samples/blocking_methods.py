@@ -6,7 +6,7 @@ Knows stacks and names; no events and no times of waits.
 from __future__ import annotations
 
 import itertools
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,13 +38,22 @@ TRACING: Final = ("System.Diagnostics.Tracing.", "System.Threading.Tasks.TplEven
 
 
 class BlockingMethods:
-    """Names for many stacks at once, each as of one moment. They are asked for by place.
+    """Names for many stacks at once, each as of one moment on one thread. They are asked for by place.
 
     With `my_code` the blocking method is the first one of the program, if there is one.
     """
 
-    def __init__(self, context: Context, stack_ids: Ints, times: Ints, raw: bool, my_code: bool = False) -> None:
-        self._merged: MergedStacks = merged_stacks(context.methods, context.resolved(stack_ids, times))
+    def __init__(
+        self,
+        context: Context,
+        stack_ids: Ints,
+        times: Ints,
+        threads: NDArray[Any],
+        raw: bool,
+        my_code: bool = False,
+    ) -> None:
+        found = context.resolved(stack_ids, times, context.running(times, threads))
+        self._merged: MergedStacks = merged_stacks(context.methods, found)
         self._raw = raw
         frames = self._merged.frames
         self._artefact = artefact_frames(frames)

@@ -675,7 +675,9 @@ def name_samples(
     processes = rows.process if apart else None
     arrays, ids = stacks.arrays, rows.stack_id
     if awaits is not None and not artefacts:
-        arrays, ids = awaits.joined(methods, arrays, ids, rows.time, rows.thread, processes)
+        arrays, ids = awaits.joined(
+            methods, arrays, ids, rows.time, awaits.running(rows.time, rows.thread, processes), processes
+        )
     merged = merged_stacks(methods, resolve_stacks(methods, arrays, ids, rows.time, processes))
     timed, weight = weighed.gap is not None, weighed.weight
     state = None if not timed or rows.field is None else sampled_states(merged, rows.field, running_told)
