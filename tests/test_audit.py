@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pytest
 
+from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.events import WaitHandleWaitSource, WaitHandleWaitStart_V0, WaitHandleWaitStop_V0
 from clrevents.testing.builder import TraceBuilder
@@ -53,6 +54,29 @@ def wrong(audit: ModuleType, data: bytes, truncations: int) -> list[str]:
 @pytest.mark.parametrize("name", ["net8-sample", "net10-garbage"])
 def test_harmed_fixtures(audit: ModuleType, name: str) -> None:
     assert wrong(audit, unpacked(ROOT / "fixtures" / f"{name}.nettrace.gz"), 2) == []
+
+
+def test_a_quotient_is_as_good_as_its_parts(audit: ModuleType) -> None:
+    """Where Main was first seen by a sample, or the runtime's start is not there; where a collection does not tell what
+    was allocated before it. What a quotient consists of is in the list of the audit."""
+    units = {
+        (name, metric.name)
+        for name in report_names()
+        for metric in find_report(name).metrics
+        if metric.unit == "ratio" or "/s" in metric.unit or "per " in metric.unit
+    }
+    assert units == audit.PARTS.keys()
+    found = {}
+    for path in sorted((ROOT / "fixtures").glob("*.nettrace.gz")):
+        with opened(unpacked(path)) as trace:
+            answers = trace.reports("gc", "startup")
+        assert [str(wrong) for wrong in audit.overstated(answers)] == [], path.name
+        found[path.name.partition(".")[0]] = answers
+    rate = found["net10-servergc"]["gc"].metrics["allocation_rate"]
+    assert (rate.value, rate.low, rate.high) == (653_305_174, 653_305_174, None)
+    with opened(unpacked(SHARED / "traces/own/net10-web.nettrace.gz")) as trace:
+        web = trace.report("startup").metrics
+    assert (web["events_to_main"].value, web["events_to_main"].high, web["events_per_second"].value) == (51, 51, None)
 
 
 @pytest.mark.full

@@ -28,6 +28,7 @@ from typing import Any, Final, NamedTuple
 
 import clrevents
 from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.rewrite import cut
 from clrevents.trace import passes_of
 
@@ -54,6 +55,15 @@ OF_RECORDING: Final = {
 }
 """What says of a recording what it has, or what it does not tell: of one with fewer kinds of events, it differs.
 Without events of the host, requests of servers are those of Kestrel, which last differently long."""
+PARTS: Final = {
+    ("gc", "paused"): ("pause_total",),
+    ("gc", "large_share"): ("heap_peak",),
+    ("gc", "pinned_share"): ("heap_peak",),
+    ("gc", "allocation_rate"): (),
+    ("startup", "events_per_second"): ("events_to_main", "runtime_to_main"),
+}
+"""What each quotient is made of: it is as good as the worst of them. The rate leaves out what was allocated before the
+first collection, which the total has: it is held to the table of collections."""
 ALWAYS: Final = "Microsoft-DotNETCore-EventPipe"
 """A provider whose events are in every recording: they say which process it is, and when tracing stopped."""
 COARSE_NS: Final = 5_000_000
@@ -71,7 +81,8 @@ class Harmed(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """A number that the harmed trace states wrongly; `wrong` is `exact`, `low`, `high` or `fact`."""
+    """A number that the harmed trace states wrongly; `wrong` is `exact`, `low`, `high`, `fact`, or `part` where a
+    quotient is stated better than its parts."""
 
     wrong: str
     report: str
@@ -184,11 +195,11 @@ def answers(data: bytes) -> dict[str, Answer[Any]]:
 def violations(whole: dict[str, Answer[Any]], less: dict[str, Answer[Any]], kind: str = "") -> Iterator[Violation]:
     """What the harmed trace states wrongly, by what the whole says exactly. A fact may have a note that it counts
     what was recorded."""
+    yield from overstated(less)
     for report, answer in less.items():
         for name, metric in answer.metrics.items():
             true = whole[report].metrics[name]
-            exact = true.low is None and true.high is None
-            if metric.value is None or true.value is None or not exact:
+            if metric.value is None or true.value is None or not exact(true):
                 continue
             if kind == "not recorded" and (report, name) in OF_RECORDING:
                 continue
@@ -196,7 +207,7 @@ def violations(whole: dict[str, Answer[Any]], less: dict[str, Answer[Any]], kind
             coarse = kind == "not recorded" and metric.evidence == "sample" and metric.unit == "ns"
             if coarse and abs(metric.value - true.value) < max(COARSE_NS, true.value / 10):
                 continue
-            if metric.low is None and metric.high is None:
+            if exact(metric):
                 if off(metric.value, true.value):
                     yield Violation("exact", report, name, metric.value, true.value, answer.coverage)
             elif metric.low is not None and metric.low > true.value * (1 + TOLERANCE):
@@ -210,6 +221,27 @@ def violations(whole: dict[str, Answer[Any]], less: dict[str, Answer[Any]], kind
             truth = facts[name]
             if number(value) and number(truth) and off(value, truth):
                 yield Violation("fact", report, name, value, truth, answer.coverage)
+
+
+def overstated(answers: dict[str, Answer[Any]]) -> Iterator[Violation]:
+    """Quotients that are stated where a part is unknown, or exactly where one is not."""
+    for (report, name), names in PARTS.items():
+        if report not in answers or (quotient := answers[report].metrics[name]).value is None:
+            continue
+        parts = [answers[report].metrics[part] for part in names]
+        good = all(exact(part) for part in parts)
+        if name == "allocation_rate":
+            begun = [row for row in answers[report].table("collections") if not row.clipped]
+            good = all(row.allocated_bytes is not None and row.kind != "background" for row in begun[1:])
+        if any(part.value is None for part in parts) or (exact(quotient) and not good):
+            yield Violation(
+                "part", report, name, quotient.value, [str(part) for part in parts], answers[report].coverage
+            )
+
+
+def exact(metric: Metric) -> bool:
+    """Whether it is known, and no bound."""
+    return metric.value is not None and metric.low is None and metric.high is None
 
 
 def number(value: Any) -> bool:
@@ -258,7 +290,7 @@ def main(arguments: list[str]) -> int:
             print(path.name, {kind: dict(counts) for kind, counts in by_kind.items()}, flush=True)
     for key, count in sorted(by_name.items(), key=lambda pair: (pair[0][0], pair[0][1], -pair[1])):
         print(f"{count:6} {' '.join(key)}")
-    return int(any(counts[wrong] for counts in by_kind.values() for wrong in ("exact", "low", "high")))
+    return int(any(counts[wrong] for counts in by_kind.values() for wrong in ("exact", "low", "high", "part")))
 
 
 if __name__ == "__main__":

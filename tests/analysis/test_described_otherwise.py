@@ -37,7 +37,7 @@ def test_an_event_with_other_types_is_not_recorded_and_both_reports_and_check_sa
     trace.described(RUNTIME, "GCStart", COUNT_AS_TEXT, id=1)
     with opened(trace) as found:
         gc, locks = found.report("gc"), found.report("locks")
-        problems = [(problem.kind, problem.severity) for problem in found.check().problems]
+        checked = found.check()
         (event,) = found.events("GCStart")
     assert gc.coverage == "none"
     assert (gc.metrics["count"].value, gc.metrics["count"].reason) == (None, "not recorded")
@@ -49,7 +49,9 @@ def test_an_event_with_other_types_is_not_recorded_and_both_reports_and_check_sa
     # Who does not ask for it does not mention it, and what the trace says of it stays readable.
     assert "unfit-events" not in notes(locks)
     assert event.payload["Count"] == "first"
-    assert problems == [("schema-drift", "note")]
+    assert [(problem.kind, problem.severity) for problem in checked.problems] == [("schema-drift", "note")]
+    trusted = "2 events; complete: nothing lost, nothing damaged"
+    assert checked.verdict == f"{trusted}; 1 known event is described differently"
 
 
 def test_an_event_described_twice_counts_where_it_fits_and_is_a_lower_bound() -> None:

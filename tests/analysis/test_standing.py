@@ -50,3 +50,12 @@ def test_who_never_moved(builder: TraceBuilder, expected: list[tuple[int, str, s
     assert report.metrics["standing"].value == len(expected)
     (finding,) = trace.doctor("lock.standing")
     assert finding.state == ("found" if found else "clear")
+
+
+def test_samples_of_an_unknown_runtime_that_never_run_do_not_show_who_stands() -> None:
+    """Of a recording that was killed, or attached to a program that only waits: nothing says that it is an old one."""
+    report = traced(recorded(LOCKED, seconds=11)).report("top")
+    (note,) = (note for note in report.notes if note.id == "running-unknown")
+    text = "samples of this runtime do not show whether a thread ran managed code"
+    assert note.message == f"{text}: this time is unknown, and waits are lower bounds"
+    assert (report.metrics["standing"].value, report.metrics["standing"].reason) == (None, text)

@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 
 import clrevents
-from project_files import FIXTURES
+from project_files import FIXTURES, SHARED
 
 Run: TypeAlias = Callable[..., Result]
 GARBAGE, CONVOY = (FIXTURES / f"net10-{name}.nettrace.gz" for name in ("garbage", "convoy"))
@@ -54,6 +54,14 @@ def test_paths_are_a_tree(run: Run) -> None:
     rows = [line for line in result.stdout.splitlines() if "ms/s" in line]
     assert any(line.startswith("System.Threading.Thread.Sleep ") for line in rows)
     assert any(line.startswith("  ") for line in rows)
+
+
+@pytest.mark.shared
+def test_what_a_snapshot_holds_is_divided_by_nothing(run: Run) -> None:
+    old, new = (SHARED / "heap" / "leaks" / f"net10-cache-1.{number}.nettrace.gz" for number in (1, 2))
+    lines = run("heap", new, "--against", old).stdout.splitlines()
+    assert lines[3].split() == ["amounts", "not", "divided"]
+    assert json.loads(run("heap", new, "--against", old, "--json").stdout)["per"] == "none"
 
 
 def test_csv_has_a_line_for_each_row(run: Run) -> None:

@@ -292,6 +292,7 @@ def test_standard_input(run: Run, sample: Path, tmp_path: Path) -> None:
         (["FILE", "FILE", "-o", "x.jsonl"], "is a file, which takes one FILE;"),
         (["FILE", "GCStart", "-o", "x.csv", "--format", "arrow"], "does not have a suffix of --format arrow"),
         (["FILE", "-o", "-"], "export writes files"),
+        (["FILE", "-o", "x.nettrace.gz"], "export writes no traces; `clrevents cut` and `clrevents redact` write"),
         (["FILE", "GCStort", "-o", "out"], "no event 'GCStort'; did you mean GCStart"),
         (["FILE", "GCStort", "-o", "x.csv"], "no event 'GCStort'"),
         (["FILE", "Nothing*", "-o", "x.csv"], "no event of this trace matches 'Nothing*'"),

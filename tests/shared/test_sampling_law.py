@@ -116,6 +116,7 @@ def test_before_net_5_nobody_knows_what_ran_and_the_time_on_the_clock_is_right()
     reason = "samples of this runtime do not show whether a thread ran managed code"
     assert {(metric.value, metric.reason) for metric in running.metrics.values()} == {(None, reason)}
     assert {row.running_ns for row in top.methods} == {None}
+    assert (top.metrics["standing"].value, top.metrics["standing"].reason) == (None, reason)
     (burn,) = [row for row in top.methods if row.name == "Scenarios.Burn(int)"]
     assert 5_800_000_000 < (burn.inclusive_ns or 0) < 5_970_000_000
     for name in ("running_total", "native_total", "gc_suspended_total"):

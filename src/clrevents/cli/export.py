@@ -204,7 +204,10 @@ def _single(out: str) -> str | None:
     if out.endswith(("/", os.sep)) or os.path.isdir(out):
         return None
     from clrevents.export.file_formats import file_format, near_suffix
+    from clrevents.fleet.trace_paths import ENDINGS
 
+    if out.lower().endswith(ENDINGS):
+        raise click.UsageError(f"export writes no traces; `clrevents cut` and `clrevents redact` write {out}")
     near = near_suffix(out, "table", "timeline", "heap")
     if near is None or out.lower().endswith(near) or file_format(out, "timeline"):
         return file_format(out, "table")

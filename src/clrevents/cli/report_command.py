@@ -394,7 +394,8 @@ def _text(
             _rows(out, head, columns, found, draw, raw)
         if len(head) < len(rows):
             out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
-    others = [f"{t.name} ({len(found.table(t.name)):,})" for t in found.tables() if t.name not in shown]
+    sizes = {t.name: len(found.table(t.name)) for t in found.tables() if t.name not in shown}
+    others = [f"{name} ({count:,})" for name, count in sizes.items() if count]
     if others and not alone:
         out.line()
         out.text(f"other tables, for --table: {', '.join(others)}", 2)

@@ -19,8 +19,8 @@ from typing import Any, BinaryIO, Final, TypeVar
 from clrevents import Trace
 from clrevents import open as open_trace
 from clrevents._util.value_classes import frozen
+from clrevents.fleet.trace_paths import ENDINGS
 
-_SUFFIXES: Final = (".nettrace", ".netperf", ".nettrace.gz", ".netperf.gz")
 _FOLDER: Final = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE: Final = sum(getattr(os, f"O_{flag}", 0) for flag in ("NOFOLLOW", "NONBLOCK", "NOCTTY", "BINARY"))
 """A pipe would be waited for."""
@@ -60,7 +60,7 @@ class Roots:
         found: dict[str, int] = {}
         for root in self.folders:
             for name, held in _files(root):
-                if name.endswith(_SUFFIXES) and stat.S_ISREG(held.st_mode):
+                if name.endswith(ENDINGS) and stat.S_ISREG(held.st_mode):
                     found.setdefault(Path(name).as_posix(), held.st_size)
         return sorted(found.items())
 

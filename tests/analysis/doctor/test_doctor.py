@@ -59,6 +59,15 @@ def test_a_starved_pool_is_found_with_who_blocks_it() -> None:
     ]
 
 
+def test_the_longest_of_a_trace_without_its_end_is_said_to_be_a_bound() -> None:
+    data = unpacked(fixture_file("net10-convoy"))
+    with opened(data[: len(data) // 2]) as trace:
+        (one,) = trace.doctor("lock.waited")
+    assert "for 988 ms together, one for at least 300 ms, as far" in one.title
+    (whole,) = diagnosis("net10-convoy", "lock.waited")
+    assert "for 988 ms together, 300 ms at most" in whole.title
+
+
 def test_a_convoy_is_found_with_who_holds_the_lock() -> None:
     found = diagnosis("net10-convoy")
     assert short(found) == [("lock.convoy", 988_004_211, "Scenarios.Convoy.lambda_1()")]

@@ -35,6 +35,19 @@ def test_two_sides_of_one_connection_are_tied() -> None:
     }
 
 
+def test_a_request_that_cannot_be_laid_out_is_said_to_be_none() -> None:
+    web = Web()
+    web.whole("/items/1", 5, "A")
+    web.client("/items/2")
+    for number, why in ((3, "there is no request 3; they are 0 to 2"), (-1, "there is no request -1; they are 0 to 2")):
+        report = web.asked(request=number)
+        assert [note.message for note in report.notes if note.id == "no-request"] == [why]
+        assert len(report.waterfall) == 0
+    (note,) = (note for note in web.asked(request=2).notes if note.id == "no-request")
+    assert note.message == "request 2 has no stop event and so no waterfall"
+    assert not [note for note in web.asked(request=1).notes if note.id == "no-request"]
+
+
 def test_connections_that_carried_other_numbers_are_not_tied() -> None:
     web = Web()
     web.whole("/a", 1, "A")

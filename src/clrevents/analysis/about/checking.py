@@ -176,7 +176,7 @@ def check(trace: Trace) -> CheckResult:
         "unknown": unknown,
         **{severity: stream.problems.severities[severity] for severity in _SEVERITIES},
     }
-    clauses = [f"{counted(events, 'event')}; {trust}", *_remarks(unknown, counts["broken-event-source"])]
+    clauses = [f"{counted(events, 'event')}; {trust}", *_remarks(unknown, counts)]
     facts = CheckFacts(
         verdict="; ".join(clauses), ok=trust.ok, complete=trust.complete, losses_visible=trust.losses_visible
     )
@@ -191,9 +191,11 @@ def check(trace: Trace) -> CheckResult:
     )
 
 
-def _remarks(unknown: int, broken: int) -> Iterator[str]:
+def _remarks(unknown: int, problems: Mapping[str, int]) -> Iterator[str]:
     """What says nothing of whether the trace is intact."""
-    if broken:
+    if drifted := problems.get("schema-drift"):
+        yield counted(drifted, "known event is described differently", "known events are described differently")
+    if broken := problems.get("broken-event-source"):
         yield counted(broken, "event source could not be recorded", "event sources could not be recorded")
     if unknown:
         yield counted(unknown, "event has no layout and stays raw", "events have no layout and stay raw")

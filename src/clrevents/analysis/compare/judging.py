@@ -115,6 +115,8 @@ def compared(
             # Who asks for rows sees them though nothing moved; then they must be the surer.
             level = _LEVELS["rows" if family.report in moved else "methods"]
             rows += judge(pairings, chosen, level)
+    if not any(change.adds for change in (*verdicts, *rows)):
+        chosen = "none"
     return Comparison(*sides, chosen, _warnings(*sides), tuple(verdicts), tuple(rows))
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.doctor.verdicts import Cited
 from clrevents.analysis.framework.model.answer import Answer
@@ -67,6 +68,11 @@ class Case:
     def value(self, name: str) -> Any:
         """The value of a metric; None if it is unknown."""
         return self.metric(name).value
+
+    def longest(self, name: str) -> str:
+        """The value of a maximum in words: others may be longer where it is a lower bound."""
+        text = duration_text(self.value(name))
+        return f"one for at least {text}" if self.bounded(name) else f"{text} at most"
 
     def rows(self, report: str, table: str) -> ReportTable[Any]:
         """A table of a report."""

@@ -11,6 +11,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Cited, Clear, Unknown, Verdict
+from clrevents.analysis.framework.vocabulary.answer_values import metric_text
 from clrevents.analysis.gathering.merged import is_own_name
 
 _MINUTE: Final = 60 * 10**9
@@ -96,10 +97,8 @@ def _long_pause(case: Case, limit: float) -> Verdict:
     worst = max(rows, key=lambda row: pauses[row]) if rows else None
     reasons, generations = _column(case, "reason"), _column(case, "generation")
     which = "" if worst is None else f", of generation {generations[worst]} for {reasons[worst]}"
-    title = (
-        f"{counted(len(rows), 'pause')} of at least {duration_text(limit)}, the longest {duration_text(longest.value)}"
-    )
-    title += which
+    most = metric_text(case.metric("gc.pause_max"))
+    title = f"{counted(len(rows), 'pause')} of at least {duration_text(limit)}, the longest {most}{which}"
     total = _pauses(case, rows)
     return Ailment(
         title,

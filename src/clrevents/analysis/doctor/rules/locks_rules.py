@@ -77,9 +77,8 @@ def _waited(case: Case, limit: float) -> Verdict:
     if isinstance(_convoy(case, _CROWD), Ailment):
         told += int(case.rows("locks", "convoys").numbers("waited_ns").sum())
     rest = max(int(total.value) - told, 0)
-    title = (
-        f"threads waited for locks for {duration_text(total.value)} together, {duration_text(longest.value)} at most"
-    )
+    most = case.longest("locks.waited_max")
+    title = f"threads waited for locks for {duration_text(total.value)} together, {most}"
     # What several wait for once, such as something that is made at the start, is no habit.
     often = case.share(rest) >= limit and rest >= 50_000_000 and _episodes(case) >= 3
     if not often and (rest < _LONG or longest.value < _LONG):

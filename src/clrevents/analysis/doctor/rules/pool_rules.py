@@ -27,7 +27,7 @@ def _starved(case: Case, limit: float) -> Verdict:
 
 
 def _queue(case: Case, limit: float) -> Verdict:
-    items, longest = case.cited("pool.items"), case.cited("pool.latency_max")
+    items = case.cited("pool.items")
     source = case.answers["pool"].facts.latency_source
     sources = case.rows("pool", "latencies").column("source").tolist()
     row = sources.index(source) if source in sources else None
@@ -51,7 +51,7 @@ def _queue(case: Case, limit: float) -> Verdict:
     latencies = queued.numbers("latency_ns")
     worst = max(waited, key=lambda r: latencies[r])
     begin, end = (queued.column(n).tolist()[worst] for n in ("enqueued_ns", "dequeued_ns"))
-    title += f", {duration_text(longest.value)} at most"
+    title += f", {case.longest('pool.latency_max')}"
     blockers = case.rows("pool", "blockers")
     waits = blockers.numbers("waited_ns")
     culprit = case.answers["pool"].facts.culprit

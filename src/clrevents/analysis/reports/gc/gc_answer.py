@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
@@ -103,11 +103,11 @@ class WindowedCollections:
         until = np.maximum(since, self.context.known_ns)
         return int((until - since)[0]), int(self.context.window.overlap(since, until)[0])
 
-    def stopping(self) -> int:
-        """How long threads took to stop within the window."""
-        starts, ends = self.suspensions.column("start_ns"), self.suspensions.column("stopped_ns")
+    def within(self, window: TimeWindow, until: str) -> int:
+        """How much of suspensions lies in a window, from their starts until this."""
+        starts, ends = self.suspensions.column("start_ns"), self.suspensions.column(until)
         known = starts.known & ends.known
-        return int(self.context.window.overlap(starts.values[known], ends.values[known]).sum())
+        return int(window.overlap(starts.values[known], ends.values[known]).sum())
 
 
 def totals(listed: WindowedCollections) -> list[dict[str, Any]]:
@@ -165,7 +165,7 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
         "paused": share(total, length) if pauses_known else None,
         "pause_max": max([*pauses[-1:], *filter(None, [open_pause])], default=None),
         **{name: nearest_rank(pauses, percent) for name, percent in _PERCENTILES.items()},
-        "suspend_total": listed.stopping(),
+        "suspend_total": listed.within(context.window, "stopped_ns"),
         "heap_peak": max((size for size in sizes if size is not None), default=None),
         "promoted_total": _sum(promoted, rows),
         "allocated_total": _sum(allocated, rows),
@@ -271,12 +271,21 @@ def notes(listed: WindowedCollections) -> list[Note]:
     return found
 
 
-def _rate(listed: WindowedCollections, rows: Sequence[int]) -> int | None:
-    """Bytes per second, over those collections of which both are known."""
-    amounts, rates = listed.values("allocated_bytes"), listed.values("allocation_rate")
-    known = [(amounts[row], amounts[row] / rates[row]) for row in rows if rates[row]]
-    seconds = sum(took for _, took in known)
-    return round(sum(amount for amount, _ in known) / seconds) if seconds else None
+def _rate(listed: WindowedCollections, rows: Sequence[int]) -> int | Metric | None:
+    """Bytes per second of the time between pauses; at least so many in all of it, if a collection does not tell."""
+    amounts, rates, starts = (listed.values(name) for name in ("allocated_bytes", "allocation_rate", "start_ns"))
+    seconds = {row: amounts[row] / rates[row] for row in rows if rates[row]}
+    if not seconds:
+        return None
+    took = sum(seconds.values())
+    untold = len(seconds) + (rows[0] not in seconds) < len(rows) or "background" in listed.values("kind")
+    if untold:
+        moments = {row: starts[row] for row in rows if starts[row] is not None}
+        first = min(at - round(seconds.get(row, 0) * 1e9) for row, at in moments.items())
+        window = TimeWindow(first, max(moments.values()))
+        took = (window.high - window.low - listed.within(window, "end_ns")) / 1e9
+    rate = round(sum(amounts[row] for row in seconds) / took) if took > 0 else None
+    return listed.context.metric("allocation_rate", rate, least=True) if untold else rate
 
 
 def _shares(parts: ReportTable[Any]) -> dict[str, float | None]:

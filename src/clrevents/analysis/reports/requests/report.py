@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -259,6 +259,7 @@ class RequestsCollector(Collector[RequestsReport]):
                 *_notes(requests, self._forest.left_out, tied),
                 *_command_notes(commands, orphans),
                 *_limits(insides, tables.lines_left_out),
+                *_not_laid_out(requests, self._asked.request),
             ],
             seen=(_IDS,) if ids else (),
             routes=tables.routes(),
@@ -312,6 +313,18 @@ def _notes(requests: Sequence[KnownRequest], left_out: int, tied: int) -> list[N
         text = f"{counted(open_, 'request has', 'requests have')} no stop event and so no duration"
         notes.append(Note("never-stopped", "info", text, ("end_ns",), {"requests": open_}))
     return notes
+
+
+def _not_laid_out(requests: Sequence[KnownRequest], number: int | None) -> Iterator[Note]:
+    """Why there is no waterfall of the request that was asked for."""
+    if number is None:
+        return
+    if not 0 <= number < len(requests):
+        text = f"there is no request {number}" + (f"; they are 0 to {len(requests) - 1}" if requests else "")
+        yield Note("no-request", "warning", text, ("waterfall", "nearby"))
+    elif requests[number].end is None:
+        text = f"request {number} has no stop event and so no waterfall"
+        yield Note("no-request", "warning", text, ("waterfall", "nearby"))
 
 
 def _command_notes(commands: Sequence[KnownCommand], orphans: int) -> list[Note]:

@@ -161,7 +161,9 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
             if isinstance(count := found[name], int) and count:
                 metric = start.context.metric(name, count, least=least)
                 found[name] = metric if least else attrs.evolve(metric, high=count)
-    found["events_to_main"], found["events_per_second"] = _events(start)
+    events, found["events_per_second"] = _events(start)
+    exact = start.main is not None and start.main.exact
+    found["events_to_main"] = None if events is None else _most(start, "events_to_main", events, exact)
     return found
 
 
@@ -206,13 +208,14 @@ def _since(start: Start, name: str, *moments: str) -> Metric | None:
 
 
 def _events(start: Start) -> tuple[int | None, float | None]:
-    """How many of this report's events were recorded until Main, in the window; and in a second, in all."""
+    """How many of this report's events were recorded until Main, in the window; and by the second, in all, where both
+    moments are known."""
     if start.main is None:
         return None, None
     window = start.context.window
     times = np.concatenate([rows.numbers("time_ns") for rows in start.rows.values()])
     before = times[times < start.main_ns]
-    seconds = (start.main_ns - (start.started_ns or 0)) / 1e9
+    seconds = 0.0 if start.started_ns is None or not start.main.exact else (start.main_ns - start.started_ns) / 1e9
     return int(window.holds(before).sum()), len(before) / seconds if seconds > 0 else None
 
 

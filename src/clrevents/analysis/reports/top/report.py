@@ -151,7 +151,7 @@ class TopCollector(SampleCollector[TopReport]):
         """Make the answer of all samples."""
         still = found.context.summed(StandingThread, standing(found.samples))
         number: int | Metric | None = len(still) if found.samples.state is not None else None
-        if found.unknown == UNTOLD:
+        if not found.samples.running_told:
             number = Metric(None, "count", evidence="sample", reason=UNTOLD)
         made: TopReport = found.context.answer(
             TopReport,
