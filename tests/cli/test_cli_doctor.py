@@ -27,7 +27,7 @@ def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:
     done = run("doctor", CONVOY)
     lines = done.stdout.splitlines()
     assert lines[:6] == [
-        "1 finding; 28 rules found nothing, 9 cannot tell",
+        "1 finding; 28 rules found nothing, 14 cannot tell",
         "",
         "1. lock.convoy (988 ms): 4 threads waited for one lock in turn, for 988 ms together in 338 ms",
         "   culprit: Scenarios.Convoy.lambda_1()",
@@ -36,7 +36,8 @@ def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:
     ]
     assert lines[6:] == [
         "",
-        "cannot tell: cpu.* (2), db.* (2), exceptions.* (2), http.* (2), pool.queue; --rule NAME says why",
+        "cannot tell: cpu.* (5), db.* (2), exceptions.* (2), http.* (2), memory.limited, pool.queue, trace.sampler; "
+        "--rule NAME says why",
     ]
     why = run("doctor", CONVOY, "--rule", "exceptions.*").stdout
     assert why.count("cannot tell: not in the trace: exceptions (none, or not recorded)") == 2
@@ -92,7 +93,7 @@ def test_what_does_not_go_together_is_said(run: Run, options: list[str]) -> None
 def test_markdown_is_for_a_pull_request(run: Run) -> None:
     lines = run("doctor", CONVOY, "--format", "md").stdout.splitlines()
     assert lines[:3] == [
-        "**1 finding; 28 rules found nothing, 9 cannot tell**",
+        "**1 finding; 28 rules found nothing, 14 cannot tell**",
         "",
         "| rule | impact | finding | culprit |",
     ]

@@ -156,3 +156,17 @@ def test_the_header_is_judged() -> None:
     data = TraceBuilder(sync_qpc=12, frequency=10**7, process_id=99).raw("Mine", 5).build()
     assert b"".join(Weave(judged, lambda: None).feed(memoryview(data))) == data
     assert told == [StreamClock(12, 10**7, 99)]
+
+
+def test_marks_without_counts_change_no_answer() -> None:
+    """A trace that is not counted answers as one without any marks, and the bytes are the same without ours."""
+    at = BEGAN
+    marked = woven(SAMPLE, [], [own_event(at, THREAD_NAME, 7, "Worker"), own_event(at, PROCESS, 10**6, 10**6, 1, 0)])
+    assert len(marked) > len(SAMPLE)
+    for report in ("threads", "top", "callers"):
+        answers = []
+        for data in (SAMPLE, marked):
+            with clrevents.open(data) as trace:
+                answers.append(trace.report(report).to_dict())
+                del answers[-1]["question"]
+        assert answers[0] == answers[1]

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 import clrevents
+from clrevents.analysis.compare.compare import measure
+from clrevents.analysis.compare.families import PROCESSOR
 from clrevents.analysis.shared.samples.hot import hottest
 from clrevents.analysis.shared.samples.samples import read_samples
+from clrevents.export.look import Look
+from clrevents.export.timeline.read_timeline import read_timeline
 from processor_counts import CAPTURES, COUNTS, PARTS, counted, readings, truth
 from project_files import ROOT
 from thread_tiles import tiles
@@ -79,7 +84,9 @@ def test_sums_over_methods_and_windows_are_exact(capture: str, traces: dict[str,
     assert whole is not None
     by_method = [row.processor_ns for row in trace.report("top").methods]
     by_module = [row.processor_ns for row in trace.report("top", by="module").methods]
-    assert sum(by_method) == sum(by_module) == whole.processor.sum() <= used(capture).total()
+    assert sum(by_method) == sum(by_module) == whole.processor.sum()
+    (unassigned,) = [note.numbers["unassigned_ns"] for note in trace.report("top").notes if note.id == "unassigned"]
+    assert sum(by_method) + unassigned == used(capture).total()
     halves = [trace.report("top", **part).methods for part in ({"end": "40%"}, {"start": "40%"})]
     assert sum(row.processor_ns for half in halves for row in half) == sum(by_method)
     per_thread = {
@@ -108,6 +115,40 @@ def test_the_doctor_knows_whose_fault_it_is(
         assert "its own threads wanted 4.2 times the processors" in found["cpu.contended"].title
     if limited == "found":
         assert found["cpu.limited"].title == "the limit of 0.400 processors stopped the program in 75 of 88 periods"
+
+
+def test_the_doctor_names_what_used_the_processor(traces: dict[str, clrevents.Trace]) -> None:
+    found = {row.rule: row for row in traces["net11-one"].doctor().findings}
+    assert {rule: found[rule].state for rule in ("cpu.hot", "cpu.spinning", "cpu.compiling", "trace.sampler")} == {
+        "cpu.hot": "found", "cpu.spinning": "clear", "cpu.compiling": "clear", "trace.sampler": "found",
+    }  # fmt: skip
+    assert found["cpu.hot"].title.endswith("clock_gettime(int, ref Ts) used 4.89 s of processor time, 60.4 % of all")
+    assert found["cpu.spinning"].title == "spinning took 230 ms of processor time, 2.84 % of all"
+    assert found["trace.sampler"].title == "the sampler held threads for 46.2 % of the time"
+
+
+def test_the_timeline_has_what_was_counted(traces: dict[str, clrevents.Trace]) -> None:
+    trace = traces["net11-limited"]
+    levels: dict[int | None, list[Any]] = {}
+    for track, item in read_timeline(trace, Look("limited", "test", True, False, None)).items():
+        # Counts say how much, not when.
+        assert track.name != "processors in use"
+        if track.name == "processor time":
+            levels.setdefault(track.thread_id, []).append(item)
+    for thread, processor in used("net11-limited").items():
+        if processor:
+            mine = levels[thread]
+            area = sum(one.value * (after.start_ns - one.start_ns) for one, after in pairwise(mine)) / 100
+            assert area == pytest.approx(processor, rel=1e-6)
+
+
+@pytest.mark.parametrize("report", [None, "top"])
+def test_processor_time_of_methods_is_compared(report: str | None, traces: dict[str, clrevents.Trace]) -> None:
+    trace = traces["net11-one"]
+    found = [row for row in measure(trace, report=report).rows if row.family == PROCESSOR]
+    assert sum(row.value for row in found) == sum(row.processor_ns for row in trace.report("top").methods)
+    # So each request has its part of it.
+    assert all(row.blocks is not None and row.blocks.sum() == pytest.approx(row.value) for row in found)
 
 
 def test_the_first_line_says_what_was_used(traces: dict[str, clrevents.Trace]) -> None:

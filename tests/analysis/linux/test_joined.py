@@ -30,6 +30,7 @@ from clrevents.schema.codes import TypeCode
 from clrevents.schema.own_marks import JOINED
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import EventRows, SameRun, passes_of
+from processor_counts import with_counts
 from project_files import SHARED, without_shared
 
 LINUX = SHARED / "linux"
@@ -465,3 +466,27 @@ def test_a_strange_mark_is_harmless(names: tuple[str, ...], value: int) -> None:
         for answer in trace.reports().values():
             expected = "joined" if len(names) > 1 and value >= 0 else "unfit-events"
             assert {note.id for note in answer.notes} & {"joined", "unfit-events"} == {expected}
+
+
+def test_counts_keep_their_sums_in_a_joined_trace(tmp_path: Path) -> None:
+    """They come with the runtime's half; the kernel says when each thread had a processor, so reports ask it."""
+    with half("states", "linux") as linux, half("states", "eventpipe") as plain:
+        thread, began = next(plain.events("ThreadSample")).thread_id, plain.info.sync_qpc
+        lines = [
+            {
+                "t0": began + 10**8 * n,
+                "t1": began + 10**8 * n,
+                "names": [[thread, "Main"]],
+                "threads": [[thread, n, 0, 1]],
+            }
+            for n in (1, 3, 7, 20)
+        ]
+        with clrevents.open(with_counts(plain, lines)) as counted:
+            join(linux, counted, tmp_path / "joined.nettrace")
+            before = counted.table("clrevents/ProcessorTime")
+            assert sum(before["ProcessorNs"]) == 20
+    with clrevents.open(tmp_path / "joined.nettrace") as joined:
+        after = joined.table("clrevents/ProcessorTime")
+        assert after["ProcessorNs"].tolist() == before["ProcessorNs"].tolist()
+        assert after["OSThreadID"].tolist() == before["OSThreadID"].tolist()
+        assert {row.processor_ns for row in joined.report("threads").threads} == {None}

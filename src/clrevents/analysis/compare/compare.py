@@ -27,7 +27,7 @@ from clrevents.analysis.compare.measuring import (
     start_counts,
     type_rows,
 )
-from clrevents.analysis.compare.stack_rows import method_rows, path_rows
+from clrevents.analysis.compare.stack_rows import method_rows, path_rows, processor_rows
 from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions, parameters_of
@@ -125,6 +125,8 @@ def _stack_rows(made: SampleCollector[Any], given: Any, blocks: TimeBlocks) -> I
         yield from path_rows(samples, blocks, made.paths(samples), given.method, unit, found.evidence)
     else:
         by: By = "module" if given.by == "module" else "method"
+        if by == "method":
+            yield from processor_rows(found.samples, blocks)
         yield from method_rows(found.samples, blocks, by, unit, found.evidence)
 
 

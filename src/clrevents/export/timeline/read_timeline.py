@@ -13,7 +13,7 @@ from clrevents.analysis import Answer, read_samples
 from clrevents.analysis.framework.run.catalogue import reports_of
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.export.look import Look
-from clrevents.export.timeline.report_items import SHOWN, counters, processors_in_use, sample_calls
+from clrevents.export.timeline.report_items import SHOWN, counters, processor_time, processors_in_use, sample_calls
 from clrevents.export.timeline.timeline_items import Arrows, Group, Placed, ThreadName
 from clrevents.trace import Trace
 
@@ -60,6 +60,7 @@ class Timeline:
     def items(self) -> Iterator[Placed]:
         """Everything except users' events. On each track, items are in order of time."""
         yield from sample_calls(self.samples, self.look)
+        yield from processor_time(self.samples)
         yield from self.happenings()
 
     def happenings(self) -> Iterator[Placed]:

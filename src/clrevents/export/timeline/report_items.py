@@ -331,9 +331,25 @@ def sample_calls(samples: Samples, look: Look) -> Iterator[Placed]:
             yield track, Stretch(call.start_ns, call.end_ns, names[call.frame])
 
 
+def processor_time(samples: Samples) -> Iterator[Placed]:
+    """How much of a processor each thread had, where the operating system counted it."""
+    if samples.counted is None:
+        return
+    rows = samples.counted.windows
+    process = samples.threads[0].process_id if samples.threads else None
+    share = 100 * rows.processor / np.maximum(rows.end - rows.start, 1)
+    for thread, of in rows.by_thread():
+        track = Track("counters", "processor time", process, thread, unit="%")
+        for start, level in zip(rows.start[of].tolist(), share[of].tolist(), strict=True):
+            yield track, Level(start, min(level, 100.0))
+        yield track, Level(int(rows.end[of[-1]]), 0.0)
+
+
 def processors_in_use(answer: Any) -> Iterator[Placed]:
     """How many threads had a processor, by the report `threads`; nothing unless the kernel recorded it."""
-    if answer.metrics["ready_total"].value is None:
+    ready = answer.metrics["ready_total"]
+    # Counts tell how much of each while, not when.
+    if ready.value is None or ready.evidence == "counted":
         return
     rows = answer.table("intervals")
     runs = np.flatnonzero(np.array(rows.column("state").tolist(), dtype=object) == "running")

@@ -1,12 +1,14 @@
-"""Rules about the processor: threads that want one and have none, and why."""
+"""Rules about the processor and a container's limits: who used it, who wanted it and had none, and why."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from clrevents._util.units import digits, duration_text, share_text
+from clrevents._util.units import digits, duration_text, share_text, size_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
@@ -16,6 +18,11 @@ from clrevents.schema.registry import OWN
 
 _OTHERS: Final = 0.2
 """Other programs are to blame if they used this part of the machine's processor time."""
+_COUNTED: Final = Need("what the operating system counted", ("ProcessorTime",), 0, provider=OWN)
+_LIMITS: Final = Need("what the operating system counted", ("ProcessLimits",), 0, provider=OWN)
+_LEAST_NS: Final = 500_000_000
+_SPINNING: Final = re.compile(r"\b(Thread\.SpinWait|SpinWait|SpinLock|LowLevelSpinWaiter|LowLevelLock)\b")
+"""Methods that wait by computing."""
 
 
 def _ready(case: Case, limit: float) -> Verdict:
@@ -70,6 +77,56 @@ def _limited(case: Case, limit: float) -> Verdict:
     return Ailment(title, int(limited.value), "count", (limited, periods), share)
 
 
+def _hot(case: Case, limit: float) -> Verdict:
+    rows = case.rows("top", "methods")
+    names = rows.column("name").tolist()
+    # In their order by processor time.
+    named = [row for row, name in enumerate(names) if not name.startswith("[") and not _SPINNING.search(name)]
+    if not named:
+        return Clear("no method was sampled")
+    return _spent(case, limit, f"{names[named[0]]} used", named[:1], culprit=names[named[0]])
+
+
+def _spinning(case: Case, limit: float) -> Verdict:
+    names = case.rows("top", "methods").column("name").tolist()
+    return _spent(case, limit, "spinning took", [row for row, name in enumerate(names) if _SPINNING.search(name)])
+
+
+def _compiling(case: Case, limit: float) -> Verdict:
+    names = case.rows("top", "methods").column("name").tolist()
+    roles = case.rows("threads", "threads").column("role").tolist()
+    foreground = [row for row, name in enumerate(names) if name == "[jit]"]
+    background = [row for row, role in enumerate(roles) if role == "tiering"]
+    return _spent(case, limit, "compilation took", foreground, background)
+
+
+def _spent(
+    case: Case, limit: float, what: str, methods: Sequence[int], threads: Sequence[int] = (), culprit: str | None = None
+) -> Verdict:
+    """Judged by the least that the estimates of these methods may be; threads are counted."""
+    total = case.cited("threads.processor_total")
+    low, used = (case.cells("top", "methods", f"processor_{bound}ns", methods) for bound in ("low_", ""))
+    counts = [case.cells("threads", "threads", "processor_ns", threads)] if threads else []
+    exact = sum(one.value for one in counts)
+    share = (used.value + exact) / total.value if total.value else 0.0
+    title = f"{what} {duration_text(used.value + exact)} of processor time, {share_text(share)} of all"
+    if low.value + exact < max(limit * total.value, _LEAST_NS):
+        return Clear(title, (used, *counts, total))
+    return Ailment(title, int(used.value + exact), "ns", (used, *counts, total), share, culprit)
+
+
+def _memory(case: Case, limit: float) -> Verdict:
+    peak = case.cited("threads.resident_peak")
+    if not _known(case, "memory_limit"):
+        return Clear("the process has no limit of memory", (peak,))
+    most = case.cited("threads.memory_limit")
+    share = peak.value / most.value
+    title = f"the process had {size_text(peak.value)} of memory at most, {share_text(share)} of its limit"
+    if share < limit:
+        return Clear(title, (peak, most))
+    return Ailment(title, int(peak.value), "bytes", (peak, most), share)
+
+
 RULES: Final = (
     Rule(
         "cpu.contended",
@@ -97,6 +154,61 @@ RULES: Final = (
         "threads {file} --facts",
         _limited,
         "counted",
-        need=Need("what the operating system counted", ("ProcessLimits",), 0, provider=OWN),
+        need=_LIMITS,
+    ),
+    Rule(
+        "cpu.hot",
+        "Does one method use much of the processor time?",
+        ("threads.processor_total",),
+        Threshold(0.3, "30 % of the processor time, and 500 ms", "our judgement"),
+        "What makes this method faster, or calls it less often, makes the program cheaper.",
+        "Look who calls it, and how often: clrevents callers.",
+        "this is the program's work, and it is done well.",
+        "top {file}",
+        _hot,
+        "counted",
+        also=("top",),
+        need=_COUNTED,
+    ),
+    Rule(
+        "cpu.spinning",
+        "Do threads wait by computing?",
+        ("threads.processor_total",),
+        Threshold(0.1, "10 % of the processor time, and 500 ms", "our judgement"),
+        "Threads that spin take the processor from the one that they wait for.",
+        "Wait with what blocks, hold locks for less long, or run fewer threads than processors.",
+        "the waits are short, and processors are free.",
+        "callers {file} '*Spin*'",
+        _spinning,
+        "counted",
+        also=("top",),
+        need=_COUNTED,
+    ),
+    Rule(
+        "cpu.compiling",
+        "Does compilation use much of the processor time?",
+        ("threads.processor_total",),
+        Threshold(0.2, "20 % of the processor time, and 500 ms", "our judgement"),
+        "Code is compiled twice or more often: quickly at first, and again in the background where it is hot.",
+        "Publish with ReadyToRun; in programs that end soon, try DOTNET_TieredPGO=0.",
+        "the recording has little but the start.",
+        "jit {file}",
+        _compiling,
+        "counted",
+        also=("top",),
+        need=_COUNTED,
+    ),
+    Rule(
+        "memory.limited",
+        "Does the process come near its limit of memory?",
+        ("threads.resident_peak",),
+        Threshold(0.9, "90 % of the limit", "mem-doc: the runtime collects harder from 90 % on"),
+        "At the limit the kernel ends the process, and shortly before it the runtime collects all the time.",
+        "Raise the limit, or look for what keeps memory: clrevents heap.",
+        "much of it belongs to files, which the kernel takes back when it must.",
+        "threads {file} --facts",
+        _memory,
+        "counted",
+        need=_LIMITS,
     ),
 )

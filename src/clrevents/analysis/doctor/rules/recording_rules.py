@@ -9,6 +9,9 @@ from clrevents._util.words import counted, lost_events
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.shared.processor.process_use import SLOWER
+from clrevents.schema.registry import OWN
 from clrevents.symbols.method import NOT_MANAGED, REASONS
 
 _UNMANAGED: Final = REASONS[NOT_MANAGED]
@@ -62,6 +65,14 @@ def _stacks(case: Case, limit: float) -> Verdict:
     return Ailment(title, int(cut.value), "ns", (cut, total), share)
 
 
+def _sampler(case: Case, limit: float) -> Verdict:
+    held = case.cited("threads.sampler_total")
+    title = f"the sampler held threads for {share_text(case.share(held.value))} of the time"
+    if case.share(held.value) < limit:
+        return Clear(title, (held,))
+    return Ailment(title, int(held.value), "ns", (held,), case.share(held.value))
+
+
 RULES: Final = (
     Rule(
         "trace.lost",
@@ -110,5 +121,17 @@ RULES: Final = (
         "callers {file} '*'",
         _stacks,
         "sample",
+    ),
+    Rule(
+        "trace.sampler",
+        "Did taking samples slow the program down?",
+        ("threads.processor_total", "threads.sampler_total"),
+        Threshold(0.05, "5 % of the time", "our judgement"),
+        "All threads stand still while the sampler looks at them, so that all times are too long.",
+        f"Processor time is counted beside samples: {SLOWER}.",
+        "the machine was busy: then it is the sampler itself that waits for a processor.",
+        "threads {file} --facts",
+        _sampler,
+        need=Need("what the operating system counted", ("ProcessorTime",), 0, provider=OWN),
     ),
 )

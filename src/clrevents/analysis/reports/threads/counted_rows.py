@@ -42,6 +42,8 @@ COUNTED_METRICS: Final = (
     _declared("limit_periods", "count", "Periods of that limit in which the program wanted a processor."),
     _declared("limited_periods", "count", "Those of them in which the limit stopped it.", True),
     _declared("limited_total", "ns", "How long the limit stopped it; some kernels add up processors.", True),
+    _declared("resident_peak", "bytes", "The most memory that the process was seen to have.", True, "max"),
+    _declared("memory_limit", "bytes", "The limit of memory of its control group.", merge="none"),
     _declared("limited_ready", "ns", "The part of `ready_total` in seconds in which the limit stopped it.", True),
 )
 _BUSY: Final[tuple[ThreadState, ...]] = ("running", "native")
@@ -73,8 +75,7 @@ def counted_columns(lives: Sequence[ThreadLife], counts: Counts | None, window: 
 
 def ended_ns(counts: Counts, columns: Mapping[str, Any], window: TimeWindow) -> int:
     """What the process used by its own clock, and none of its threads."""
-    whole = counts.total("ProcessProcessorTime.ProcessorNs", window)
-    return max((whole or 0) - sum(one or 0 for one in columns["processor_ns"]), 0)
+    return max(counts.used(window) - sum(one or 0 for one in columns["processor_ns"]), 0)
 
 
 def with_ended(columns: Mapping[str, Any], used: int, counts: Counts) -> dict[str, Any]:
@@ -101,6 +102,8 @@ def counted_metrics(context: Context, counts: Counts | None, used: int, ready: i
         **{name: counts.total(amount, window) for name, amount in _SUMS.items()},
         "available_total": counts.processors and counts.processors * counts.read_ns(window),
         "limit": counts.limit,
+        "resident_peak": counts.peak("ProcessFacts.ResidentBytes", window),
+        "memory_limit": counts.peak("ProcessLimits.MemoryLimitBytes", window),
         "limited_ready": int(portion(rows.start, rows.end, counts.limited_ready(), window).sum()),
     }
     for name, value in known.items():

@@ -66,7 +66,7 @@ from clrevents.analysis.shared.events.gc_suspensions import stops_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.events.thread_ids import whole_of
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, Counts, counted_window
-from clrevents.analysis.shared.processor.process_use import use_text
+from clrevents.analysis.shared.processor.process_use import SLOWER, use_text
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, ThreadState
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
@@ -96,10 +96,6 @@ _BY_EVENTS: Final[dict[str, ThreadState]] = {_LOCKS: "lock", _TASKS: "task_wait"
 _WAITS: Final[frozenset[ThreadState]] = frozenset(("wait", "sleep", "join", "task_wait", "pool_idle"))
 """What samples tell by the names of methods."""
 _MUCH: Final = 0.05
-_SLOWER: Final = (
-    "with counts, samples each 10 ms are enough: start the program with DOTNET_EventPipeThreadSamplingRate=10 "
-    "(.NET 11 and late versions of 10)"
-)
 _SHOWS_LOCKS: Final = 10
 """From this .NET on, samples show waits for locks."""
 UNNAMED: Final = "methods have no names, by which samples tell what a thread does out of managed code"
@@ -234,7 +230,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         made: ThreadsReport = context.answer(
             ThreadsReport,
             facts=_facts_by_kernel(lives, roles, runs),
-            metrics={**metrics, "threads": len(threads)},
+            metrics={**metrics, "threads": len(threads), "sampler_total": None},
             notes=[*found.notes, *disagreements(lives, reasons, runs, context.stopped_ns if len(runs) else 0)],
             threads=threads,
             roles=role_table(context, threads),
@@ -323,11 +319,12 @@ class ThreadsCollector(Collector[ThreadsReport]):
         samplers = {life.thread_id for life, role in zip(lives, roles, strict=True) if role == "sampler"}
         held = self._held(context, samplers)
         share = held / context.duration_ns if held is not None and context.duration_ns > 0 else None
+        metrics["sampler_total"] = attrs.evolve(context.metric("sampler_total", held), high=held)
         if share is not None:
             text = (
                 f"the sampler held threads for at most {100 * share:.2f} % of the time, which is included in all states"
             )
-            remedy = _SLOWER if counts is not None and share > _MUCH else None
+            remedy = f"with counts, {SLOWER}" if counts is not None and share > _MUCH else None
             notes.append(Note("sampler-cost", "info", text, ("states",), {"share": share}, remedy))
         made: ThreadsReport = context.answer(
             ThreadsReport,
@@ -535,6 +532,7 @@ REPORT: Final = ReportDeclaration(
             for state, does in _DOES.items()
         ),
         *COUNTED_METRICS,
+        MetricDeclaration("sampler_total", "ns", "How long the sampler held all threads, at most.", windows=False),
         MetricDeclaration("threads", "count", "The number of threads.", windows=False, needs=_ALL),
     ),
     collector=ThreadsCollector,

@@ -28,6 +28,7 @@ _NAMED: Final = f"{OWN}/ThreadName"
 _ENDED: Final = f"{OWN}/ThreadEnd"
 _CLOCK: Final = f"{OWN}/ProcessProcessorTime"
 _HEAD: Final = f"{OWN}/ProcessorCounting"
+_FACTS: Final = f"{OWN}/ProcessFacts"
 _LIMITS: Final = f"{OWN}/ProcessLimits"
 _MACHINE: Final = f"{OWN}/MachineProcessorTime"
 _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -36,7 +37,8 @@ _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     _ENDED: ("OSThreadID",),
     _CLOCK: ("IntervalNs", "ProcessorNs"),
     _HEAD: ("AllowedProcessors",),
-    _LIMITS: ("IntervalNs", "QuotaNs", "PeriodNs", "Periods", "ThrottledPeriods", "ThrottledNs"),
+    _FACTS: ("IntervalNs", "ResidentBytes"),
+    _LIMITS: ("IntervalNs", "QuotaNs", "PeriodNs", "Periods", "ThrottledPeriods", "ThrottledNs", "MemoryLimitBytes"),
     _MACHINE: ("IntervalNs", "Processors", "BusyNs", "StolenNs"),
 }
 COUNT_EVENTS: Final = tuple(_COLUMNS)
@@ -79,6 +81,18 @@ class Counts:
         start, end, amount = self.sums[name]
         known = amount >= 0
         return int(portion(start, end, amount, window)[known].sum()) if known.any() else None
+
+    def used(self, window: TimeWindow) -> int:
+        """What all threads had of processors in a window, also those that nobody saw."""
+        rows = self.windows
+        seen = int(portion(rows.start, rows.end, rows.processor, window).sum())
+        return max(self.total("ProcessProcessorTime.ProcessorNs", window) or 0, seen)
+
+    def peak(self, name: str, window: TimeWindow) -> int | None:
+        """The largest reading of a number in a window; None if there is none."""
+        _, end, amount = self.sums[name]
+        read = amount[(amount > 0) & (end >= window.low) & (end < window.high)]
+        return int(read.max()) if len(read) else None
 
     def limited_ready(self) -> Ints:
         """The ready time of each window of threads that a limit explains: it stopped the process in that second."""
@@ -126,7 +140,7 @@ class CountFeed:
         for thread, time in zip(named["OSThreadID"].tolist(), named["time_ns"].tolist(), strict=True):
             begun.setdefault(thread, time)
         sums: dict[str, tuple[Ints, Ints, Ints]] = {}
-        for name in (_CLOCK, _LIMITS, _MACHINE):
+        for name in (_CLOCK, _FACTS, _LIMITS, _MACHINE):
             columns = self._numbers(name)
             end = columns["time_ns"]
             start = end - np.clip(columns.pop("IntervalNs"), 0, _MOST)

@@ -39,7 +39,7 @@ class Divided:
     """Pieces of samples, one for each window that a sample lies in, in order of windows.
 
     `sample` is its place among the samples, `start` and `end` where the piece lies, `processor` and `ready` its time in
-    ns. `window` is a number, `whole` the processor time of that window.
+    ns. `window` is a row of `windows`, which are all of the process.
     """
 
     sample: Ints
@@ -48,7 +48,7 @@ class Divided:
     processor: Ints
     ready: Ints
     window: Ints
-    whole: Ints
+    windows: ThreadWindows
 
     def only(self, kept: Ints, count: int) -> Divided:
         """Those of some of `count` samples, which are `kept` in this order."""
@@ -76,13 +76,13 @@ class Divided:
         keys, part = np.unique(self.window[pieces] * max(count, 1) + of, return_inverse=True)
         mine = sum_by(part, self.processor[pieces], len(keys)).astype(np.float64)
         whole = np.zeros(len(keys))
-        whole[part] = self.whole[pieces]
+        whole[part] = self.windows.processor[self.window[pieces]]
         variance = np.bincount(keys % max(count, 1), mine * np.maximum(whole - mine, 0), count)
         found: Ints = np.ceil(_WIDTH * np.sqrt(variance)).astype(np.int64)
         return found
 
 
-_COLUMNS: Final = ("sample", "start", "end", "processor", "ready", "window", "whole")
+_COLUMNS: Final = ("sample", "start", "end", "processor", "ready", "window")
 
 
 def divided(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints, method: Ints) -> Divided:
@@ -105,7 +105,7 @@ def divided(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints, method
     some = np.flatnonzero(busy > 0)
     sample, window, low, high = (column[some] for column in (sample, window, low, high))
     used, wanted = (_shared(window, busy[some], amount) for amount in (windows.processor, windows.ready))
-    return Divided(sample, low, high, used, wanted, window, windows.processor[window])
+    return Divided(sample, low, high, used, wanted, window, windows)
 
 
 def _pieces(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints, Ints]:

@@ -15,6 +15,11 @@ from clrevents.analysis.shared.processor.thread_windows import portion
 
 COMPILERS: Final = ".NET Tiered"
 """How the names of threads that compile in the background begin."""
+SLOWER: Final = (
+    "samples each 10 ms are enough: start the program with DOTNET_EventPipeThreadSamplingRate=10 "
+    "(.NET 11 and late versions of 10)"
+)
+"""What to do about a sampler that holds threads for long."""
 
 
 def use_text(counts: Counts, window: TimeWindow, samplers: Collection[int]) -> str:
@@ -28,7 +33,7 @@ def use_text(counts: Counts, window: TimeWindow, samplers: Collection[int]) -> s
         sum_by(of, portion(rows.start, rows.end, column, window), len(threads))
         for column in (rows.processor, rows.ready)
     )
-    whole = max(counts.total("ProcessProcessorTime.ProcessorNs", window) or 0, int(used.sum()))
+    whole = counts.used(window)
     text = f"{digits(whole / 1e9, 3)} processor-seconds"
     available = (counts.processors or 0) * counts.read_ns(window)
     if available:

@@ -388,6 +388,10 @@ class SampleCollector(Collector[A_co]):
         if whole is not None and counts is not None:
             only = self._asked.thread_id
             samples = samples.with_counts(counts.windows).within(context.window, None if only is None else (only,))
+            if only is None and samples.counted is not None:
+                nobodys = counts.used(counted_window(context)) - int(samples.counted.processor.sum())
+                text = f"{duration_text(nobodys)} of processor time are of threads without a sample, and of no method"
+                notes = (*notes, Note("unassigned", "info", text, self.tables, {"unassigned_ns": nobodys}))
         if self._states is not None and not running_told and not tellable(self._states):
             # Nothing is shown rather than what samples happen to say.
             samples, unknown = samples.in_states(), UNTOLD
