@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -28,7 +28,7 @@ _ROOM: Final = 1_000_000
 times."""
 _CHUNK: Final = 1 << 18
 
-FrameNumbers: TypeAlias = NDArray[np.int32]
+FrameNumbers: TypeAlias = NDArray[np.signedinteger[Any]]
 
 
 @frozen(eq=False)

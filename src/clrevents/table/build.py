@@ -39,10 +39,10 @@ def text_column(texts: Sequence[str | None], places: NDArray[Any]) -> Column:
     known: dict[str | None, int] = {}
     codes = [known.setdefault(text, len(known)) for text in texts]
     if len(known) < len(codes):
-        places = np.array(codes, dtype=np.int64)[places]
+        places = np.array(codes, dtype=np.int32)[places]
     held = from_values(STRING, [*known])
     valid = None if held.valid is None else held.valid[places]
-    return Column(STRING, len(places), places.astype(np.int64), valid=valid, texts=attrs.evolve(held, valid=None))
+    return Column(STRING, len(places), places.astype(np.int32), valid=valid, texts=attrs.evolve(held, valid=None))
 
 
 def row_table(row_class: type[Any], rows: Iterable[Any], metadata: Mapping[str, str] | None = None) -> Table:

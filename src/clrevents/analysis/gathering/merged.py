@@ -21,7 +21,7 @@ from clrevents.symbols.method import IN_FILE, NATIVE, NOT_MANAGED, REASONS, STUB
 from clrevents.symbols.method_names import raw_name
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.native import CodeKind, code_kind
-from clrevents.symbols.stacks import FrameTable, ResolvedStacks
+from clrevents.symbols.stacks import FrameNumbers, FrameTable, ResolvedStacks
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -81,7 +81,7 @@ class MergedStacks:
 
     of: Ints
     offsets: Ints
-    values: Ints
+    values: FrameNumbers
     frames: tuple[StackFrame, ...]
 
 
@@ -95,21 +95,29 @@ def merged_stacks(methods: Methods, found: ResolvedStacks) -> MergedStacks:
         values[skipped] = frames[StackFrame(f"[{SKIPPED}]", f"[{SKIPPED}]", reason=SKIPPED)]
     if not methods.tells_kinds:
         values, frames = _with_native_calls(found, values, frames)
+    of, ends, lacking = found.of, found.offsets, np.append(np.diff(found.offsets) == 0, True)[found.of]
+    if lacking.any():
+        of, ends = np.where(lacking, len(found), of), np.append(ends, len(values) + 1)
+        none = StackFrame(f"[{NO_STACK}]", f"[{NO_STACK}]", reason=NO_STACK)
+        values = np.append(values, frames.of([none]).astype(values.dtype))
+    return MergedStacks(*distinct_stacks(of, ends, values), tuple(frames))
+
+
+def distinct_stacks(of: Ints, ends: Ints, values: FrameNumbers) -> tuple[Ints, Ints, FrameNumbers]:
+    """Only stacks that are used, and those that are alike once: the stack of each use, offsets, and values."""
+    asked = list(dict.fromkeys(of.tolist()))
+    data, size = values.tobytes(), values.itemsize
+    edges = (ends * size).tolist()
     stacks: Interned[bytes] = Interned()
-    alike = np.zeros(len(found) + 1, dtype=np.int64)
-    for stack in dict.fromkeys(found.of.tolist()):
-        piece = values[found.offsets[stack] : found.offsets[stack + 1]] if stack >= 0 else values[:0]
-        if not len(piece):
-            none = StackFrame(f"[{NO_STACK}]", f"[{NO_STACK}]", reason=NO_STACK)
-            piece = frames.of([none])
-        alike[stack] = stacks[piece.tobytes()]
-    ends = offsets([len(key) // 8 for key in stacks])
-    return MergedStacks(alike[found.of], ends, np.frombuffer(b"".join(stacks), dtype=np.int64), tuple(frames))
+    alike = np.zeros(len(ends), dtype=np.int64)
+    alike[np.array(asked, dtype=np.int64)] = stacks.of(data[edges[stack] : edges[stack + 1]] for stack in asked)
+    sizes = [len(key) // size for key in stacks]
+    return alike[of], offsets(sizes), np.frombuffer(b"".join(stacks), dtype=values.dtype)
 
 
 def _with_native_calls(
-    found: ResolvedStacks, values: Ints, frames: Interned[StackFrame]
-) -> tuple[Ints, Interned[StackFrame]]:
+    found: ResolvedStacks, values: FrameNumbers, frames: Interned[StackFrame]
+) -> tuple[FrameNumbers, Interned[StackFrame]]:
     """The same with what is not managed named after the method that called it; of several in a row each."""
     unnamed = found.table.reason[found.values] == NOT_MANAGED
     unnamed[found.offsets[1:][np.diff(found.offsets) > 0] - 1] = False
@@ -134,12 +142,12 @@ def _with_native_calls(
     # Their addresses are in no stack any more.
     there = np.zeros(len(known), dtype=np.bool_)
     there[values] = True
-    place = np.zeros(len(known), dtype=np.int64)
+    place = np.zeros(len(known), dtype=np.int32)
     place[there], left = numbered([known[frame] for frame in np.flatnonzero(there).tolist()])
     return place[values], Interned(zip(left, range(len(left)), strict=True))
 
 
-def _skipped_callers(methods: Methods, found: ResolvedStacks, values: Ints) -> Ints:
+def _skipped_callers(methods: Methods, found: ResolvedStacks, values: FrameNumbers) -> Ints:
     """Which entries of `found.values` a method cannot have been called from: the caller is not in the stack.
 
     Code that replaced other code of its method on the stack (OSR) runs on top of that one's frame. Unwinders of native
@@ -168,10 +176,10 @@ def _skipped_callers(methods: Methods, found: ResolvedStacks, values: Ints) -> I
     return np.flatnonzero(hit) + 1
 
 
-def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame]) -> Ints:
+def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame]) -> FrameNumbers:
     """Which frame each entry of the table is; texts are made once for a method, and not for each address in it."""
     table = found.table
-    place = np.zeros(len(table), dtype=np.int64)
+    place = np.zeros(len(table), dtype=np.int32)
     known = table.method >= 0
     indexes, of = np.unique(table.method[known], return_inverse=True)
     place[known] = frames.of(_with_modules([method_frame(methods, index) for index in indexes.tolist()]))[of]

@@ -144,7 +144,10 @@ class _TraceNames:
 
     @cached_property
     def stacks(self) -> AddressStacks:
-        return stacks_of(self.tables)
+        found = stacks_of(self.tables)
+        # Not both: stacks may be a third of a trace.
+        self.tables.clear()
+        return found
 
     @property
     def awaits(self) -> AsyncStacks | None:

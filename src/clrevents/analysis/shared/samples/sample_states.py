@@ -11,8 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gathering.groups import Interned, offsets
-from clrevents.analysis.gathering.merged import MergedStacks
+from clrevents.analysis.gathering.merged import MergedStacks, distinct_stacks
 from clrevents.analysis.shared.samples.leaf_states import (
     OFF_PROCESSOR,
     SAMPLED,
@@ -97,17 +96,9 @@ def folded(merged: MergedStacks) -> MergedStacks:
 
 def used(merged: MergedStacks) -> MergedStacks:
     """The same without stacks and frames that nobody uses; stacks that are alike are one."""
-    stacks: Interned[bytes] = Interned()
-    alike = np.zeros(max(len(merged.offsets) - 1, 0), dtype=np.int64)
-    for stack in dict.fromkeys(merged.of.tolist()):
-        piece = merged.values[merged.offsets[stack] : merged.offsets[stack + 1]]
-        alike[stack] = stacks[piece.tobytes()]
-    values = np.frombuffer(b"".join(stacks), dtype=np.int64)
+    of, ends, values = distinct_stacks(merged.of, merged.offsets, merged.values)
     there = np.zeros(len(merged.frames), dtype=np.bool_)
     there[values] = True
-    place = np.cumsum(there) - 1
+    place = np.cumsum(there, dtype=merged.values.dtype) - 1
     frames = tuple(frame for frame, mine in zip(merged.frames, there.tolist(), strict=True) if mine)
-    of = alike[merged.of] if len(merged.of) else merged.of
-    return MergedStacks(
-        of, offsets([len(key) // 8 for key in stacks]), place[values] if len(values) else values, frames
-    )
+    return MergedStacks(of, ends, place[values] if len(values) else values, frames)

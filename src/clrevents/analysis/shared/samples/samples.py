@@ -714,7 +714,7 @@ def name_samples(
         weight=weight,
         stack=merged.of,
         offsets=merged.offsets,
-        values=merged.values,
+        values=merged.values.astype(np.int64),
         threads=threads,
         frames=merged.frames,
         external=weighed.external if running_told else None,
