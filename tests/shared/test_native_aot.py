@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
+from clrevents.analysis.about.describing import about
 from clrevents.symbols.aot_names import aot_type
 
 pytestmark = [pytest.mark.full, needs_shared]
@@ -101,3 +103,55 @@ def test_without_the_very_file_it_is_said_which_one_is_missing(
     row = next(row for row in top.methods if row.name.startswith("[unresolved"))
     assert (row.name, row.waiting_ns) == (leaf, None)
     assert [(row.type, row.samples) for row in alloc.types] == [(None, 507)]
+
+
+def words(found: Any) -> list[str]:
+    """What an answer says in sentences: notes with their remedies, reasons of metrics, findings."""
+    texts = [f"{note.message}; {note.remedy or ''}; {note.record or ''}" for note in found.notes]
+    texts += [metric.reason or "" for metric in found.metrics.values()]
+    if found.name == "doctor":
+        texts += [one.title for one in found.findings]
+        texts += [f"{one.culprit}; {one.advice}; {one.next_command}" for one in found.findings if one.state == "found"]
+    return texts
+
+
+FALSE = ("before .NET 5", "65,535", "65535", "NULL", "[no stack]", "--callers", "ith rundown", "dotnet-trace start")
+NEVER = "ExceptionCatch|Method|R2RGet|Tiered|TypeLoad|AssemblyLoad|ILStub|RuntimeInformation|StaticVar"
+
+
+@pytest.mark.parametrize("name", [f"net{n}-{how}" for n in (9, 10, 11) for how in ("default", "own", "all", "env")])
+def test_nothing_is_said_that_is_false_of_such_programs(name: str) -> None:
+    with opened(name) as trace:
+        whole = about(trace)
+        found = [*trace.reports().values(), trace.doctor(), whole]
+        said = {text for one in found for text in words(one)}
+        assert not [text for text in said if any(false in text for false in FALSE) or re.search(rf"no ({NEVER})", text)]
+        assert (trace.info.processors, whole.facts.processors, whole.facts.native_aot) == (None, None, True)
+        assert dict(whole.lines())["process"] == f"{trace.info.process_id}, NativeAOT"
+        startup, exceptions = trace.report("startup"), trace.report("exceptions")
+    assert {startup.metrics[n].reason for n in ("runtime_to_main", "main_ready")} == {
+        "NativeAOT programs do not record when the runtime started"
+    }
+    truth = json.loads((AOT / f"shop-{name}.truth.json").read_text())
+    thrown = exceptions.metrics["thrown"]
+    assert (thrown.value, thrown.high) == (truth["exceptions_thrown"],) * 2
+    assert exceptions.metrics["rethrown"].value is None
+    assert [note.message for note in exceptions.notes if note.id == "never-recorded"] == [
+        "NativeAOT programs do not record exception handlers and their times"
+    ]
+
+
+def test_what_such_programs_have_only_from_net_10_on_is_said_as_that() -> None:
+    with opened("net9-all") as trace:
+        top = trace.report("top")
+    assert top.coverage == "none"
+    assert [note.message for note in top.notes] == [
+        "not recorded: where threads spend their time (no ThreadSample events, which NativeAOT programs have from "
+        ".NET 10 on)"
+    ]
+
+
+def test_the_sampler_stops_such_programs_at_safe_points_only(symbols: dict[str, Path]) -> None:
+    with opened("net10-all", symbols["net10"]) as trace:
+        notes = {note.id for note in trace.report("top").notes}
+    assert {"safe-points", "running-unknown", "clock-time"} <= notes

@@ -14,7 +14,7 @@ import click
 import clrevents
 from clrevents._util.words import counted
 from clrevents.analysis.about.describing import TraceAbout, about
-from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.framework.model.needs import record_needs, recordable
 from clrevents.analysis.framework.run.answerable import asked_and_needed
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
@@ -154,5 +154,5 @@ def _show_part(out: Output, found: TraceAbout, part: str) -> None:
     if lacking:
         out.line()
         out.line("to record everything:")
-        needs = (need for report in lacking for need in asked_and_needed(report)[1])
-        out.lines(record_lines(record_needs(needs), out.width))
+        needs = [need for report in lacking for need in asked_and_needed(report)[1]]
+        out.lines(record_lines(record_needs(recordable(needs, found.facts.native_aot)), out.width))

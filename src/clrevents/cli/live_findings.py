@@ -73,7 +73,8 @@ class LiveFindings:
 
     def judged(self) -> Diagnosis:
         """What the rules find in what was read. Raises ValueError before the trace's header was."""
-        kinds = SeenKinds(seen_kind(kind) for _, kind in occurred_in(self._decoder))
+        seen = (seen_kind(kind) for _, kind in occurred_in(self._decoder))
+        kinds = SeenKinds(seen) if self._decoder.info is None else SeenKinds.of(seen, self._decoder.info)
         lost = sum(loss.count for loss in self._decoder.losses)
         known = {"lost": lost, "damaged": 0, "unended": 0, "snapshots": int(any(k.name == "GCBulkNode" for k in kinds))}
         trace = {name: Metric(value, "count") for name, value in known.items()}

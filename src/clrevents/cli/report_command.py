@@ -357,7 +357,7 @@ def _drawn(found: Answer[Any], name: str) -> str:
 
 def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet: bool) -> None:
     """The notes; those on what was not recorded as one line, with what records all of it."""
-    lacking = {touched for note in found.notes if note.id == NOT_RECORDED for touched in note.touches}
+    lacking = {touched: note.message for note in found.notes if note.id == NOT_RECORDED for touched in note.touches}
     if not quiet:
         say_not_recorded(declared, lacking, "")
     for note in found.notes:

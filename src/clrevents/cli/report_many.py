@@ -225,9 +225,10 @@ def _shown(declared: ReportDeclaration[Any, Any], rows: ReportTable[Any], table:
 def _say_notes(declared: ReportDeclaration[Any, Any], found: FleetAnswer, quiet: bool) -> None:
     """Each kind of note once, with the first trace that has it."""
     notes = list(found.notes.rows())
-    lacking = {touched for note in notes if note["id"] == NOT_RECORDED for touched in note["touches"]}
+    missing = [note for note in reversed(notes) if note["id"] == NOT_RECORDED]
+    lacking = {touched: note["message"] for note in missing for touched in note["touches"]}
     if not quiet:
-        some = len({note["trace"] for note in notes if note["id"] == NOT_RECORDED})
+        some = len({note["trace"] for note in missing})
         who = f" in {some:,} of {counted(len(found.traces), 'trace')}"
         say_not_recorded(declared, lacking, who)
     kinds: dict[str, list[dict[str, Any]]] = {}

@@ -7,7 +7,7 @@ Knows neither how many traces they are from nor where these come from.
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -110,11 +110,12 @@ def usage_error(error: Exception) -> click.UsageError:
     return click.UsageError(safe(str(error.args[0])))
 
 
-def say_not_recorded(declared: ReportDeclaration[Any, Any], touched: Container[str], who: str) -> None:
-    """What was not recorded, if it was touched, and how to record it; `who` says in which of many traces."""
-    needs = [need for need in declared.needs if need.what in touched]
+def say_not_recorded(declared: ReportDeclaration[Any, Any], messages: Mapping[str, str], who: str) -> None:
+    """What was not recorded, by the messages that say so of each need, and how to record it; `who` says in which of
+    many traces."""
+    needs = [need for need in declared.needs if need.what in messages]
     if needs:
-        whats = ", ".join(f"{need.what} (no {need.events[0]} events)" for need in needs)
+        whats = ", ".join(messages[need.what].partition(": ")[2] for need in needs)
         text = f"not recorded{who}: {whats}; to record it: clrevents collect --for {declared.name}, or"
         say(text, record_needs(needs))
 

@@ -21,6 +21,7 @@ from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE, certainty
 from clrevents.analysis.shared.weights.cpu_samples import ON_PROCESSOR
 from clrevents.analysis.shared.weights.event_weights import ALONE, CPU_TIME, OFF_CPU, event_and_weight
+from clrevents.analysis.shared.weights.weighing import SAFE_POINT_CAVEAT
 from clrevents.cli.output import safe, say
 from clrevents.cli.reading import Reading, process_option
 from clrevents.export.look import summary
@@ -170,7 +171,9 @@ def say_what_is_missing(samples: Samples) -> None:
 
 
 def say_how_sure(samples: Samples, weight: str | None) -> None:
-    """Says that allocated bytes are not exact, if they are not."""
+    """Says that allocated bytes are not exact, or stacks seen late, if they are."""
+    if samples.at_safe_points:
+        say(SAFE_POINT_CAVEAT)
     caveat = certainty(samples.event) if weight == ALLOC else None
     if caveat is not None:
         say(caveat)

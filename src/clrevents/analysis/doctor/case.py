@@ -14,7 +14,16 @@ from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.doctor.verdicts import Cited
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.needs import NOT_RECORDED, Need, SeenKinds, coverage, met, record_needs
+from clrevents.analysis.framework.model.needs import (
+    NEVER_RECORDED,
+    NOT_RECORDED,
+    Need,
+    SeenKinds,
+    coverage,
+    met,
+    record_needs,
+    recordable,
+)
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -108,7 +117,12 @@ class Case:
         if not self._asked(report):
             return tuple(need.what for need in self.needs[report] if met(need, self.kinds) == "unknown")
         notes = self.answers[report].notes
-        return tuple(what for note in notes if note.id == NOT_RECORDED for what in note.touches)
+        return tuple(what for note in notes if note.id in (NOT_RECORDED, NEVER_RECORDED) for what in note.touches)
+
+    def never(self, report: str) -> tuple[str, ...]:
+        """What of that no recording of such a program has."""
+        wanted = {need.what for need in recordable(self.needs.get(report, ()), self.kinds.native_aot)}
+        return tuple(what for what in self.missing(report) if what not in wanted)
 
     def coverage(self, report: str) -> Coverage:
         """How much of what this report needs was recorded."""
@@ -118,4 +132,5 @@ class Case:
         """What to record so that nothing of this is missing."""
         missing = {report: frozenset(self.missing(report)) for report in reports}
         lacking = [need for report in missing for need in self.needs.get(report, ()) if need.what in missing[report]]
+        lacking = recordable(lacking, self.kinds.native_aot)
         return record_needs(lacking) if lacking else ""

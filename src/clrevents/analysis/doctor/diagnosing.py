@@ -21,7 +21,7 @@ from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Impact, Unknown, Verdict
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
-from clrevents.analysis.framework.model.needs import ONLY_MACHINE, SeenKinds, coverage, met
+from clrevents.analysis.framework.model.needs import NEVER, ONLY_MACHINE, SeenKinds, coverage, met
 from clrevents.analysis.framework.run.answerable import needs_of
 from clrevents.analysis.framework.run.asking import ask
 from clrevents.analysis.framework.run.catalogue import find_report
@@ -189,6 +189,8 @@ def _reason(case: Case, rule: Rule, name: str) -> str:
     report, _, metric = name.partition(".")
     missing = case.missing(report)
     if missing and case.coverage(report) == "none":
+        if missing[0] in case.never(report):
+            return f"{NEVER} {missing[0]}"
         # No trace says what its session was asked for; only what is always there must have been left out.
         always = any(need.what == missing[0] and need.proof == 0 for need in case.needs[report])
         return f"not recorded: {missing[0]}" if always else f"not in the trace: {missing[0]} (none, or not recorded)"
@@ -237,9 +239,9 @@ def _finding(case: Case, rule: Rule, verdict: Verdict, asked: Question) -> Findi
         start_ns=start,
         end_ns=end,
         why=rule.why,
-        advice=rule.advice,
+        advice=(found and found.advice) or rule.advice,
         trap=rule.trap,
-        next_command=_command(rule, asked, found.span if found else None),
+        next_command=_command(rule, asked, found.span if found else None, stacks=not case.kinds.native_aot),
         record=(unknown.record or None) if unknown else None,
         lossy=False,
     )
@@ -249,10 +251,12 @@ def _only(processes: Sequence[int | None]) -> int | None:
     return processes[0] if len(processes) == 1 else None
 
 
-def _command(rule: Rule, asked: Question, span: tuple[int, int] | None) -> str:
-    """The command that shows what a finding is based on: in its time if it has one, else in the window asked for."""
+def _command(rule: Rule, asked: Question, span: tuple[int, int] | None, stacks: bool) -> str:
+    """The command that shows what a finding is based on: in its time if it has one, else in the window asked for.
+    Without `stacks` of events it does not ask for them."""
     path = asked.trace.path
-    text = rule.see.replace("{file}", shlex.quote(path) if path else "app.nettrace")
+    see = rule.see if stacks else rule.see.replace(" --callers", "").replace(" --table stacks", "")
+    text = see.replace("{file}", shlex.quote(path) if path else "app.nettrace")
     whole = asked.window.start_ns, asked.window.end_ns
     low, high = span if "{span}" in text and span is not None else whole
     edges = [] if low is None else [f"--start {low // 1_000_000}ms"]

@@ -32,7 +32,7 @@ class Ailment(Value):
 
     `evidence` are the numbers that the title speaks of; the first is the one that is beyond the threshold. `span` is
     the time to look at first. `nameless` says why there is no culprit although there must be one, and what to record to
-    know it.
+    know it. `advice` is what to do where that of the rule does not help.
     """
 
     title: str
@@ -43,6 +43,7 @@ class Ailment(Value):
     culprit: str | None = None
     span: tuple[int, int] | None = None
     nameless: str = ""
+    advice: str = ""
 
 
 @frozen

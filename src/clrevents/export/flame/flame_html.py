@@ -25,7 +25,7 @@ from clrevents.analysis.shared.samples.compared_stacks import compare_stacks
 from clrevents.analysis.shared.samples.off_processor import OFF_CPU_CAVEAT
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.cpu_samples import CPU_CAVEAT
-from clrevents.analysis.shared.weights.weighing import CAVEAT, COUNTED_CAVEAT, Weights
+from clrevents.analysis.shared.weights.weighing import CAVEAT, COUNTED_CAVEAT, SAFE_POINT_CAVEAT, Weights
 from clrevents.export.look import Look, frame_names, summary, thread_labels
 
 _HERE: Final = Path(__file__).parent
@@ -84,6 +84,7 @@ def flame_data(samples: Samples, look: Look, tree: CallTree) -> dict[str, Any]:
     place = {module: number for number, module in enumerate(modules)}
     how = (
         (samples.timed, CAVEAT),
+        (samples.at_safe_points, SAFE_POINT_CAVEAT),
         (samples.by_counts, COUNTED_CAVEAT),
         (samples.on_processor and not samples.by_counts, CPU_CAVEAT),
         (samples.off_processor, OFF_CPU_CAVEAT),

@@ -17,7 +17,7 @@ from clrevents.analysis.about.describing import about
 from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.analysis.doctor.diagnosis_texts import MOST, culprit_text, headline, impact_text
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
+from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs, recordable
 from clrevents.analysis.framework.run.answerable import answerable
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.errors import Problem, TraceError
@@ -112,4 +112,5 @@ def page_missing(trace: Trace) -> dict[str, Any]:
     """What was not recorded, by report, and one line that records all of it."""
     lacking = [one for one in answerable(trace) if one.missing]
     needs = [need for one in lacking for need in find_report(one.report).needs]
+    needs = recordable(needs, trace.info.native_aot)
     return {"rows": [attrs.asdict(one) for one in lacking], "record": record_needs(needs) if needs else ""}

@@ -14,6 +14,7 @@ from clrevents._util.units import share_text, size_text
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.analysis.gathering.merged import NO_STACK
 
 _LEAST: Final = 20_000_000
 """Bytes in all, below which no share says anything."""
@@ -97,7 +98,8 @@ def _one_site(case: Case, limit: float) -> Verdict:
     methods, bytes_ = rows.column("method").tolist(), rows.column("bytes").tolist()
     weights: dict[str, list[int]] = {}
     for row, name in enumerate(methods):
-        weights.setdefault(name, []).append(row)
+        if name != f"[{NO_STACK}]":
+            weights.setdefault(name, []).append(row)
     if not weights or not total.value:
         return Clear("no allocation has a stack", (total,))
     worst = max(weights, key=lambda name: sum(bytes_[row] or 0 for row in weights[name]))

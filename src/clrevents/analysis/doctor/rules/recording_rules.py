@@ -52,7 +52,8 @@ def _names(case: Case, limit: float) -> Verdict:
     if share < limit:
         return Clear(f"{share_text(share)} of the sampled time is in managed code without a name", (unnamed, total))
     title = f"{share_text(share)} of the sampled time is in code without a name"
-    return Ailment(title, int(unnamed.value), "ns", (unnamed, total), share)
+    advice = case.answers["top"].facts.advice if case.kinds.native_aot else None
+    return Ailment(title, int(unnamed.value), "ns", (unnamed, total), share, advice=advice or "")
 
 
 def _stacks(case: Case, limit: float) -> Verdict:

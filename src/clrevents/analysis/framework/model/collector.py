@@ -20,7 +20,7 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, missing_stacks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.cell_ranges import CellRanges
-from clrevents.analysis.framework.model.needs import Need, SeenKinds, coverage, met, missing_notes
+from clrevents.analysis.framework.model.needs import NEVER, Need, SeenKinds, coverage, met, missing_notes, recordable
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
     CODE,
@@ -50,6 +50,7 @@ from clrevents.trace import TraceInfo
 _NOBODY: Final = (1 << 64) - 1
 """No thread has this number."""
 
+_UNRECORDED: Final = "not recorded"
 _WHOLE: Final = TimeWindow()
 
 MISSING: Final = "events are missing that it depends on"
@@ -430,7 +431,7 @@ class Context:
         """
         declared = next(metric for metric in self.metrics if metric.name == name)
         if value is None and reason is None:
-            reason = "not recorded"
+            reason = _UNRECORDED
         return Metric(
             value,
             declared.unit,
@@ -454,10 +455,12 @@ class Context:
         found = value if isinstance(value, Metric) else self.metric(declared.name, value)
         lacks = any(self._lacks(what, unknown) for what in declared.needs)
         if found.value == 0 and found.low is None and (lacks or nothing) and declared.name not in occurred:
-            found = attrs.evolve(found, value=None, high=None, reason="not recorded")
+            found = attrs.evolve(found, value=None, high=None, reason=_UNRECORDED)
         elif lacks and found.value and found.low is None and found.high is None:
             # A sum over several kinds of things, of which one was not recorded.
             found = _in_holes(found, declared, unended=False, why="not all that it depends on was recorded")
+        if found.reason == _UNRECORDED and (never := self._never(declared, unknown)):
+            found = attrs.evolve(found, reason=f"{NEVER} {never}")
         if self._holey:
             found = _in_holes(found, declared, self.window.high > self.troubles.known_ns)
         return found if self.troubles.part.whole else self._of_part(found, declared.name)
@@ -477,6 +480,13 @@ class Context:
     def _lacks(self, what: str, unknown: Collection[str]) -> bool:
         """Whether this was not recorded."""
         return not self.named if what == CODE else what in unknown
+
+    def _never(self, declared: MetricDeclaration, unknown: Collection[str]) -> str | None:
+        """What this needs that no recording of such a program has."""
+        lacking = [need for need in self.needs if need.what in unknown]
+        needs = [need for need in lacking if need.what in declared.needs] or [n for n in lacking if n.essential]
+        needs = needs or lacking
+        return needs[0].what if needs and not recordable(needs, self.kinds.native_aot) else None
 
     def _of_part(self, metric: Metric, name: str) -> Metric:
         """What is known about a metric if whatever came before or after the part is missing."""

@@ -14,6 +14,7 @@ from clrevents.analysis.framework.recording.record_line import ProviderNeed, rec
 from clrevents.analysis.framework.recording.recorded import proves
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Note
 from clrevents.schema.registry import OWN, RUNTIME, provider_name
+from clrevents.trace import TraceInfo
 
 _MACHINE: Final = "Universal."
 """Providers of the Linux recorder, which records all processes alike."""
@@ -29,6 +30,26 @@ Met: TypeAlias = Literal["seen", "quiet", "unknown"]
 
 NOT_RECORDED: Final = "not-recorded"
 """The id of the note on a need about which nothing is known."""
+NEVER_RECORDED: Final = "never-recorded"
+"""The same where no recording of such a program has it."""
+NEVER: Final = "NativeAOT programs do not record"
+"""How the reason begins then."""
+_NEVER: Final = (
+    *("Method", "R2R", "TieredCompilation", "TypeLoad", "AssemblyLoad", "ILStub", "RuntimeInformation"),
+    *("ExceptionCatch", "ExceptionFilter", "ExceptionFinally", "ExceptionThrownStop", "GCBulkRootStaticVar"),
+)
+"""How events of the runtime begin that programs which were compiled ahead of time never write (.NET 9 to 11)."""
+_SINCE_10: Final = (
+    "ThreadSample",
+    "AllocationSampled",
+    "ModuleLoad",
+    "GCBulkNode",
+    "GCBulkEdge",
+    "GCBulkRootEdge",
+    "BulkType",
+)
+"""Events that they write from .NET 10 on. Only since then, they have a rundown."""
+_RUNDOWN_ENDS: Final = "DCEndComplete"
 
 
 @frozen
@@ -70,16 +91,25 @@ class SeenKinds(tuple[SeenKind, ...]):
 
     A need looks up its events: a trace may have very many kinds, and there are dozens of needs. `unfit` are events,
     by provider and name, of which none could be used; they are no kinds here, and nothing proves that they are quiet.
+    `native_aot` if the program was compiled ahead of time.
     """
 
     unfit: frozenset[tuple[str, str]] = frozenset()
+    native_aot: bool = False
+
+    @classmethod
+    def of(cls, kinds: Iterable[SeenKind], info: TraceInfo) -> SeenKinds:
+        """The kinds of a trace with this header."""
+        found = cls(kinds)
+        found.native_aot = info.native_aot
+        return found
 
     def without(self, unfit: frozenset[tuple[str, str]]) -> SeenKinds:
         """The kinds that could be used."""
         if not unfit:
             return self
         found = SeenKinds(kind for kind in self if (kind.provider, kind.name) not in unfit)
-        found.unfit = unfit
+        found.unfit, found.native_aot = unfit, self.native_aot
         return found
 
     @cached_property
@@ -178,8 +208,12 @@ def coverage(needs: Sequence[Need], kinds: Collection[SeenKind]) -> Coverage:
 
 
 def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[Note, ...]:
-    """A note for each need about which nothing is known, with what records it."""
-    return tuple(
+    """A note for each need about which nothing is known, with what records it; one for all that nothing records."""
+    unknown = [need for need in needs if met(need, kinds) == "unknown"]
+    wanted = recordable(unknown, isinstance(kinds, SeenKinds) and kinds.native_aot)
+    never = tuple(need.what for need in unknown if need not in wanted)
+    why = (Note(NEVER_RECORDED, "info", f"{NEVER} {', '.join(never)}", touches=never),) if never else ()
+    return why + tuple(
         Note(
             NOT_RECORDED,
             "warning" if need.essential else "info",
@@ -188,14 +222,27 @@ def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[N
             remedy=BY_MACHINE if need.by_machine else "record the trace again with these providers",
             record=None if need.by_machine else record_needs([need]),
         )
-        for need in needs
-        if met(need, kinds) == "unknown"
+        for need in wanted
     )
+
+
+def recordable(needs: Iterable[Need], native_aot: bool) -> list[Need]:
+    """Those that a recording may have; of a program that was compiled ahead of time, not all."""
+    return [
+        need
+        for need in needs
+        if not native_aot or need.provider != RUNTIME or not all(name.startswith(_NEVER) for name in need.events)
+    ]
 
 
 def _lacking(need: Need, kinds: Collection[SeenKind]) -> str:
     unfit = _unfit(need, kinds) if isinstance(kinds, SeenKinds) else []
-    return f"no usable {unfit[0]} events" if unfit else f"no {need.events[0]} events"
+    if unfit:
+        return f"no usable {unfit[0]} events"
+    text = f"no {need.events[0]} events"
+    if isinstance(kinds, SeenKinds) and kinds.native_aot and _RUNDOWN_ENDS not in kinds.providers:
+        text += ", which NativeAOT programs have from .NET 10 on" if need.events[0] in _SINCE_10 else ""
+    return text
 
 
 def record_needs(needs: Iterable[Need]) -> str:

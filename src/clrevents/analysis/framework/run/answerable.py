@@ -9,7 +9,7 @@ import importlib
 from functools import cache
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.model.needs import Need, coverage, missing_notes, record_needs
+from clrevents.analysis.framework.model.needs import Need, coverage, missing_notes, record_needs, recordable
 from clrevents.analysis.framework.run._report_index import REPORTS
 from clrevents.analysis.framework.run.listing import ROOM, report_names
 from clrevents.analysis.framework.run.occurred import seen_kinds
@@ -50,5 +50,9 @@ def answerable(trace: Trace) -> tuple[Answerable, ...]:
     for name in report_names():
         question, needs = asked_and_needed(name)
         missing = tuple(need for note in missing_notes(needs, kinds) for need in note.touches)
-        found.append(Answerable(name, question, coverage(needs, kinds), missing, record_needs(needs)))
+        found.append(
+            Answerable(
+                name, question, coverage(needs, kinds), missing, record_needs(recordable(needs, kinds.native_aot))
+            )
+        )
     return tuple(found)

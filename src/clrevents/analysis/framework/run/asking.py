@@ -236,7 +236,9 @@ class ReportFeed(Summary):
         window = self._asked_window(decoder)
         occurred = [(info.process_id if p is None else p, seen_kind(kind)) for p, kind in occurred_in(decoder)]
         several = len({process for process, _ in occurred} - {None}) > 1
-        kinds = KindsOfProcesses.of(occurred) if several else KindsOfProcesses(SeenKinds(k for _, k in occurred))
+        kinds = (
+            KindsOfProcesses.of(occurred) if several else KindsOfProcesses(SeenKinds.of((k for _, k in occurred), info))
+        )
         holes = holes_of(stream.losses, stream.destroyed, stream.lost, stream.missing)
         names = _StreamNames(decoder, self._stacks, info.pointer_size)
         rows = stream.threads.all

@@ -18,7 +18,7 @@ from clrevents.trace import Trace, passes_of
 def seen_kinds(trace: Trace) -> SeenKinds:
     """The kinds of event that occur in a trace."""
     scan = passes_of(trace).scan(raising=False)
-    return SeenKinds(seen_kind(kind) for kind in scan.kinds if kind.key in scan.counts)
+    return SeenKinds.of((seen_kind(kind) for kind in scan.kinds if kind.key in scan.counts), trace.info)
 
 
 def kinds_of_processes(trace: Trace) -> KindsOfProcesses:

@@ -235,6 +235,11 @@ class AllocationTables:
         """How many events are of types without a name."""
         return int(self.sums.values["samples"][self._type_of() == 0].sum())
 
+    @property
+    def advice(self) -> str | None:
+        """What gives names to types that no event names."""
+        return self._context.methods.images.advice
+
     def _type_of(self) -> Ints:
         return self._named[self.sums.keys["type"]]
 

@@ -233,6 +233,9 @@ def _notes(
         )
         found.append(Note("groups", "warning", text, ("types", "stacks", "type_stacks"), {"events": reading.in_groups}))
     nameless = tables.nameless()
+    if nameless and source in ("samples", "ticks"):
+        text = f"{counted(nameless, 'event has', 'events have')} a type whose name was not recorded"
+        found.append(Note("unnamed-types", "info", text, ("type",), {"events": nameless}, tables.advice))
     if nameless and source == "objects":
         line = str(record_line([ProviderNeed(RUNTIME, 0x280000, 4)]))
         text = f"{counted(nameless, 'object has', 'objects have')} a type whose name was not recorded"

@@ -250,6 +250,8 @@ def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bo
     managed = signed(thrown, "ExceptionEIP") == 0
     # The address is that of the code that threw; since .NET 9, where managed code looks for handlers, there is none.
     rethrows_by = ("handlers" if managed[detailed].all() else "events") if detailed.any() else None
+    if context.info.native_aot:
+        rethrows_by = None
     moments = signed(thrown, "time_ns")
     running = context.running(moments, thrown.numbers("thread_id"))
     shown = stacks if running is None else context.resolved(signed(thrown, "stack_id"), moments, running)
@@ -257,8 +259,8 @@ def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bo
     throwers = [names.thrower(stack, here) for stack, here in zip(of, managed.tolist(), strict=True)]
     # Programs that were compiled ahead of time write no stacks with exceptions.
     bare = np.flatnonzero(~managed & np.array([thrower.name is None for thrower in throwers], dtype=np.bool_))
-    code, moment = thrown.numbers("ExceptionEIP").astype(np.uint64)[bare], signed(thrown, "time_ns")[bare]
-    threw, _ = context.methods.find(code, moment, context.process_id)
+    code = thrown.numbers("ExceptionEIP").astype(np.uint64)[bare]
+    threw, _ = context.methods.find(code, moments[bare], context.process_id)
     for place, index in zip(bare.tolist(), threw.tolist(), strict=True):
         if index >= 0:
             throwers[place] = Thrower(method_text(context, index, raw))

@@ -228,6 +228,8 @@ def _not_launched(start: Start) -> Note:
     text = "the runtime was already running when the trace began; what it did before was not recorded"
     unknown = "it is unknown whether the trace began before the runtime started"
     id, message = ("attached", text) if attached else ("start-unknown", unknown)
+    if start.context.info.native_aot:
+        return Note(id, "info", message, ("moments",))
     return Note(id, "warning", message, ("moments",), remedy=_LAUNCH, record=record)
 
 

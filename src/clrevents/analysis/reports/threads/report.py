@@ -183,7 +183,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
         # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
         sampling = self._stops.sampling if runs.samples else {}
         none = ThreadTrail()
-        roles = [role_of(trails.get(life.thread_id, none), life, sampling, self._stops.collecting) for life in found]
+        stops, main = self._stops, _main(context)
+        roles = [role_of(trails.get(life.thread_id, none), life, sampling, stops.collecting, main) for life in found]
         if counts is not None:
             names_of = counts.names
             roles = [
@@ -493,6 +494,13 @@ _DOES: Final = {
     "gc_suspended": "would have run but for a garbage collection",
     "unknown": "did something unknown",
 }
+
+
+def _main(context: Context) -> int | None:
+    """The main thread of a program that was compiled ahead of time, which lists no threads; its id is the process's on
+    Linux, and no thread's elsewhere."""
+    return context.info.process_id if context.info.native_aot else None
+
 
 REPORT: Final = ReportDeclaration(
     answer=ThreadsReport,

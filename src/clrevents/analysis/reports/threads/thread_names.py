@@ -108,8 +108,15 @@ def _doing(states: StackStates, stack: int, type: int, stack_id: int, told: bool
     return Doing(state, "sample", states.reasons[states.reason[stack]], stack_id, alike=stack)
 
 
-def role_of(trail: ThreadTrail, life: ThreadLife, sampling: Mapping[int, int], collecting: Mapping[int, int]) -> str:
-    """What a thread is for: according to its stacks and events, then according to the runtime."""
+def role_of(
+    trail: ThreadTrail,
+    life: ThreadLife,
+    sampling: Mapping[int, int],
+    collecting: Mapping[int, int],
+    main: int | None = None,
+) -> str:
+    """What a thread is for: according to its stacks and events, then according to the runtime; `main` is the id of the
+    main thread, where only that is known of it."""
     creation = life.creation
     known = None if creation is None else (creation.managed_index, creation.flags)
     index, flags = known or trail.listed or (0, 0)
@@ -119,7 +126,7 @@ def role_of(trail: ThreadTrail, life: ThreadLife, sampling: Mapping[int, int], c
             return role
     if flags & _FINALIZER:
         return "finalizer"
-    if index == _MAIN or (not index and "main" in trail.roles):
+    if index == _MAIN or (not index and "main" in trail.roles) or life.thread_id == main:
         return "main"
     if flags & _POOL:
         return "pool_worker"

@@ -65,6 +65,7 @@ from clrevents.analysis.shared.weights.event_weights import OFF_CPU, THROWN, eve
 from clrevents.analysis.shared.weights.weighing import (
     CAVEAT,
     COUNTED_CAVEAT,
+    SAFE_POINT_CAVEAT,
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
     Ints,
@@ -400,7 +401,7 @@ class SampleCollector(Collector[A_co]):
             samples = samples.in_states(*self._states)
         if self._asked.kind is not None:
             samples = samples.of_kind(self._asked.kind)
-        samples = samples.in_shape(self._shape)
+        samples = attrs.evolve(samples.in_shape(self._shape), info=context.info)
         # A loss before the window counts from the first sample on whose time reaches into it.
         first = next(iter(weighed.rows.time[:1].tolist()), None)
         self.collected = CollectedSamples(
@@ -475,6 +476,8 @@ def _notes(samples: Samples, tables: tuple[str, ...], of_processors: bool) -> tu
     if samples.timed and len(samples):
         text = CAVEAT if samples.counted is None else f"{CAVEAT}, which has columns of its own: {COUNTED_CAVEAT}"
         found.append(Note("clock-time", "info", text, (*tables, "total")))
+        if samples.at_safe_points:
+            found.append(Note("safe-points", "info", SAFE_POINT_CAVEAT, tables))
     if not samples.running_told:
         text = f"{UNTOLD}: this time is unknown, and waits are lower bounds"
         notes_of = (*tables, "running_ns", "waiting_ns")

@@ -35,7 +35,7 @@ def versions_of(events: Gathered | None) -> set[int]:
 def tells_running(info: TraceInfo, versions: Iterable[int], managed: int, samples: int) -> bool:
     """Whether samples tell it of a runtime of these versions; so many of them say that they are in managed code."""
     if info.native_aot:
-        return False
+        return not samples
     known = list(versions)
     if known:
         return min(known) >= _FIRST

@@ -215,6 +215,12 @@ class Samples:
         )
 
     @property
+    def at_safe_points(self) -> bool:
+        """Whether the sampler saw threads only where the compiler had them stop."""
+        profiled = self.timed and self.state is not None and not self.off_processor
+        return profiled and self.info is not None and self.info.native_aot
+
+    @property
     def nameless(self) -> int:
         """How many frames lack a name because it was not recorded."""
         return sum(frame.reason not in (None, NO_STACK, FOLDED, NOT_SAMPLED, SKIPPED) for frame in self.frames)

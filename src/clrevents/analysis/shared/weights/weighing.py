@@ -35,6 +35,11 @@ CAVEAT: Final = (
     "processor time"
 )
 """How to read the weights of the sample profiler."""
+SAFE_POINT_CAVEAT: Final = (
+    "NativeAOT programs stop for samples at safe points only: time in loops and in native code is seen late, often in "
+    "the method that called them"
+)
+"""How to read the stacks of those programs."""
 COUNTED_CAVEAT: Final = (
     "the operating system counted the processor time of each thread; its division among samples is an estimate"
 )
