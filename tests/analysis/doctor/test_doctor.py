@@ -14,6 +14,7 @@ import clrevents
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.diagnosing import asked_of, case_of, concluded, rules_of, trace_metrics, verdict
 from clrevents.analysis.doctor.diagnosis import Diagnosis
+from clrevents.analysis.doctor.diagnosis_texts import diagnosis_lines
 from clrevents.analysis.doctor.rulebook import FAMILIES, RULES
 from clrevents.analysis.doctor.verdicts import Ailment, Unknown
 from clrevents.analysis.framework.model.answer import Answer
@@ -22,6 +23,8 @@ from clrevents.analysis.framework.run.answerable import needs_of
 from clrevents.analysis.framework.run.asking import ask
 from clrevents.analysis.framework.run.occurred import seen_kinds
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.events import ThreadCreated_V0, ThreadFlags
+from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES, unpacked
 from project_files import fixture as fixture_file
 from reading import Passed
@@ -121,7 +124,7 @@ def test_what_cannot_be_told_is_not_asked() -> None:
     with clrevents.open(FIXTURES / "net10-garbage.nettrace.gz") as trace:
         kinds = seen_kinds(trace)
         asked = [[one.declaration.name for one in asked_of(rules_of(r), kinds)] for r in ((), ("http.*",))]
-    assert asked == [["top", "gc", "alloc", "startup", "jit", "waits"], ["gc"]]
+    assert asked == [["top", "gc", "alloc", "waits", "startup", "jit", "threads"], ["gc"]]
 
 
 @each_fixture("net10-convoy", "net10-garbage", "net8-linux")
@@ -299,3 +302,43 @@ def test_a_lower_bound_stays_one() -> None:
     (one,) = (one for one in found.found if one.rule == "pool.sync_over_async")
     assert (one.at_least, str(one.impact)) == (True, "<Metric at least 25.1 s>")
     assert [one.at_least for one in found.found if one.rule == "pool.starved"] == [False]
+
+
+def test_without_contentions_samples_show_the_wait_for_locks() -> None:
+    """The convoy's 988 ms, to within a sampling period at both ends of each of its 8 waits."""
+    data = fixture("net10-convoy")
+    contentions = {key for keys in removable(data).values() for key in keys if key.name.startswith("Contention")}
+    with opened(without(data, contentions)) as trace:
+        found = {one.rule: one for one in trace.doctor("lock.*")}
+    one = found["lock.sampled"]
+    assert (one.state, found["lock.convoy"].state, one.culprit) == ("found", "cannot tell", None)
+    assert one.impact_ns == pytest.approx(988_004_211, abs=8 * 2_200_000)
+    assert one.nameless == "who held the lock was not recorded: clrevents collect --for locks"
+    assert diagnosis("net10-convoy", "lock.sampled").found == ()
+
+
+@pytest.mark.parametrize(("threads", "lived_ms", "state"), [(60, 5, "found"), (49, 5, "clear"), (60, 1200, "clear")])
+def test_threads_that_no_sample_sees_any_more_have_ended(threads: int, lived_ms: int, state: str) -> None:
+    trace = TraceBuilder()
+    moments = [(at, 1, False) for at in range(6000)]
+    for number in range(threads):
+        moments += [(10 * number, 100 + number, True), (10 * number + lived_ms, 100 + number, False)]
+    for at, thread, created in sorted(moments):
+        trace.thread(thread).at(at * 1_000_000)
+        if created:
+            trace.event(ThreadCreated_V0(thread, 1, ThreadFlags(0), thread, thread, 9))
+        else:
+            trace.sample(0x1000)
+    with opened(trace.build()) as found:
+        (one,) = found.doctor("thread.brief")
+    assert one.state == state
+    assert one.title.startswith(f"{threads if lived_ms < 1000 else 0} threads of {threads + 1} lived")
+
+
+def test_a_diagnosis_says_what_the_program_did() -> None:
+    facts = diagnosis("net8-rich").facts
+    assert facts.ran == "2.85 s in Scenarios.Burn, 99.8 % of all methods' running time"
+    assert facts.waited == "2.64 s for threads to end in Scenarios.Cpu"
+    assert facts.allocated is None
+    assert diagnosis("net10-garbage").facts.allocated == "115 MB, 98.6 % of it System.Byte[]"
+    assert "\nran        2.85 s in " in "\n".join(diagnosis_lines(diagnosis("net8-rich"), 80))

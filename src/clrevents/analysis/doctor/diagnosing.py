@@ -14,6 +14,7 @@ import attrs
 
 from clrevents._util.version import __version__
 from clrevents._util.words import unknown
+from clrevents.analysis.doctor import activity
 from clrevents.analysis.doctor.case import NO_KINDS, TRACE, Case
 from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding
 from clrevents.analysis.doctor.rule import Rule
@@ -138,7 +139,12 @@ def concluded(
         "question": Question(Diagnosis.name, QUESTION, {}, *about),
         "coverage": _coverage(states),
         "notes": (*_notes(answers), *notes),
-        "facts": DoctorFacts(worst=findings[0].rule if states and states[0] == "found" else None),
+        "facts": DoctorFacts(
+            worst=findings[0].rule if states and states[0] == "found" else None,
+            ran=activity.ran(case),
+            waited=activity.waited(case),
+            allocated=activity.allocated(case),
+        ),
         "metrics": {name: Metric(states.count(state), "count") for name, state in numbers.items()},
     }
     return Diagnosis(

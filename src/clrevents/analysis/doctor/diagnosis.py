@@ -92,6 +92,9 @@ class DoctorFacts:
     """The outcome in short."""
 
     worst: Word | None = column("The rule with the largest impact; null if none found anything.")
+    ran: CodeText | None = column("The method that ran longest, and for how long; null where that is unknown.")
+    waited: CodeText | None = column("What threads waited for longest; null where that is unknown.")
+    allocated: CodeText | None = column("How much was allocated, and most of which type; null where that is unknown.")
 
 
 @answer(name="doctor", summary="found unknown clear worst")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, Final, Protocol
 
 from clrevents._util.fitting import shortened, wrapped
@@ -22,6 +22,9 @@ class Concluded(Protocol):
 
     @property
     def findings(self) -> Iterable[Any]: ...
+
+    @property
+    def facts(self) -> Any: ...
 
 
 def impact_text(one: Any) -> str:
@@ -60,6 +63,9 @@ def diagnosis_lines(found: Concluded, width: int | None, most: int = MOST) -> li
         lines.append(safe(f"   look: {one.next_command}"))
     if len(wrong) > most:
         lines.append(f"… and {counted(len(wrong) - most, 'more finding')}")
+    did = {name: getattr(found.facts, name) for name in ("ran", "waited", "allocated")}
+    did_lines = [wrapped(safe(f"{name:9}  {text}"), width, 11) for name, text in did.items() if text]
+    lines += ["", *chain.from_iterable(did_lines)] if did_lines else []
     unknown = [one.rule for one in found.findings if one.state == "cannot tell"]
     folded = f"cannot tell: {', '.join(_families(unknown))}; --rule NAME says why"
     return [*lines, *(["", *wrapped(safe(folded), width, 2)] if unknown else [])]

@@ -90,6 +90,20 @@ def _waited(case: Case, limit: float) -> Verdict:
     return Ailment(title, int(total.value), "ns", (total, longest), case.share(total.value), holder or method)
 
 
+def _sampled(case: Case, limit: float) -> Verdict:
+    rows = case.rows("waits", "methods")
+    kinds, evidences, methods = (rows.column(name).tolist() for name in ("kind", "evidence", "method"))
+    entering = [r for r, (k, e) in enumerate(zip(kinds, evidences, strict=True)) if (k, e) == ("lock", "sample")]
+    waited = case.cells("waits", "methods", "waited_ns", entering)
+    title = f"samples show threads that waited to enter locks for {duration_text(waited.value)} together"
+    if case.share(waited.value) < limit or waited.value < _LONG:
+        return Clear(title, (waited,))
+    worst = max(entering, key=lambda row: rows.numbers("waited_ns")[row])
+    title += f", most in {methods[worst] or 'unknown code'}"
+    holder = "who held the lock was not recorded: clrevents collect --for locks"
+    return Ailment(title, int(waited.value), "ns", (waited,), case.share(waited.value), nameless=holder)
+
+
 def _standing(case: Case, limit: float) -> Verdict:
     count = case.cited("top.standing")
     rows = case.rows("top", "standing")
@@ -159,5 +173,19 @@ RULES: Final = (
         "locks {file}",
         _waited,
         nothing="locks.count",
+    ),
+    Rule(
+        "lock.sampled",
+        "Do samples show threads that wait for locks?",
+        ("waits.sampled_total",),
+        Threshold(
+            0.05, "5 % of the time and 200 ms, added up over threads, where contentions tell nothing", "as above"
+        ),
+        "A thread that waits for a lock does nothing for whoever waits for it.",
+        "Record contentions, which tell who held the lock: clrevents collect --for locks.",
+        "the waiting threads had nothing else to do.",
+        "waits {file}",
+        _sampled,
+        "sample",
     ),
 )

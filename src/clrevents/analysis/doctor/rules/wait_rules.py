@@ -1,14 +1,19 @@
-"""Rules about what a program waits for outside of itself: another process."""
+"""Rules about a program's threads: that wait for another process, or that are made for a moment."""
 
 from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from clrevents._util.units import duration_text, share_text
+from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.analysis.framework.model.needs import Need
 
+_BRIEF: Final = 1_000_000_000
 _UNTIL_EXIT: Final = (
     "System.Diagnostics.Process.WaitForExit",
     "System.Diagnostics.ProcessWaitState.",
@@ -32,6 +37,20 @@ def _process(case: Case, limit: float) -> Verdict:
     return Ailment(title, int(total.value), "ns", (total,), share, methods[worst])
 
 
+def _brief(case: Case, limit: float) -> Verdict:
+    rows = case.rows("threads", "threads")
+    created, roles = (np.array(rows.column(name).tolist()) for name in ("start_evidence", "role"))
+    starts, ends = rows.numbers("start_ns"), rows.numbers("end_ns")
+    # No runtime writes the end of a thread: it is one that no sample sees any more, long before the last one.
+    gone = (ends - starts < _BRIEF) & (ends < ends.max(initial=0) - _BRIEF)
+    brief = np.flatnonzero(gone & (created == "event") & (roles == "other")).tolist()
+    threads, lived = case.cited("threads.threads"), case.cells("threads", "threads", "life_ns", brief)
+    title = f"{counted(len(brief), 'thread')} of {threads.value:,} lived for less than a second each"
+    if len(brief) < limit:
+        return Clear(title, (threads, lived))
+    return Ailment(title, len(brief), "count", (threads, lived))
+
+
 RULES: Final = (
     Rule(
         "wait.process",
@@ -43,5 +62,18 @@ RULES: Final = (
         "other threads worked meanwhile.",
         "waits {file}",
         _process,
+    ),
+    Rule(
+        "thread.brief",
+        "Are threads made for a moment?",
+        ("threads.threads", "top.samples"),
+        Threshold(50, "50 threads that live for less than a second each", "our judgement"),
+        "To make a thread and its stack takes longer than to hand small work to one that exists.",
+        "Use the thread pool: Task.Run, or Parallel, instead of a thread for each piece of work.",
+        "the program wants a thread of its own for each, such as one with a large stack or another culture.",
+        "threads {file}",
+        _brief,
+        "sample",
+        need=Need("when threads began", ("ThreadCreated",), 0x10000),
     ),
 )
