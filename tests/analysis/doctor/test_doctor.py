@@ -142,7 +142,7 @@ def test_what_was_not_asked_would_have_said_the_same(path: Any) -> None:
 
 def test_rules_are_asked_one_by_one_or_by_family() -> None:
     assert {one.rule for one in diagnosis("net10-convoy", "lock.*", "trace.cut")} == {
-        *("lock.deadlock", "lock.standing", "lock.convoy", "lock.waited"),
+        *("lock.deadlock", "lock.standing", "lock.convoy", "lock.waited", "lock.sampled"),
         "trace.cut",
     }
     assert [one.state for one in diagnosis("net10-convoy", "trace.cut")] == ["clear"]

@@ -10,10 +10,11 @@ from clrevents._util.units import duration_text, share_text
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.analysis.doctor.verdicts import Ailment, Clear, Unknown, Verdict
 from clrevents.analysis.framework.model.needs import Need
 
 _BRIEF: Final = 1_000_000_000
+_BEGAN: Final = Need("when threads began", ("ThreadCreated",), 0x10000)
 _UNTIL_EXIT: Final = (
     "System.Diagnostics.Process.WaitForExit",
     "System.Diagnostics.ProcessWaitState.",
@@ -40,6 +41,8 @@ def _process(case: Case, limit: float) -> Verdict:
 def _brief(case: Case, limit: float) -> Verdict:
     rows = case.rows("threads", "threads")
     created, roles = (np.array(rows.column(name).tolist()) for name in ("start_evidence", "role"))
+    if not (created == "event").any():
+        return Unknown(f"not recorded: {_BEGAN.what}", case.record(["threads"]))
     starts, ends = rows.numbers("start_ns"), rows.numbers("end_ns")
     # No runtime writes the end of a thread: it is one that no sample sees any more, long before the last one.
     gone = (ends - starts < _BRIEF) & (ends < ends.max(initial=0) - _BRIEF)
@@ -74,6 +77,6 @@ RULES: Final = (
         "threads {file}",
         _brief,
         "sample",
-        need=Need("when threads began", ("ThreadCreated",), 0x10000),
+        need=_BEGAN,
     ),
 )
