@@ -27,7 +27,7 @@ def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:
     done = run("doctor", CONVOY)
     lines = done.stdout.splitlines()
     assert lines[:6] == [
-        "1 finding; 28 rules found nothing, 14 cannot tell",
+        "1 finding; 30 rules found nothing, 14 cannot tell",
         "",
         "1. lock.convoy (988 ms): 4 threads waited for one lock in turn, for 988 ms together in 338 ms",
         "   culprit: Scenarios.Convoy.lambda_1()",
@@ -35,6 +35,10 @@ def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:
         f"   look: clrevents locks {CONVOY} --table convoys --start 740ms --end 1080ms",
     ]
     assert lines[6:] == [
+        "",
+        "ran        19.4 ms of running time, 11.4 % of it in System.Collections.Generic.List<int>..ctor",
+        "waited     988 ms for locks in Scenarios.Convoy.lambda_1",
+        "allocated  1.6 MB, 13.5 % of it System.Byte[]",
         "",
         "cannot tell: cpu.* (5), db.* (2), exceptions.* (2), http.* (2), memory.limited, pool.queue, trace.sampler; "
         "--rule NAME says why",
@@ -93,7 +97,7 @@ def test_what_does_not_go_together_is_said(run: Run, options: list[str]) -> None
 def test_markdown_is_for_a_pull_request(run: Run) -> None:
     lines = run("doctor", CONVOY, "--format", "md").stdout.splitlines()
     assert lines[:3] == [
-        "**1 finding; 28 rules found nothing, 14 cannot tell**",
+        "**1 finding; 30 rules found nothing, 14 cannot tell**",
         "",
         "| rule | impact | finding | culprit |",
     ]

@@ -589,4 +589,4 @@ def test_what_is_wrong_in_each_trace_is_one_table() -> None:
             traces.doctor("gc.inducd")
     rows = [(row["trace"], row["rule"]) for row in found.rows() if row["state"] == "found"]
     assert rows == [(names[0], "lock.convoy"), (names[1], "gc.induced")]
-    assert len(found) == 10
+    assert len(found) == 12

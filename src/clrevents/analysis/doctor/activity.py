@@ -48,7 +48,7 @@ def ran(case: Case) -> str | None:
     share = share_text(took[worst] / took.sum())
     what = "processor time" if counted else "running time"
     name = _short(rows.column("name").tolist()[worst])
-    return f"{duration_text(took[worst])} in {name}, {share} of all methods' {what}"
+    return f"{duration_text(took.sum())} of {what}, {share} of it in {name}"
 
 
 def waited(case: Case) -> str | None:

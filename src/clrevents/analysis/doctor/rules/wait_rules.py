@@ -43,6 +43,8 @@ def _brief(case: Case, limit: float) -> Verdict:
     created, roles = (np.array(rows.column(name).tolist()) for name in ("start_evidence", "role"))
     if not (created == "event").any():
         return Unknown(f"not recorded: {_BEGAN.what}", case.record(["threads"]))
+    if case.value("top.samples") is None:
+        return Unknown("not recorded: when threads ended, which samples tell", case.record(["top"]))
     starts, ends = rows.numbers("start_ns"), rows.numbers("end_ns")
     # No runtime writes the end of a thread: it is one that no sample sees any more, long before the last one.
     gone = (ends - starts < _BRIEF) & (ends < ends.max(initial=0) - _BRIEF)
@@ -69,7 +71,7 @@ RULES: Final = (
     Rule(
         "thread.brief",
         "Are threads made for a moment?",
-        ("threads.threads", "top.samples"),
+        ("threads.threads",),
         Threshold(50, "50 threads that live for less than a second each", "our judgement"),
         "To make a thread and its stack takes longer than to hand small work to one that exists.",
         "Use the thread pool: Task.Run, or Parallel, instead of a thread for each piece of work.",
@@ -77,6 +79,7 @@ RULES: Final = (
         "threads {file}",
         _brief,
         "sample",
+        also=("top",),
         need=_BEGAN,
     ),
 )
