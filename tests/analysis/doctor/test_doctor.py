@@ -341,4 +341,4 @@ def test_a_diagnosis_says_what_the_program_did() -> None:
     assert facts.waited == "2.64 s for threads to end in Scenarios.Cpu"
     assert facts.allocated is None
     assert diagnosis("net10-garbage").facts.allocated == "115 MB, 98.6 % of it System.Byte[]"
-    assert "\nran        2.86 s of " in "\n".join(diagnosis_lines(diagnosis("net8-rich"), 80))
+    assert "\nran        2.85 s of " in "\n".join(diagnosis_lines(diagnosis("net8-rich"), 80))
