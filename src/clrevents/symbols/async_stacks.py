@@ -90,7 +90,7 @@ class AsyncStacks:
     """
 
     def __init__(self, known: Mapping[tuple[int, int], tuple[int, int]]) -> None:
-        self._known = known
+        self.known = known
         self._threads: dict[tuple[int, int], _ThreadContexts] = {}
         self._contexts: dict[_Context, int] = {}
         self._listed: list[_Context] = []
@@ -207,7 +207,7 @@ class AsyncStacks:
             uses = np.flatnonzero(mine)
             if len(uses):
                 at = np.searchsorted(np.array(thread.times, dtype=np.int64), times[uses], "right") - 1
-                since, until = self._known.get((owner, id), _NEVER)
+                since, until = self.known.get((owner, id), _NEVER)
                 unknown = (at < 0) | (times[uses] < since) | (times[uses] > until)
                 found[uses] = np.where(unknown, -1, np.array(thread.contexts, dtype=np.int64)[at])
         return found
@@ -220,7 +220,7 @@ class AsyncStacks:
         for owner in dict.fromkeys((-1 if process is None else process, -1)):
             known = self._threads.get((owner, thread))
             at = -1 if known is None else bisect_right(known.times, time) - 1
-            since, until = self._known.get((owner, thread), _NEVER)
+            since, until = self.known.get((owner, thread), _NEVER)
             if known is not None and at >= 0 and since <= time <= until and known.contexts[at] >= 0:
                 context = self._by_place(known.contexts[at])
                 above = self._above(methods, [frame.label for frame in frames], context, time, process)

@@ -245,12 +245,12 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
     unstarted = int((begun & ~tables.was_started).sum())
     failures_known = all(met(need, context.kinds) != "unknown" for need in _OF_TASKS)
     latencies = tables.latencies(np.flatnonzero(begun))
-    count = int(begun.sum())
+    count, awaits = int(begun.sum()), int(tables.of(AWAIT).sum())
     found: dict[str, Metric | int | None] = {
-        "count": count if tasks_known else context.metric("count", count or None, least=True),
+        "count": context.metric("count", count, least=True) if tables.profiled else count,
         "tasks": int(tables.of(TASK).sum()) if tasks_known else None,
         "continuations": int(tables.of(CONTINUATION).sum()) if tasks_known else None,
-        "awaits": int(tables.of(AWAIT).sum()),
+        "awaits": context.metric("awaits", awaits, least=True) if tables.profiled else awaits,
         "exceptional": int((begun & tables.failed).sum()) if failures_known else None,
         "blocking_count": int(tables.waits_begun.sum()) if tasks_known else None,
         "blocking_total": _blocked(context, tables),
@@ -266,8 +266,8 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
         # What is queued may be told only by its start.
         for name in ("count", "tasks", "continuations"):
             number = found[name]
-            assert isinstance(number, int)
-            found[name] = context.metric(name, number or None, least=number > 0)
+            if isinstance(number, int):
+                found[name] = context.metric(name, number or None, least=number > 0)
     untold = not resumes_known and bool((begun & (tables.work.kind != TASK)).any())
     if untold or not len(latencies):
         reason = "not recorded when all of them began to run" if untold else "nothing that was queued began to run"
@@ -309,6 +309,14 @@ def _notes(context: Context, tables: TaskTables) -> list[Note]:
         text = f"{counted(work.unclear, 'continuation')} was queued for an unknown await"
         text = text if work.unclear == 1 else text.replace(" was ", " were ")
         notes.append(Note("unclear", "info", text, ("scheduled_ns",), {"continuations": work.unclear}))
+    if tables.profiled:
+        stacks = context.names.awaits
+        ends = sorted({until for _, until in stacks.known.values()}) if stacks is not None else []
+        told = " to ".join(dict.fromkeys(map(duration_text, (ends[0], ends[-1])))) if ends else "an unknown moment"
+        text = (
+            f"awaits are known until {told}, by thread: what ran later may not have been written, and counts are bounds"
+        )
+        notes.append(Note("known-awaits", "info", text, ("count", "awaits", "tasks"), {"threads": len(ends)}))
     later = int(tables.later.sum())
     if later:
         text = (
