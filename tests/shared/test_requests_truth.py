@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections import Counter, defaultdict
 from itertools import pairwise
 
@@ -281,3 +283,34 @@ def test_steps_to_connections_are_all_there(report: RequestsReport) -> None:
     asked = [row.request_row for row in report.network if row.kind == "connect"]
     assert len(set(asked)) == 32
     assert all(row is not None and report.requests[row].side == "client" for row in asked)
+
+
+def test_what_requests_await_is_known_from_the_async_profiler() -> None:
+    """Delays of a server whose code is all runtime async lie in awaits of their requests, and what ran does not."""
+    path = SHARED / "requests" / "net11-shop-async-6"
+    with clrevents.open(f"{path}.nettrace.gz") as trace:
+        found, start, process = trace.report("requests"), trace.info.sync_qpc, trace.info.process_id
+    awaits, served = defaultdict(list), defaultdict(list)
+    for part in found.parts:
+        if part.part == "await":
+            awaits[part.request_row].append((part.start_ns + start, part.end_ns + start))
+    for row in found.requests:
+        if row.side == "server":
+            served[row.url_path].append(row)
+    shares = defaultdict(list)
+    with gzip.open(f"{path}.truth.jsonl.gz", "rt") as lines:
+        truth = [json.loads(line) for line in lines]
+    for told in truth:
+        if told.get("side") == "server" and told["pid"] == process:
+            rows = [row for row in served[told["path"]] if 0 <= told["t0"] - start - row.start_ns < 50_000_000]
+            for part in told["parts"] if len(rows) == 1 else ():
+                low, high = part["t0"], part["t1"]
+                if part["ms"] >= 1 and not part.get("inner"):
+                    inside = sum(max(min(end, high) - max(begin, low), 0) for begin, end in awaits[rows[0].row])
+                    shares[part["cause"]].append(inside / (high - low))
+    assert (len(shares["delay"]), len(shares["semaphore"]), len(shares["cpu"])) == (12, 1, 4)
+    assert min(*shares["delay"], *shares["semaphore"]) > 0.98
+    # A part of one request sleeps in a task that its code awaits.
+    assert Counter(share > 0 for share in shares["sleep"]) == {False: 7, True: 1}
+    others = ("cpu", "allocate", "gc_call", "lock", "sync_wait", "sql_write", "sql_open")
+    assert {share for cause in others for share in shares[cause]} == {0.0}

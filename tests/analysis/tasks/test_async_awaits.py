@@ -174,6 +174,15 @@ def test_tasks_stay_and_their_awaits_are_not_counted_twice() -> None:
     assert numbers_of(found, "count", "tasks", "awaits") == (2, 1, 1)
 
 
+def test_resumptions_alone_do_not_replace_events_of_tasks() -> None:
+    built = trace(ResumeRuntimeAsyncCallstack_V1(0, 0, 1, 1, frames("Inner")))
+    awaits(built.at(2000), 3, method=4)
+    resumes(built.at(3000), 3)
+    returns(built.at(4000), 3)
+    (row,) = told(built).tasks
+    assert (row.task_id, row.created_ns, row.started_ns, row.completed_ns) == (3, 2000, 3000, 4000)
+
+
 def test_what_is_uncertain_or_absurd_stays_unknown() -> None:
     most = (1 << 64) - 1
     reset = [*created(1, None, "Inner"), *resumed(1, None, "Inner"), GO, DONE, GO, ResetAsyncThreadContext_V1(), DONE]

@@ -114,7 +114,8 @@ REPORTS: dict[str, tuple[str, str, tuple[NEED, ...]]] = {
             ('garbage collection pauses', ('GCStart', 'GCSuspendEEBegin'), 1, 4, 'Microsoft-Windows-DotNETRuntime', False, None, ''),
             ('waits for locks in requests', ('ContentionStart', 'ContentionStop'), 16384, 4, 'Microsoft-Windows-DotNETRuntime', False, None, ''),
             ('waits for handles and monitors in requests', ('WaitHandleWaitStart', 'WaitHandleWaitStop'), 4398046511104, 5, 'Microsoft-Windows-DotNETRuntime', False, None, ''),
-            ('waits for tasks in requests, and where code awaits', ('TaskWaitBegin', 'TaskWaitEnd'), 3, 5, 'System.Threading.Tasks.TplEventSource', False, None, ''),
+            ('waits for tasks in requests', ('TaskWaitBegin', 'TaskWaitEnd'), 3, 5, 'System.Threading.Tasks.TplEventSource', False, None, ''),
+            ('where code of requests awaits', ('TaskWaitBegin', 'TaskWaitEnd', 'System.Runtime.CompilerServices.AsyncProfilerEventSource/CreateRuntimeAsyncContext', 'System.Runtime.CompilerServices.AsyncProfilerEventSource/CreateStateMachineAsyncContext'), 3, 5, 'System.Threading.Tasks.TplEventSource', False, None, ''),
         ),
     ),
     'startup': (

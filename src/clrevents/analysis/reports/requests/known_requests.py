@@ -88,6 +88,10 @@ class RequestFinder:
         self._client()
         self._server()
 
+    def thread(self, request: KnownRequest) -> int:
+        """The thread on which a request started."""
+        return self._forest.thread[request.activity]
+
     def _tree(self) -> None:
         """Which activities are requests. If the host records them, the server's activities are parts of those."""
         forest = self._forest

@@ -51,6 +51,7 @@ from clrevents.analysis.reports.requests.request_rows import (
 )
 from clrevents.analysis.reports.requests.request_tables import KnownInsides, RequestTables
 from clrevents.analysis.shared.blocking.wait_feed import WAIT_EVENTS, WaitFeed
+from clrevents.analysis.shared.events.async_awaits import AWAITED_EVENTS
 from clrevents.analysis.shared.forest.activity_forest import ActivityForest
 from clrevents.analysis.shared.forest.activity_signals import (
     ACTIVITY_HEADERS,
@@ -70,7 +71,8 @@ _EXCEPTIONS: Final = "exceptions in requests"
 _PAUSES: Final = "garbage collection pauses"
 _LOCKS: Final = "waits for locks in requests"
 _HANDLES: Final = "waits for handles and monitors in requests"
-_TASKS: Final = "waits for tasks in requests, and where code awaits"
+_TASKS: Final = "waits for tasks in requests"
+_AWAITS: Final = "where code of requests awaits"
 _NEEDS: Final = (
     Need(_ANY, ("RequestStart", f"{HOSTING}/RequestStart", f"{KESTREL}/RequestStart"), 0, 4, HTTP, essential=True),
     Need(_SENT, ("RequestStart",), 0, 4, HTTP),
@@ -82,6 +84,7 @@ _NEEDS: Final = (
     Need(_LOCKS, ("ContentionStart", "ContentionStop"), 0x4000, 4),
     Need(_HANDLES, ("WaitHandleWaitStart", "WaitHandleWaitStop"), 0x40000000000, 5),
     Need(_TASKS, ("TaskWaitBegin", "TaskWaitEnd"), 0x3, 5, TPL),
+    Need(_AWAITS, ("TaskWaitBegin", "TaskWaitEnd", *AWAITED_EVENTS), 0x3, 5, TPL),
 )
 _HOSTED: Final = Need("requests of the host", ("RequestStart",), 0, 4, HOSTING)
 _COLUMNS: Final = {**REQUEST_COLUMNS, **SQL_COLUMNS, **BRIDGE_COLUMNS, **NETWORK_COLUMNS}

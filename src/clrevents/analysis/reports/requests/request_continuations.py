@@ -2,13 +2,14 @@
 
 The code that an await resumes belongs to the request with the await's activity id, from the event of its resumption to
 the event of the end of this part of the code, on that thread. Overlapping awaits of one task are indistinguishable and
-belong to no request. Knows no waits and no exceptions.
+belong to no request. Awaits that .NET 11's async profiler recorded have no activity: they belong to the request whose
+start was in the code that made them, or whose code made that. Knows no waits and no exceptions.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,6 +18,8 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.reports.requests.known_requests import RequestFinder
+from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, CONTINUED, SUSPENDED, AsyncAwaits, async_awaits
 from clrevents.analysis.shared.events.task_waits import SYNCHRONOUS, TASK_BEGIN, TASK_END
 from clrevents.analysis.shared.events.wait_events import WaitSpans, field_numbers, wait_spans
 
@@ -32,9 +35,13 @@ CONTINUATION_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     _QUEUED_RUN: _PLACE,
     _TASK_BEGUN: _PLACE,
     _TASK_DONE: _PLACE,
+    **AWAIT_COLUMNS,
 }
 """What is kept of each event."""
 
+_Runs: TypeAlias = tuple[str, str, Mapping[int, int]]
+"""Which events begin and end something that runs, and whose code it is, by the row of its begin."""
+_TASKS: Final[_Runs] = (_TASK_BEGUN, _TASK_DONE, {})
 OwnerOf: TypeAlias = Callable[[bytes | None, int], int | None]
 """The request in which an activity id lies at a time."""
 
@@ -70,22 +77,30 @@ class _Running:
 class RequestContinuations:
     """Those of one process."""
 
-    def __init__(self, context: Context, events: Mapping[str, Gathered], owner_of: OwnerOf) -> None:
+    def __init__(
+        self, context: Context, events: Mapping[str, Gathered], finder: RequestFinder, owner_of: OwnerOf
+    ) -> None:
         self._context = context
+        self.suspended: list[SuspendedCode] = []
+        profiled = async_awaits(events, None)
+        if profiled is not None and profiled.begun:
+            self.suspended, moments = _profiled(profiled, finder)
+            self._threads = _threads([*moments, *_moments(events, [_TASKS])])
+            return
         begins = events[TASK_BEGIN]
         behaviors = field_numbers(begins, "Behavior")
         awaits = begins.only(np.flatnonzero(behaviors != SYNCHRONOUS))
         found = _told_apart(wait_spans(awaits, events[TASK_END], ("TaskID",)))
         ids, starts = awaits.cells("activity_id"), awaits.cells("time_ns")
         ends = field_numbers(events[TASK_END], "time_ns").tolist()
-        self.suspended: list[SuspendedCode] = []
         resumed: dict[int, int] = {}
         for begin, end in zip(found.begin.tolist(), found.end.tolist(), strict=True):
             request = owner_of(ids[begin], starts[begin])
             if request is not None:
                 resumed[end] = request
                 self.suspended.append(SuspendedCode(request, starts[begin], ends[end]))
-        self._threads = _threads(events, resumed)
+        runs: list[_Runs] = [(TASK_END, _PART_ENDED, resumed), (_QUEUED_RUN, _PART_ENDED, {}), _TASKS]
+        self._threads = _threads(_moments(events, runs))
 
     def owner(self, thread: int, time: int) -> int | None:
         """The request whose code the thread ran at this time, as far as that is certain."""
@@ -107,15 +122,67 @@ def _told_apart(spans: WaitSpans) -> WaitSpans:
     return spans.only(whole & ~np.isin(tasks, mixed))
 
 
-def _threads(events: Mapping[str, Gathered], resumed: Mapping[int, int]) -> dict[int, _Running]:
-    """What each thread ran, from all that begins and ends on it. What runs inside of other code hides that."""
+def _profiled(awaits: AsyncAwaits, finder: RequestFinder) -> tuple[list[SuspendedCode], list[_Moment]]:
+    """When code of requests awaited and none of theirs ran, and what it ran, as the async profiler tells."""
+    requests = finder.requests
+    starts = sorted(((one.start, finder.thread(one), one.row) for one in requests), reverse=True)
+    owners, created = [NONE] * len(awaits), [NONE] * len(awaits)
+    running: dict[int, list[tuple[int, int]]] = {}
+    changes: dict[int, list[tuple[int, int, int]]] = {}
     moments: list[_Moment] = []
-    nobody: Mapping[int, int] = {}
-    for begins, ends, owners in (
-        (events[TASK_END], events[_PART_ENDED], resumed),
-        (events[_QUEUED_RUN], events[_PART_ENDED], nobody),
-        (events[_TASK_BEGUN], events[_TASK_DONE], nobody),
-    ):
+
+    def going_on(owner: int, time: int) -> int:
+        while owner != NONE and (end := requests[owner].end) is not None and end < time:
+            parent = requests[owner].parent
+            owner = NONE if parent is None else parent
+        return owner
+
+    def begin(thread: int, number: int, time: int) -> None:
+        place = -len(moments) - 1
+        moments.append(_Moment(place, time, thread, place, going_on(owners[number], time)))
+        running.setdefault(thread, []).append((number, place))
+
+    def end(thread: int, time: int) -> int:
+        number, place = running[thread].pop()
+        begun = moments[-place - 1]
+        changes.setdefault(begun.owner, []).extend(((begun.time, 0, 1), (time, 0, -1)))
+        moments.append(_Moment(-len(moments) - 1, time, thread, place, NONE))
+        return number
+
+    steps = zip(*(of.tolist() for of in (awaits.what, awaits.time, awaits.thread, awaits.number)), strict=True)
+    for what, time, thread, number in steps:
+        while starts and starts[-1][0] <= time:
+            start, where, request = starts.pop()
+            if running.get(where):
+                begun = end(where, start)
+                owners[begun] = request
+                begin(where, begun, start)
+        inside = running.get(thread)
+        if what == SUSPENDED:
+            owners[number], created[number] = NONE if not inside else going_on(owners[inside[-1][0]], time), time
+        elif what == CONTINUED:
+            changes.setdefault(owners[number], []).extend(((created[number], 1, 0), (time, -1, 0)))
+            begin(thread, number, time)
+        elif inside and inside[-1][0] == number:
+            end(thread, time)
+    changes.pop(NONE, None)
+    return [one for request, mine in changes.items() for one in _idle(request, sorted(mine))], moments
+
+
+def _idle(request: int, changes: list[tuple[int, int, int]]) -> Iterable[SuspendedCode]:
+    """When a request awaited and did not run, by how many more awaits and runs there are from each moment on."""
+    awaiting = running = since = 0
+    for time, more_awaits, more_runs in changes:
+        if awaiting and not running and since < time:
+            yield SuspendedCode(request, since, time)
+        awaiting, running, since = awaiting + more_awaits, running + more_runs, time
+
+
+def _moments(events: Mapping[str, Gathered], runs: Iterable[_Runs]) -> list[_Moment]:
+    """When what these events begin and end ran."""
+    moments: list[_Moment] = []
+    for begun, done, owners in runs:
+        begins, ends = events[begun], events[done]
         spans = wait_spans(begins, ends, ("TaskID", "thread_id"), orphans=False)
         whole = spans.only(spans.begun & spans.ended)
         first, last = begins.places[whole.begin].tolist(), ends.places[whole.end].tolist()
@@ -124,7 +191,12 @@ def _threads(events: Mapping[str, Gathered], resumed: Mapping[int, int]) -> dict
             owner = owners.get(row, NONE)
             moments.append(_Moment(first[at], starts[at], threads[at], first[at], owner))
             moments.append(_Moment(last[at], stops[at], threads[at], first[at], NONE))
-    moments.sort(key=lambda moment: moment.place)
+    return moments
+
+
+def _threads(moments: list[_Moment]) -> dict[int, _Running]:
+    """What each thread ran, from all that begins and ends on it. What runs inside of other code hides that."""
+    moments.sort(key=lambda moment: moment.time)
     found: dict[int, _Running] = {}
     open_: dict[int, list[_Moment]] = {}
     ended: set[int] = set()

@@ -117,7 +117,7 @@ class RequestInsides:
     ) -> None:
         self._finder = finder
         self._requests = finder.requests
-        self._code = RequestContinuations(context, events, self._owner)
+        self._code = RequestContinuations(context, events, finder, self._owner)
         self.sums = [InsideSums() for _ in self._requests]
         self.spans: list[InsideSpan] = []
         self.pauses_listed = True

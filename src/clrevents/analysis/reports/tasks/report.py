@@ -20,7 +20,6 @@ from clrevents.analysis.framework.vocabulary.answer_values import Metric, Metric
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
-from clrevents.analysis.reports.tasks.async_awaits import AWAITED_EVENTS, RESUMED_EVENTS, RUN_EVENTS, Thrown
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, TASK, UNKNOWN
 from clrevents.analysis.reports.tasks.task_events import OPERATION_BEGIN, TASK_COLUMNS, TaskEvents, task_names
 from clrevents.analysis.reports.tasks.task_tables import (
@@ -33,6 +32,7 @@ from clrevents.analysis.reports.tasks.task_tables import (
 )
 from clrevents.analysis.reports.tasks.task_work import task_work
 from clrevents.analysis.shared.blocking.wait_tables import can_await
+from clrevents.analysis.shared.events.async_awaits import AWAITED_EVENTS, RESUMED_EVENTS, RUN_EVENTS, Thrown
 from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE

@@ -20,7 +20,7 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.merged import ASYNC
 from clrevents.analysis.gathering.pairs import pair
-from clrevents.analysis.reports.tasks.async_awaits import AWAIT_COLUMNS, AsyncAwaits, Thrown, async_awaits
+from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, AsyncAwaits, Thrown, async_awaits
 from clrevents.analysis.shared.events.task_waits import CONTINUATION_ID, TASK_BEGIN, TASK_END, blocking, task_wait_spans
 from clrevents.analysis.shared.events.wait_events import WaitSpans, field_numbers
 
@@ -97,7 +97,7 @@ class TaskEvents:
     `next` is, of an await, the task of the method that awaits; `origin` the task that was current on the thread.
     `failed` is 1 of a task that ended with an exception. `runs` says which queued continuations an event shows running.
     `blocking` are the waits that block, and `blocked` their rows here. `awaits` are those that the async profiler
-    recorded: where there are any, those of the events of tasks are left out, which describe some of the same.
+    recorded: where it did, those of the events of tasks are left out, which describe some of the same.
     """
 
     code: Ints
@@ -165,7 +165,9 @@ class TaskEvents:
             blocked[waits.begin],
         )
         awaits = async_awaits(events, thrown)
-        return told if awaits is None else told._with(awaits)
+        if awaits is None or (not awaits.begun and np.isin(code, _OF_AWAITS).any()):
+            return told
+        return told._with(awaits)
 
     def _with(self, awaits: AsyncAwaits) -> TaskEvents:
         """Together with awaits that the async profiler recorded, instead of those that are here."""

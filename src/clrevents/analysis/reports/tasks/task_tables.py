@@ -31,10 +31,10 @@ from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, colu
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.gathering.optional_rows import NONE, nulled, picked
-from clrevents.analysis.reports.tasks.async_awaits import AwaitSites
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, NOBODY, TASK
 from clrevents.analysis.reports.tasks.task_events import TaskEvents, named
 from clrevents.analysis.reports.tasks.task_work import TaskWork
+from clrevents.analysis.shared.events.async_awaits import AwaitSites
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 
 

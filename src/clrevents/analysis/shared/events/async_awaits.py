@@ -104,6 +104,11 @@ class AsyncAwaits:
     def __len__(self) -> int:
         return len(self.address)
 
+    @property
+    def begun(self) -> bool:
+        """Whether it was recorded when any await began."""
+        return bool((self.what == SUSPENDED).any())
+
 
 @define(eq=False)
 class _Chain:
