@@ -6,6 +6,7 @@ payloads of a kind at once; texts, modules and IL maps stay bytes until requeste
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -65,17 +66,19 @@ _WANTED: Final = frozenset((*METHODS, *MODULES, *IL_MAPS, *NATIVE, *COMPLETE, *S
 
 
 class CodeEvents(Selection):
-    """Selects all events useful here. Does not match names in the registry, which would take longer than reading."""
+    """Selects all events useful here, or some. Does not match names in the registry, which would take longer than
+    reading."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, wanted: Iterable[tuple[str, str]] = _WANTED) -> None:
         super().__init__((), Filters(), registry)
+        self._wanted = frozenset(wanted)
 
     @property
     def everything(self) -> bool:
         return False
 
     def means(self, kind: EventKind) -> bool:
-        return (kind.key.provider, kind.key.name) in _WANTED
+        return (kind.key.provider, kind.key.name) in self._wanted
 
 
 _ENTRY_REACH: Final = 1 << 15

@@ -28,7 +28,7 @@ from clrevents.trace.process_lives import ProcessLife
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stacks import EARLY_NAMES
 from clrevents.trace.stream_tally import StreamTally
-from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
+from clrevents.trace.trace import Trace, modules_of, open, passes_of, tables_in_sql
 from clrevents.trace.trust import Trust
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "known_so_far",
     "label_list",
     "learn_early",
+    "modules_of",
     "occurred_in",
     "open",
     "passes_of",

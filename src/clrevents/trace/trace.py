@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
@@ -41,7 +41,9 @@ from clrevents.trace.stacks import EARLY_NAMES, LateNames, Stacks
 if TYPE_CHECKING:
     # Names of code, and SQL: most traces are never asked for either, and both take long to import.
     from clrevents.symbols.elf import Folders, SymbolFolders
+    from clrevents.symbols.feed import Feed
     from clrevents.symbols.methods import Methods
+    from clrevents.symbols.modules import Modules
     from clrevents.trace.query_tables import QueryTables
 
 C = TypeVar("C")
@@ -175,21 +177,26 @@ class Trace(Reported):
         For a damaged trace, it covers the events before the damage.
         """
         if self._names.known is None:
-            from clrevents.symbols.feed import CodeEvents, Feed
             from clrevents.symbols.methods import Methods
-            from clrevents.trace.early_names import early_code
 
-            passes = self._passes
-            feed = Feed(passes.limits)
-            with passes.before_damage():
-                for rows in passes.code_rows(CodeEvents(passes.registry)):
-                    feed.take(rows)
-            listed = f"{passes.info.path}{EARLY_NAMES}" if _is_path(self._opened[0]) else ""
-            if not feed.complete and os.path.isfile(listed):
-                for rows in early_code(listed, passes.info, passes.limits, passes.registry):
-                    feed.take(rows)
-            self._names.known = Methods(feed, self._folders)
+            self._names.known = Methods(self._code(), self._folders)
         return self._names.known
+
+    def _code(self, *wanted: Iterable[EventName]) -> Feed:
+        """What events about code say, or only some of them."""
+        from clrevents.symbols.feed import CodeEvents, Feed
+        from clrevents.trace.early_names import early_code
+
+        passes = self._passes
+        feed = Feed(passes.limits)
+        with passes.before_damage():
+            for rows in passes.code_rows(CodeEvents(passes.registry, *wanted)):
+                feed.take(rows)
+        listed = f"{passes.info.path}{EARLY_NAMES}" if _is_path(self._opened[0]) else ""
+        if not feed.complete and os.path.isfile(listed):
+            for rows in early_code(listed, passes.info, passes.limits, passes.registry):
+                feed.take(rows)
+        return feed
 
     @property
     def stacks(self) -> Stacks:
@@ -375,6 +382,15 @@ def open(
     return Trace(
         source, errors=errors, limits=limits, registry=registry, progress=progress, symbols=symbols, trace=trace
     )
+
+
+def modules_of(trace: Trace) -> Modules:
+    """The modules of a trace, for less than all of its code if nobody has asked for that."""
+    from clrevents.symbols.feed import COMPLETE, MODULES
+    from clrevents.symbols.modules import Modules
+
+    known = trace._names.known
+    return Modules(trace._code((*MODULES, *COMPLETE))) if known is None else known.modules
 
 
 def passes_of(trace: Trace) -> Passes:

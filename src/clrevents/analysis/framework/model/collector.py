@@ -42,6 +42,7 @@ from clrevents.analysis.gathering.distant_times import near_ns
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.symbols.async_stacks import AsyncStacks
 from clrevents.symbols.methods import Methods
+from clrevents.symbols.modules import Modules
 from clrevents.symbols.stacks import ResolvedStacks, resolve_stacks
 from clrevents.table.build import Column, ColumnType
 from clrevents.table.stacks import AddressStacks
@@ -83,6 +84,8 @@ class LateNaming(Protocol):
 
     @property
     def methods(self) -> Methods: ...
+    @property
+    def modules(self) -> Modules: ...
     @property
     def stacks(self) -> AddressStacks: ...
     @property
@@ -223,6 +226,11 @@ class Context:
     def methods(self) -> Methods:
         """The code of the trace, to name addresses."""
         return self.names.methods
+
+    @property
+    def modules(self) -> Modules:
+        """The modules of the trace; costs less than `methods` if those are not asked for."""
+        return self.names.modules
 
     @property
     def named(self) -> bool:

@@ -31,6 +31,7 @@ from clrevents.analysis.gathering.gather import Gathered
 from clrevents.errors import TraceError
 from clrevents.symbols.async_stacks import AsyncStacks
 from clrevents.symbols.methods import Methods, no_methods
+from clrevents.symbols.modules import Modules
 from clrevents.table.build import header_fields
 from clrevents.table.read import TableChunk
 from clrevents.table.stacks import AddressStacks, stacks_of, stacks_of_bytes
@@ -44,6 +45,7 @@ from clrevents.trace import (
     TraceInfo,
     duration_so_far,
     known_so_far,
+    modules_of,
     occurred_in,
     passes_of,
     rows_of,
@@ -141,6 +143,10 @@ class _TraceNames:
     @property
     def methods(self) -> Methods:
         return self.trace.methods
+
+    @cached_property
+    def modules(self) -> Modules:
+        return modules_of(self.trace)
 
     @cached_property
     def stacks(self) -> AddressStacks:
@@ -311,6 +317,10 @@ class _StreamNames:
             return self.decoder.methods
         except ValueError:
             return no_methods()
+
+    @property
+    def modules(self) -> Modules:
+        return self.methods.modules
 
     @cached_property
     def stacks(self) -> AddressStacks:
