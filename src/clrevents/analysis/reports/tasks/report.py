@@ -133,7 +133,8 @@ class TasksReport(Answer[TasksFacts]):
     by ids, only for what tasks create in their own code. After lost events, creators are unknown until it is certain
     again what the thread runs; unknown ones are counted.
 
-    At most `most` events are kept; later ones are only counted, and no sums are given then.
+    At most `most` events, with the frames of async stacks, are kept; later ones are only counted, and no sums are given
+    then.
 
     A window counts what was created in it, and the parts of times inside it. A row is lossy if events of its threads
     were lost meanwhile; a sum, if any were lost in the window.
@@ -172,7 +173,8 @@ class TasksCollector(Collector[TasksReport]):
             chunk = _before(chunk, int(np.sort(np.concatenate(places))[self._room]))
             count = self._room
         if count:
-            self._room -= count
+            # Each frame of a chain may be an await.
+            self._room = max(self._room - count - _frames(chunk), 0)
             self._kept.take(narrowed(chunk, TASK_COLUMNS))
 
     def finish(self, context: Context) -> TasksReport:
@@ -218,6 +220,12 @@ class TasksCollector(Collector[TasksReport]):
         awaited = [any(name.startswith(_AWAITER) for name in names.names(place)) for place in range(len(events))]
         types = [type or "" for type in events.cells("ExceptionType")]
         return Thrown(times, threads, types, np.array(awaited, dtype=np.bool_))
+
+
+def _frames(chunk: ReportChunk) -> int:
+    """How many frames the chains of async methods have together."""
+    stacks = [events.column("Frames") for events in chunk.events.values() if "Frames" in events.table]
+    return sum(len(stack.children[0].children[0].values) for stack in stacks)
 
 
 def _before(chunk: ReportChunk, place: int) -> ReportChunk:

@@ -79,6 +79,10 @@ class Thrown:
     type: list[str]
     awaited: NDArray[np.bool_]
 
+    def rows(self) -> Iterable[tuple[int, int, str, bool]]:
+        """Each, in order of time."""
+        return zip(self.time.tolist(), self.thread.tolist(), self.type, self.awaited.tolist(), strict=True)
+
 
 @frozen(eq=False)
 class AsyncAwaits:
@@ -225,6 +229,25 @@ class _ChainFollower:
             if not chain.told:
                 self._chain(dispatcher, [(0, NONE)], True, chain.since, _Chain())
 
+    def result(self) -> AsyncAwaits:
+        """All awaits, and what happened to them."""
+        steps = sorted(self.steps, key=lambda step: (step[0], step[1] != SUSPENDED))
+        each = list(zip(*self.awaits, strict=True))
+        state, awaiter, outcome, failed = (np.array(each[field], dtype=np.int64) for field in (1, *_LATER))
+        return AsyncAwaits(
+            np.array(each[0], dtype=np.uint64),
+            state,
+            np.array(each[2], dtype=np.uint64).astype(np.int64),
+            awaiter,
+            outcome,
+            failed,
+            np.array(each[6], dtype=np.bool_),
+            what=np.array([what for _, what, _ in steps], dtype=np.int64),
+            time=np.array([at[0] for at, _, _ in steps], dtype=np.int64),
+            thread=np.array([at[2] for at, _, _ in steps], dtype=np.uint64),
+            number=np.array([number for _, _, number in steps], dtype=np.int64),
+        )
+
     def _go_on(self, active: list[_RunningChain], at: Moment, machine: bool, dispatcher: int, frames: Frames) -> None:
         chain, before = self._chains.pop(dispatcher, None), self._running.get(dispatcher)
         if chain is None:
@@ -302,67 +325,46 @@ def async_awaits(events: Mapping[str, Gathered], thrown: Thrown | None) -> Async
 
     `thrown` are the exceptions of the process, None if they were not recorded.
     """
-    rows: list[tuple[Moment, int, bool, tuple[int, int], Frames]] = []
-    there = set()
-    for selector, found in events.items():
-        name = selector.partition("/")[2]
-        if name not in _NUMBERS or not len(found):
-            continue
-        there.add(name)
-        machine = "StateMachine" in name
-        columns = [found.places, field_numbers(found, "time_ns"), field_numbers(found, "thread_id")]
-        first = field_numbers(found, "UnwoundFrames" if _NUMBERS[name] == _UNWOUND else "DispatcherId")
-        columns += [first, field_numbers(found, "ParentDispatcherId")]
-        frames = _frames(found, machine) if "Frames" in found.table else [[]] * len(found)
-        for place, time, thread, number, parent, stack in zip(*(c.tolist() for c in columns), frames, strict=True):
-            # What an earlier session left in the buffers is not of this recording.
-            if time >= 0:
-                rows.append(((time, place, thread), _NUMBERS[name], machine, (number, parent), stack))
-    if not rows:
+    parts = []
+    told = {name.partition("/")[2]: found for name, found in events.items() if name in AWAIT_COLUMNS and len(found)}
+    addresses, states, size = [np.zeros(0, dtype=np.uint64)], [np.zeros(0, dtype=np.int64)], 0
+    for name, found in told.items():
+        what, machine = _NUMBERS[name], "StateMachine" in name
+        first = "UnwoundFrames" if what == _UNWOUND else "DispatcherId"
+        columns = ["time_ns", first, "ParentDispatcherId", "thread_id"]
+        low = high = np.zeros(len(found), dtype=np.int64)
+        if "Frames" in found.table:
+            frames = found.column("Frames")
+            assert frames.offsets is not None
+            values = [field.values for field in frames.children[0].children]
+            low, high = size + frames.offsets[:-1].astype(np.int64), size + frames.offsets[1:].astype(np.int64)
+            size += len(values[0])
+            addresses.append(values[0])
+            states.append(values[1] if machine else np.full(len(values[0]), NONE))
+        time, *ids = (field_numbers(found, column) for column in columns)
+        same = (np.full(len(found), number) for number in (what, int(machine)))
+        parts.append((time, found.places, *(id.astype(np.uint64) for id in ids), *same, low, high))
+    if not parts:
         return None
-    told = tuple({f"Resume{kind}AsyncMethod", f"Complete{kind}AsyncMethod"} <= there for kind in _KINDS)
-    follower = _ChainFollower((told[0], told[1]), thrown is not None)
-    raised = (
-        iter(())
-        if thrown is None
-        else zip(thrown.time.tolist(), thrown.thread.tolist(), thrown.type, thrown.awaited.tolist(), strict=True)
-    )
+    frames_of = np.concatenate(addresses), np.concatenate(states).astype(np.int64)
+    rows = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    order = np.lexsort((rows[1], rows[0]))
+    # What an earlier session left in the buffers is not of this recording.
+    order = order[rows[0][order] >= 0]
+    methods = [{f"Resume{kind}AsyncMethod", f"Complete{kind}AsyncMethod"} <= told.keys() for kind in _KINDS]
+    follower = _ChainFollower((methods[0], methods[1]), thrown is not None)
+    raised = iter(() if thrown is None else thrown.rows())
     following = next(raised, None)
-    for row in sorted(rows, key=lambda row: row[0]):
-        while following is not None and following[0] <= row[0][0]:
+    for time, place, first, parent, thread, what, machine, low, high in zip(
+        *(column[order].tolist() for column in rows), strict=True
+    ):
+        while following is not None and following[0] <= time:
             follower.thrown(*following[1:])
             following = next(raised, None)
-        follower.step(*row)
+        stack = list(zip(*(of[low:high].tolist() for of in frames_of), strict=True)) if low < high else []
+        follower.step((time, place, thread), what, bool(machine), (first, parent), stack)
     follower.finish()
-    if not follower.awaits:
-        return None
-    steps = sorted(follower.steps, key=lambda step: (step[0], step[1] != SUSPENDED))
-    each = list(zip(*follower.awaits, strict=True))
-    state, awaiter, outcome, failed = (np.array(each[field], dtype=np.int64) for field in (1, *_LATER))
-    return AsyncAwaits(
-        np.array(each[0], dtype=np.uint64),
-        state,
-        np.array(each[2], dtype=np.uint64).astype(np.int64),
-        awaiter,
-        outcome,
-        failed,
-        np.array(each[6], dtype=np.bool_),
-        what=np.array([what for _, what, _ in steps], dtype=np.int64),
-        time=np.array([at[0] for at, _, _ in steps], dtype=np.int64),
-        thread=np.array([at[2] for at, _, _ in steps], dtype=np.uint64),
-        number=np.array([number for _, _, number in steps], dtype=np.int64),
-    )
-
-
-def _frames(found: Gathered, machine: bool) -> Iterable[Frames]:
-    """The frames of each event that has some."""
-    column = found.column("Frames")
-    ends, parts = column.offsets, column.children[0].children
-    assert ends is not None
-    addresses = parts[0].values.tolist()
-    states = parts[1].values.tolist() if machine else [NONE] * len(addresses)
-    each = list(zip(addresses, states, strict=True))
-    return [each[first:last] for first, last in itertools.pairwise(ends.tolist())]
+    return follower.result() if follower.awaits else None
 
 
 @frozen(eq=False)
