@@ -4,6 +4,7 @@ the runtime wrote is read as without it, also by the official tools.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import struct
@@ -151,6 +152,8 @@ def test_others_read_it_as_without(runtime: Runtime, tmp_path: Path) -> None:
     assert [row for row in after.rows if row["provider"] != OWN] == read.rows
     assert official_stacks(path, tmp_path) == official_stacks(plain, tmp_path)
     assert top(path) == top(plain)
+    for layout in ("speedscope", "chromium") if runtime is NET11 else ():
+        assert converted(path, layout) == converted(plain, layout)
 
 
 def row(event: Any) -> tuple[Any, ...]:
@@ -159,8 +162,24 @@ def row(event: Any) -> tuple[Any, ...]:
 
 def top(path: Path) -> str:
     """What the official tool shows as the methods on top."""
+    return official("report", path, "topN", "-n", "20")
+
+
+def converted(path: Path, layout: str) -> dict[str, Any]:
+    """What the official tool makes of a trace, but for the file's name."""
+    out = path.with_suffix(".converted")
+    official("convert", path, "--format", layout, "-o", out)
+    (made,) = out.parent.glob(f"{out.stem}*.{layout}.json")
+    found: dict[str, Any] = json.loads(made.read_text())
+    made.unlink()
+    found.get("otherData", found).pop("name")
+    return found
+
+
+def official(*words: Any) -> str:
+    """What the official tool prints."""
     tool = shared_archive("tools") / "dotnet-trace" / "dotnet-trace.dll"
-    command = [shared_archive("net11") / "dotnet", tool, "report", path, "topN", "-n", "20"]
+    command = [shared_archive("net11") / "dotnet", tool, *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **NEWER})
     assert not done.returncode, done.stderr
     return done.stdout

@@ -5,7 +5,6 @@ Of nested groups the one with the tightest limit counts. Looks only at what is m
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from math import inf
@@ -20,18 +19,16 @@ _NO_LIMIT: Final = 1 << 60
 
 @frozen
 class GroupLimits:
-    """One reading. Counts are since a group was made; None is unknown, or no limit."""
+    """One reading, in nanoseconds and bytes; -1 is unknown, or no limit."""
 
     group: Path
     """Which one limits the processors: the process's own if none does."""
-    quota_ns: int | None
-    period_ns: int | None
-    used_ns: int | None
-    periods: int | None
-    throttled_periods: int | None
-    throttled_ns: int | None
-    memory_limit: int | None
-    memory: int | None
+    processors: tuple[int, int]
+    """Quota and period."""
+    counted: tuple[int, int, int, int]
+    """Time used, periods, those in which a limit stopped it, and for how long, since the group was made."""
+    memory: tuple[int, int]
+    """Limit and use."""
 
 
 def limits_of(groups: str) -> GroupLimits | None:
@@ -42,31 +39,22 @@ def limits_of(groups: str) -> GroupLimits | None:
     unified, cpu, account, memory = (found.get(kind, []) for kind in ("", "cpu", "cpuacct", "memory"))
     if not (cpu or unified):
         return None
-    group, quota, period = _tightest(cpu or unified, not cpu)
+    group, *processors = _tightest(cpu or unified, not cpu)
     stat = _numbers(group / "cpu.stat")
-    used = stat.get("usage_usec")
     if cpu:
         # The same group in another hierarchy, which may be divided otherwise.
         same = account if paths["cpu"] == paths.get("cpuacct") else []
-        used_ns = _number(same[cpu.index(group)] / "cpuacct.usage") if len(same) == len(cpu) else None
-        throttled_ns = stat.get("throttled_time")
+        used = _number(same[cpu.index(group)] / "cpuacct.usage") if len(same) == len(cpu) else -1
+        stopped = stat.get("throttled_time", -1)
     else:
-        used_ns = None if used is None else 1000 * used
-        throttled_ns = None if (stopped := stat.get("throttled_usec")) is None else 1000 * stopped
+        used, stopped = (1000 * stat[name] if name in stat else -1 for name in ("usage_usec", "throttled_usec"))
     names = ("memory.limit_in_bytes", "memory.usage_in_bytes") if memory else ("memory.max", "memory.current")
-    limited = [(_number(folder / names[0]) or inf, -at, folder) for at, folder in enumerate(memory or unified)]
-    limit, _, folder = min(limited, default=(inf, 0, None))
-    return GroupLimits(
-        group,
-        quota,
-        period,
-        used_ns,
-        stat.get("nr_periods"),
-        stat.get("nr_throttled"),
-        throttled_ns,
-        None if limit >= _NO_LIMIT else int(limit),
-        None if folder is None else _number(folder / names[1]),
-    )
+    limited = [(_number(folder / names[0]), -at, folder) for at, folder in enumerate(memory or unified)]
+    # Nothing is limited to nothing: a limit of 0 is one that is not known.
+    limit, _, folder = min((one for one in limited if 0 < one[0] < _NO_LIMIT), default=(-1, 0, None))
+    held = -1 if not limited else _number((folder or limited[0][2]) / names[1])
+    counted = (used, stat.get("nr_periods", -1), stat.get("nr_throttled", -1), stopped)
+    return GroupLimits(group, (processors[0], processors[1]), counted, (limit, held))
 
 
 def _folders(paths: Mapping[str, str]) -> Iterator[tuple[str, list[Path]]]:
@@ -90,9 +78,9 @@ def _mounts() -> Iterator[tuple[str, str, set[str]]]:
             yield words[3], words[4], set(options.split(",")) if system == "cgroup" else {""}
 
 
-def _tightest(folders: list[Path], unified: bool) -> tuple[Path, int | None, int | None]:
+def _tightest(folders: list[Path], unified: bool) -> tuple[Path, int, int]:
     """The group with the smallest share of processors, its quota and its period in nanoseconds."""
-    found: tuple[float, Path, int | None, int | None] = (inf, folders[0], None, None)
+    found = (inf, folders[0], -1, -1)
     for folder in folders:
         with suppress(OSError, ValueError):
             if unified:
@@ -104,11 +92,11 @@ def _tightest(folders: list[Path], unified: bool) -> tuple[Path, int | None, int
     return found[1:]
 
 
-def _number(path: str | os.PathLike[str]) -> int | None:
-    """The number in a file; None for `max`, or if there is none."""
+def _number(path: Path) -> int:
+    """The number in a file; -1 for `max`, or if there is none."""
     with suppress(OSError, ValueError):
-        return int(Path(path).read_text())
-    return None
+        return int(path.read_text())
+    return -1
 
 
 def _numbers(path: Path) -> dict[str, int]:

@@ -7,17 +7,19 @@ a recorder"). Knows no stream.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from io import BytesIO
 from typing import Final, NamedTuple
 
-from clrevents.encode.blocks import block_header
-from clrevents.encode.metadata import record
+from clrevents.encode import blocks
+from clrevents.encode.blocks import Sequences
+from clrevents.encode.headers import full_nettrace4
+from clrevents.encode.nettrace4 import described_event
 from clrevents.encode.objects import ObjectWriter
-from clrevents.encode.scalars import M32, utf16z, varuint
-from clrevents.encode.values import SHORTEST, FieldDescription, MetadataRecord
-from clrevents.schema.codes import HeaderFlag, ObjectName, ObjectTag, TypeCode
+from clrevents.encode.scalars import utf16z
+from clrevents.encode.values import SHORTEST, EventRecord, FieldDescription, MetadataRecord
+from clrevents.schema.codes import ObjectName, ObjectTag, TypeCode
 from clrevents.schema.own_marks import OWN_THREAD
 from clrevents.schema.registry import DEFAULT, OWN
 
@@ -27,9 +29,6 @@ _METADATA_IDS: Final = 0x7F000000
 """Added to the id of an event: a runtime's own are small, and the same one twice would stop other readers."""
 _VERSION: Final = 2
 _CODES: Final = {"q": TypeCode.INT64, "I": TypeCode.UINT32, None: TypeCode.STRING}
-_METADATA, _CAPTURE, _THREAD, _SIZE = map(
-    int, (HeaderFlag.METADATA, HeaderFlag.CAPTURE, HeaderFlag.THREAD, HeaderFlag.SIZE)
-)
 
 
 class OwnEvent(NamedTuple):
@@ -61,41 +60,29 @@ def _kind(id: int) -> tuple[struct.Struct, MetadataRecord]:
 
 def descriptions(offset: int) -> bytes:
     """The block of all descriptions, to stand at this offset of a file."""
-    payloads = [record(_kind(id)[1]) for id in range(COUNTING, FILTERED + 1)]
-    # Events of metadata id 0, each with its size: thread, number and time are 0, too.
-    blobs = [bytes((_SIZE,)) + b"\0" + varuint(len(payload), 32, "a size") + payload for payload in payloads]
-    return _block(ObjectName.METADATA, b"".join(blobs), (0, 0), offset)
+    described = [described_event(_kind(id)[1]) for id in range(COUNTING, FILTERED + 1)]
+    return _block(ObjectName.METADATA, described, Sequences(), offset)
 
 
-def block_of(events: Sequence[OwnEvent], ticks: Sequence[int], number: int, offset: int) -> bytes:
-    """The block of these events with their times in the trace's clock. The first has this number of its thread."""
-    return _block(ObjectName.EVENTS, b"".join(_blobs(events, ticks, number)), (min(ticks), max(ticks)), offset)
+def block_of(events: Sequence[OwnEvent], ticks: Sequence[int], sequences: Sequences, offset: int) -> bytes:
+    """The block of these events with their times in the trace's clock. None promises that later ones are later."""
+    records = [
+        EventRecord(_METADATA_IDS + event.id, tick, OWN_THREAD, event.payload, is_sorted=False)
+        for event, tick in zip(events, ticks, strict=True)
+    ]
+    return _block(ObjectName.EVENTS, records, sequences, offset)
 
 
-def _blobs(events: Iterable[OwnEvent], ticks: Iterable[int], number: int) -> Iterable[bytes]:
-    """Headers and payloads (docs/format.md, "Compressed event headers"); none promises that later ones are later."""
-    kind = size = time = 0
-    for event, tick in zip(events, ticks, strict=True):
-        parts = _METADATA * (event.id != kind) | _SIZE * (len(event.payload) != size)
-        head = varuint(_METADATA_IDS + event.id, 32, "metadata id") if parts & _METADATA else b""
-        if not kind:
-            parts |= _CAPTURE | _THREAD
-            thread = varuint(OWN_THREAD, 64, "thread")
-            head += varuint(number - 1 & M32, 32, "sequence") + thread + varuint(M32, 32, "processor") + thread
-        head += varuint(tick - time & (1 << 64) - 1, 64, "time")
-        kind, size, time = event.id, len(event.payload), tick
-        yield bytes((parts,)) + head
-        yield (varuint(size, 32, "a size") if parts & _SIZE else b"") + event.payload
-
-
-def _block(name: str, blobs: bytes, span: tuple[int, int], offset: int) -> bytes:
+def _block(name: str, records: Sequence[EventRecord], sequences: Sequences, offset: int) -> bytes:
     """A block as an object that ends as far from a multiple of four as it begins."""
-    header = block_header(SHORTEST, span)
-    slack = (offset - 1 - len(header) - len(blobs)) % 4
+    content = blocks.events(records, sequences, SHORTEST, full_nettrace4, False)
+    sequences.keep()
     # The header says its own size, so that more may stand in it.
-    header = (len(header) + slack).to_bytes(2, "little") + header[2:] + bytes(slack)
+    size = SHORTEST.header_size
+    slack = (offset - 1 - len(content)) % 4
     out = BytesIO()
     writer = ObjectWriter(out, ObjectTag.BEGIN_PRIVATE)
     writer.offset = offset
-    writer.block(name, _VERSION, _VERSION, header + blobs)
+    padded = (size + slack).to_bytes(2, "little") + content[2:size] + bytes(slack) + content[size:]
+    writer.block(name, _VERSION, _VERSION, padded)
     return out.getvalue()

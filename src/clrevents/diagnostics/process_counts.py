@@ -245,11 +245,8 @@ class ProcessCounts:
         before, self._limits = self._limits, found
         if found is None or before is None or before.group != found.group:
             return
-        counts = [(one.used_ns, one.periods, one.throttled_periods, one.throttled_ns) for one in (found, before)]
-        counted = _more(*([_or_unknown(one) for one in each] for each in counts))
-        values = (*map(_or_unknown, (found.quota_ns, found.period_ns)), *counted)
-        memory = map(_or_unknown, (found.memory_limit, found.memory))
-        events.append(own_event(now, LIMITS, interval, *values, *memory))
+        counted = _more(found.counted, before.counted)
+        events.append(own_event(now, LIMITS, interval, *found.processors, *counted, *found.memory))
 
     def _whole_machine(self, events: list[OwnEvent], now: int, interval: int) -> None:
         found, running, online = None, _UNKNOWN, 0
@@ -305,10 +302,6 @@ class ProcessCounts:
 def _more(now: Sequence[int], before: Sequence[int]) -> list[int]:
     """What was added; unknown where either is. What is counted for a group may begin anew."""
     return [max(a - b, 0) if a >= 0 <= b else _UNKNOWN for a, b in zip(now, before, strict=True)]
-
-
-def _or_unknown(value: int | None) -> int:
-    return _UNKNOWN if value is None else value
 
 
 def _after_name(stat: bytes) -> list[bytes]:

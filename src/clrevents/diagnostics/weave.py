@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.own_events import OwnEvent, block_of, descriptions
+from clrevents.encode.blocks import Sequences
 from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName, ObjectTag
 
 HOLD_NS: Final = 250_000_000
@@ -65,7 +66,7 @@ class Weave:
         self._shift: int | None = None
         self._began = 0
         self._described = False
-        self._number = 1
+        self._sequences = Sequences()
         self._offset = 0
         self._rest = 0
         """How much of the object that has begun is still to come."""
@@ -158,8 +159,7 @@ class Weave:
         # Both are as long as whole words, so what follows stands where it stood.
         described = b"" if self._described else descriptions(offset)
         self._described = True
-        self._number += len(events)
-        return described + block_of(events, ticks, self._number - len(events), offset)
+        return described + block_of(events, ticks, self._sequences, offset)
 
 
 def _object(head: memoryview, offset: int) -> _Object | None:

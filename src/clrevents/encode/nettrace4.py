@@ -49,7 +49,7 @@ class NetTrace4Writer:
         blobs = []
         for described in records:
             try:
-                blobs.append(_blob(described))
+                blobs.append(described_event(described))
             except ValueError as error:
                 raise ValueError(f"description of {described.provider}/{described.name}: {error}") from None
         content = blocks.events(blobs, blocks.Sequences(), choices, full_nettrace4, False)
@@ -89,7 +89,7 @@ class NetTrace4Writer:
         self._objects.raw(bytes((ObjectTag.NULL,)))
 
 
-def _blob(described: MetadataRecord) -> EventRecord:
+def described_event(described: MetadataRecord) -> EventRecord:
     """The event that carries a description: without a capture thread and a number."""
     return EventRecord(
         0,

@@ -37,9 +37,8 @@ class CallNodes:
     exclusive: Weights
     samples: Ints
     deepest: int
-    processor: tuple[Ints, Ints] | None = None
-    """Inclusive and exclusive processor time; None where it was not counted."""
-    ready: Ints | None = None
+    counted: tuple[Ints, ...] | None = None
+    """Inclusive and exclusive processor time, and ready time; None where they were not counted."""
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -149,26 +148,27 @@ def _tree(
     `counts` are the inclusive and exclusive processor time and the ready time of each stack.
     """
     parent, frame = paths.parent, paths.frame
-    sums = [sum_by(paths.node, column, len(parent)) for column in weights]
-    inclusive, samples_of = summed_up(parent, sums[0]), summed_up(parent, sums[2])
-    exclusive = sums[1] if alone else summed_up(parent, sums[1])
-    used = wanted = None
-    if counts is not None:
-        spent, own, ready = (sum_by(paths.node, column, len(parent)) for column in counts)
-        exact = np.int64
-        used = summed_up(parent, spent).astype(exact), (own if alone else summed_up(parent, own)).astype(exact)
-        wanted = summed_up(parent, ready).astype(exact)
-    order, above, levels = _ordered(samples, parent, frame, inclusive if used is None else used[0])
+
+    def totals(whole: Weights, own: Weights, more: Ints) -> tuple[Weights, Weights, Ints]:
+        below, mine, others = (sum_by(paths.node, column, len(parent)) for column in (whole, own, more))
+        return (
+            summed_up(parent, below),
+            mine if alone else summed_up(parent, mine),
+            summed_up(parent, others).astype(np.int64),
+        )
+
+    inclusive, exclusive, number = totals(*weights)
+    counted = None if counts is None else totals(*counts)
+    order, above, levels = _ordered(samples, parent, frame, inclusive if counted is None else counted[0])
     return CallNodes(
         parent=above,
         depth=levels,
         frame=frame[order],
         inclusive=inclusive[order],
         exclusive=exclusive[order],
-        samples=samples_of[order].astype(np.int64),
+        samples=number[order],
         deepest=int(paths.size.max(initial=0)),
-        processor=None if used is None else (used[0][order], used[1][order]),
-        ready=None if wanted is None else wanted[order],
+        counted=None if counted is None else tuple(column[order].astype(np.int64) for column in counted),
     )
 
 

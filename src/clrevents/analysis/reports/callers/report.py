@@ -226,7 +226,7 @@ class CallersCollector(SampleCollector[CallersReport]):
         places = np.where(nodes.frame < 0, len(frames), nodes.frame)
         whole = nodes.inclusive[:1].sum()
         none = [None] * len(nodes)
-        used, own = (none, none) if nodes.processor is None else nodes.processor
+        used, own, ready = (none, none, none) if nodes.counted is None else nodes.counted
         values: dict[str, Any] = {
             "node": np.arange(len(nodes)),
             "parent_node": [None if above < 0 else above for above in nodes.parent.tolist()],
@@ -234,7 +234,7 @@ class CallersCollector(SampleCollector[CallersReport]):
             "share": nodes.inclusive / whole if whole else [None] * len(nodes),
             "inclusive_processor_ns": used,
             "processor_ns": own,
-            "ready_ns": none if nodes.ready is None else nodes.ready,
+            "ready_ns": ready,
             **found.columns("inclusive", nodes.inclusive),
             **found.columns("exclusive", nodes.exclusive),
             "samples": nodes.samples,

@@ -77,35 +77,18 @@ def _counted(life: ThreadLife, windows: Sequence[_Window]) -> ThreadLife:
         pieces.append(Piece(pieces[-1].end, end, UNKNOWN))
     found: list[Piece] = []
     place = 0
-    at = start
-    for window in windows:
-        low = max(window.start, at)
-        place = _passed(found, pieces, place, at, low)
-        inside, at = [], low
-        while place < len(pieces) and pieces[place].start < window.end:
-            piece = pieces[place]
-            if min(piece.end, window.end) > at:
-                inside.append(attrs.evolve(piece, start=at, end=min(piece.end, window.end)))
-                at = inside[-1].end
-            if piece.end > window.end:
+    outside = ((start, windows[0].start, None), (windows[-1].end, end, None))
+    for low, high, window in (outside[0], *((one.start, one.end, one) for one in windows), outside[1]):
+        inside = []
+        while place < len(pieces) and pieces[place].start < high:
+            piece = attrs.evolve(pieces[place], start=max(pieces[place].start, low), end=min(pieces[place].end, high))
+            if piece.end > piece.start:
+                inside.append(piece)
+            if pieces[place].end > high:
                 break
             place += 1
-        _add(found, _shared(inside, window))
-    _passed(found, pieces, place, at, end)
+        _add(found, inside if window is None else _shared(inside, window))
     return attrs.evolve(life, start=start, end=end, pieces=found)
-
-
-def _passed(found: list[Piece], pieces: Sequence[Piece], place: int, low: int, high: int) -> int:
-    """Add what lies outside of windows, as it is; the place of the piece at `high`."""
-    while place < len(pieces) and low < high:
-        piece = pieces[place]
-        if min(piece.end, high) > low:
-            _add(found, [attrs.evolve(piece, start=max(piece.start, low), end=min(piece.end, high))])
-            low = min(piece.end, high)
-        if piece.end > high:
-            break
-        place += 1
-    return place
 
 
 def _shared(inside: Sequence[Piece], window: _Window) -> list[Piece]:

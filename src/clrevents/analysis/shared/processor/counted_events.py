@@ -24,24 +24,19 @@ Ints: TypeAlias = NDArray[np.int64]
 COUNTED_EVENT: Final = (OWN, "ProcessorTime")
 COUNTED: Final = "/".join(COUNTED_EVENT)
 """What a thread used since it was last read."""
-_NAMED: Final = f"{OWN}/ThreadName"
-_ENDED: Final = f"{OWN}/ThreadEnd"
-_CLOCK: Final = f"{OWN}/ProcessProcessorTime"
-_HEAD: Final = f"{OWN}/ProcessorCounting"
-_FACTS: Final = f"{OWN}/ProcessFacts"
-_LIMITS: Final = f"{OWN}/ProcessLimits"
-_MACHINE: Final = f"{OWN}/MachineProcessorTime"
 _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    COUNTED: ("OSThreadID", "IntervalNs", "ProcessorNs", "ReadyNs"),
-    _NAMED: ("OSThreadID", "Name"),
-    _ENDED: ("OSThreadID",),
-    _CLOCK: ("IntervalNs", "ProcessorNs"),
-    _HEAD: ("AllowedProcessors",),
-    _FACTS: ("IntervalNs", "ResidentBytes"),
-    _LIMITS: ("IntervalNs", "QuotaNs", "PeriodNs", "Periods", "ThrottledPeriods", "ThrottledNs", "MemoryLimitBytes"),
-    _MACHINE: ("IntervalNs", "Processors", "BusyNs", "StolenNs"),
+    "ProcessorTime": ("OSThreadID", "IntervalNs", "ProcessorNs", "ReadyNs"),
+    "ThreadName": ("OSThreadID", "Name"),
+    "ThreadEnd": ("OSThreadID",),
+    "ProcessorCounting": ("AllowedProcessors",),
+    "ProcessProcessorTime": ("IntervalNs", "ProcessorNs"),
+    "ProcessFacts": ("IntervalNs", "ResidentBytes"),
+    "ProcessLimits": (
+        *("IntervalNs", "QuotaNs", "PeriodNs", "Periods", "ThrottledPeriods", "ThrottledNs", "MemoryLimitBytes"),
+    ),
+    "MachineProcessorTime": ("IntervalNs", "Processors", "BusyNs", "StolenNs"),
 }
-COUNT_EVENTS: Final = tuple(_COLUMNS)
+COUNT_EVENTS: Final = tuple(f"{OWN}/{name}" for name in _COLUMNS)
 _MOST: Final = 1 << 48
 """What damaged counts are cut to, so that sums of them do not overflow."""
 
@@ -52,7 +47,7 @@ def windows_of(tables: Sequence[Table]) -> ThreadWindows | None:
         return None
     time, thread, interval, processor, ready = (
         np.concatenate([table.column(name).filled(0).astype(np.int64) for table in tables if len(table)])
-        for name in ("time_ns", *_COLUMNS[COUNTED])
+        for name in ("time_ns", *_COLUMNS["ProcessorTime"])
     )
     return ThreadWindows.of(thread, time, interval, processor, ready)
 
@@ -121,31 +116,33 @@ class CountFeed:
     """Keeps the events of one process."""
 
     def __init__(self) -> None:
-        self._tables: dict[str, list[Table]] = {name: [] for name in COUNT_EVENTS}
+        self._tables: dict[str, list[Table]] = {name: [] for name in _COLUMNS}
 
     def take(self, chunk: ReportChunk) -> None:
         """The next events; others are left alone."""
-        for name in COUNT_EVENTS:
-            if (events := chunk.events.get(name)) is not None and len(events):
-                self._tables[name].append(events.table.select("time_ns", *_COLUMNS[name]))
+        for name, columns in _COLUMNS.items():
+            if (events := chunk.events.get(f"{OWN}/{name}")) is not None and len(events):
+                self._tables[name].append(events.table.select("time_ns", *columns))
 
     def found(self) -> Counts | None:
         """Everything; None where nothing was counted."""
-        windows = windows_of(self._tables[COUNTED])
+        windows = windows_of(self._tables["ProcessorTime"])
         if windows is None:
             return None
-        named, gone, head, limits = (self._numbers(name) for name in (_NAMED, _ENDED, _HEAD, _LIMITS))
-        texts = [text for table in self._tables[_NAMED] for text in table.column("Name").tolist()]
+        columns = {name: self._numbers(name) for name in _COLUMNS if name != "ProcessorTime"}
+        named, gone, limits = (columns[name] for name in ("ThreadName", "ThreadEnd", "ProcessLimits"))
+        texts = [text for table in self._tables["ThreadName"] for text in table.column("Name").tolist()]
         begun: dict[int, int] = {}
         for thread, time in zip(named["OSThreadID"].tolist(), named["time_ns"].tolist(), strict=True):
             begun.setdefault(thread, time)
         sums: dict[str, tuple[Ints, Ints, Ints]] = {}
-        for name in (_CLOCK, _FACTS, _LIMITS, _MACHINE):
-            columns = self._numbers(name)
-            end = columns["time_ns"]
-            start = end - np.clip(columns.pop("IntervalNs"), 0, _MOST)
-            sums |= {f"{name.partition('/')[2]}.{field}": (start, end, held) for field, held in columns.items()}
-        allowed = head["AllowedProcessors"][head["AllowedProcessors"] > 0]
+        for name, held in columns.items():
+            if "IntervalNs" in held:
+                end = held["time_ns"]
+                start = end - np.clip(held["IntervalNs"], 0, _MOST)
+                sums |= {f"{name}.{field}": (start, end, amount) for field, amount in held.items()}
+        allowed = columns["ProcessorCounting"]["AllowedProcessors"]
+        allowed = allowed[allowed > 0]
         limited = np.flatnonzero((limits["QuotaNs"] > 0) & (limits["PeriodNs"] > 0))
         return Counts(
             windows,

@@ -6,8 +6,8 @@ A recursive method counts once per stack. Adds up what `samples` has read; knows
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ from clrevents.table.listed import Listed
 Ints: TypeAlias = NDArray[np.int64]
 By: TypeAlias = Literal["method", "module"]
 BY: Final[tuple[By, ...]] = ("method", "module")
+_COUNTED: Final = (
+    "ready_ns",
+    *(f"{which}processor_{bound}ns" for which in ("", "inclusive_") for bound in ("", "low_", "high_")),
+)
 
 
 @frozen
@@ -33,9 +37,8 @@ class HotMethod(Value):
 
     `samples` were taken in it, `inclusive_samples` in it or in what it called. `external` is the part of `exclusive`
     that was in native code or waiting (None if the events do not say), `running` and `waiting` are those in which the
-    thread ran managed code or waited. `processor` is the pair of its own processor time and that with everything it
-    calls, `spread` by how much each may be wrong, `ready` how long its threads wanted a processor in it: None where the
-    operating system's counts are not in the trace.
+    thread ran managed code or waited. `counted` are the times that the operating system
+    counted, by the names of columns: None where its counts are not in the trace.
     """
 
     name: str
@@ -50,15 +53,14 @@ class HotMethod(Value):
     waiting: int | float | None = None
     kind: str | None = None
     reason: str | None = None
-    processor: tuple[int, int] | None = None
-    spread: tuple[int, int] | None = None
-    ready: int | None = None
+    counted: Mapping[str, int] | None = None
 
     @property
     def order(self) -> tuple[int | float, int | float, str]:
         """Most own processor time first, or most weight where that is not known; equal ones by name."""
-        own, whole = (self.exclusive, self.inclusive) if self.processor is None else self.processor
-        return -own, -whole, self.raw
+        if self.counted is not None:
+            return -self.counted["processor_ns"], -self.counted["inclusive_processor_ns"], self.raw
+        return -self.exclusive, -self.inclusive, self.raw
 
 
 def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
@@ -89,7 +91,7 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     ran, waited = by_state.tolist()
     own, whole, outside = (column.tolist() for column in (exclusive, inclusive, external))
     number, reached = count.tolist(), touched.tolist()
-    times = _counted(samples, of, groups)
+    times = _counted(samples, of, len(groups))
     found = [
         HotMethod(
             *(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i]),
@@ -98,34 +100,26 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
             waiting=None if state is None or reason in NAMELESS else waited[i],
             kind=kind,
             reason=reason,
-            **times[i],
+            counted=times[i],
         )
         for i, (label, kind, reason) in enumerate(groups)
     ]
     return Listed(sorted(found, key=lambda hot: hot.order))
 
 
-def _counted(samples: Samples, of: Ints, groups: Sequence[Any]) -> list[dict[str, Any]]:
-    """What was counted of each group of frames; `of` is the group of each frame."""
+def _counted(samples: Samples, of: Ints, count: int) -> list[dict[str, int] | None]:
+    """What was counted of each of `count` groups of frames; `of` is the group of each frame."""
     counted = samples.counted
     if counted is None:
-        return [{}] * len(groups)
+        return [None] * count
     stack = samples.stack[counted.sample]
     leaf = of[samples.values[samples.offsets[stack]]] if len(stack) else stack
-    user, used = _used(samples, stack, of, len(groups))
-    sums = [sum_by(leaf, counted.processor, len(groups)), sum_by(used, counted.processor[user], len(groups))]
-    everything = np.arange(len(stack))
-    spreads = [counted.spread(everything, leaf, len(groups)), counted.spread(user, used, len(groups))]
-    ready = sum_by(leaf, counted.ready, len(groups))
-    return [
-        {"processor": processor, "spread": spread, "ready": wanted}
-        for processor, spread, wanted in zip(
-            zip(*(column.tolist() for column in sums), strict=True),
-            zip(*(column.tolist() for column in spreads), strict=True),
-            ready.tolist(),
-            strict=True,
-        )
-    ]
+    held = {"ready_ns": sum_by(leaf, counted.ready, count)}
+    own = np.arange(len(stack)), leaf
+    for name, (pieces, group) in (("processor", own), ("inclusive_processor", _used(samples, stack, of, count))):
+        took, spread = sum_by(group, counted.processor[pieces], count), counted.spread(pieces, group, count)
+        held |= {f"{name}_ns": took, f"{name}_low_ns": np.maximum(took - spread, 0), f"{name}_high_ns": took + spread}
+    return [dict(zip(held, row, strict=True)) for row in zip(*(one.tolist() for one in held.values()), strict=True)]
 
 
 def _used(samples: Samples, stacks: Ints, of: Ints, count: int) -> tuple[Ints, Ints]:
@@ -140,13 +134,7 @@ def _used(samples: Samples, stacks: Ints, of: Ints, count: int) -> tuple[Ints, I
 
 def counted_columns(rows: Sequence[HotMethod]) -> dict[str, list[int | None]]:
     """What was counted, as columns of a table: processor time with its bounds, and ready time."""
-    found: dict[str, list[int | None]] = {"ready_ns": [hot.ready for hot in rows]}
-    for place, name in enumerate(("processor", "inclusive_processor")):
-        pairs = [(hot.processor[place], hot.spread[place]) if hot.processor and hot.spread else None for hot in rows]
-        found[f"{name}_ns"] = [None if pair is None else pair[0] for pair in pairs]
-        found[f"{name}_low_ns"] = [None if pair is None else max(pair[0] - pair[1], 0) for pair in pairs]
-        found[f"{name}_high_ns"] = [None if pair is None else pair[0] + pair[1] for pair in pairs]
-    return found
+    return {name: [None if hot.counted is None else hot.counted[name] for hot in rows] for name in _COUNTED}
 
 
 def telling_names(rows: Sequence[HotMethod]) -> list[str]:
