@@ -113,6 +113,7 @@ NAMES: Final = {
     f"symbols.{module}"
     for module in (
         *(
+            "async_machinery",
             "async_stacks",
             "elf",
             "feed",

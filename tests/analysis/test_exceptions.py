@@ -156,7 +156,12 @@ def test_a_program_says_the_same_of_itself() -> None:
 
 @pytest.mark.parametrize(
     ("name", "by"),
-    [("net10-exceptions-11", "handlers"), ("net8-exceptions-44", "events"), ("net31-exceptions-44", "events")],
+    [
+        ("net11-exceptions-31", "handlers"),
+        ("net10-exceptions-11", "handlers"),
+        ("net8-exceptions-44", "events"),
+        ("net31-exceptions-44", "events"),
+    ],
 )
 @pytest.mark.shared
 def test_every_runtime_says_the_same_of_a_program(name: str, by: str) -> None:

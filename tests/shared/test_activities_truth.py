@@ -66,7 +66,7 @@ def test_async_calls_are_those_of_the_official_computer() -> None:
     assert not {"trace_end"} & {row.end_kind for row in report.activities}
 
 
-@pytest.mark.parametrize("name", ["net10-async-11", "net8-async-44", "net31-async-44"])
+@pytest.mark.parametrize("name", ["net11-async-31", "net10-async-11", "net8-async-44", "net31-async-44"])
 def test_parents_of_recursive_calls_are_those_of_the_program(name: str) -> None:
     truth = json.loads((SHARED / f"scenarios/{name}.truth.json").read_text())
     with clrevents.open(SHARED / f"scenarios/{name}.nettrace.gz") as trace:

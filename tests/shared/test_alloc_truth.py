@@ -140,6 +140,17 @@ def test_programs_say_how_much_they_allocated(name: str, total: int, large: int,
     assert large == pytest.approx(truth["loh_bytes_payload"] + 24 * truth["loh_objects"], rel=0.0003)
 
 
+@pytest.mark.parametrize("name", ["net11-garbage-31", "net11-servergc-31"])
+def test_samples_bound_how_much_programs_allocated(name: str) -> None:
+    truth = json.loads((SCENARIOS / f"{name}.truth.json").read_text())
+    with clrevents.open(SCENARIOS / f"{name}.nettrace.gz") as trace:
+        report = trace.report("alloc")
+    total = report.metrics["bytes_total"]
+    assert total.low is not None
+    assert total.high is not None
+    assert total.low < truth["allocated"] < total.high
+
+
 def test_a_flame_graph_of_allocations_weighs_what_the_report_says(big: clrevents.Trace) -> None:
     """Objects by their sizes; samples, in the other trace, by what they stand for."""
     assert read_samples(big, weight="alloc").total == 2_831_845_924

@@ -62,3 +62,30 @@ def test_a_build_waits_for_the_compilers_process() -> None:
         (first,) = trace.doctor("wait.process").found
     assert first.impact_ns == pytest.approx(4.264e9, rel=1e-3)
     assert first.culprit == "Microsoft.Build.Utilities.ToolTask.HandleToolNotifications(Process)"
+
+
+@pytest.mark.parametrize("run", ["net11-{}-31", "net10-{}-11", "net8-{}-44"], ids=lambda run: run.partition("-")[0])
+@pytest.mark.parametrize(
+    ("scenario", "rule", "culprit"),
+    [
+        ("starvation", "pool.sync_over_async", "Scenarios.SyncOverAsync"),
+        ("convoy", "lock.convoy", "Scenarios.Convoy.lambda"),
+        ("states", "lock.waited", "Scenarios.States.lambda"),
+        ("garbage", "gc.induced", "Scenarios.Garbage"),
+    ],
+)
+def test_the_culprit_of_a_scenario_is_its_own_method(run: str, scenario: str, rule: str, culprit: str) -> None:
+    with clrevents.open(SHARED / "scenarios" / f"{run.format(scenario)}.nettrace.gz") as trace:
+        (found,) = trace.doctor(rule).found
+    assert found.culprit is not None
+    assert found.culprit.startswith(culprit)
+
+
+@pytest.mark.parametrize("name", ["async-runtime-tpl", "async-state-tpl", "async-runtime"])
+def test_an_async_main_is_no_sync_over_async(name: str) -> None:
+    """.NET 11 blocks for it; what it awaits is the program's."""
+    with clrevents.open(SHARED / "net11" / f"{name}.nettrace.gz") as trace:
+        waits, tasks = trace.report("waits"), trace.report("tasks")
+    assert waits.facts.sync_over_async is tasks.facts.sync_over_async is None
+    assert ("AsyncTree.<Main>(string[])", "task") in {(row.method, row.kind) for row in waits.methods}
+    assert not any("AsyncHelpers" in row.method for row in [*waits.methods, *tasks.methods] if row.method)

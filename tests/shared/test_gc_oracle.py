@@ -115,6 +115,8 @@ def test_those_that_must_be_there() -> None:
 @pytest.mark.parametrize(
     ("name", "tolerance", "allocated"),
     [
+        ("net11-garbage-31", 0.015, 0.003),
+        ("net11-servergc-31", 0.03, 0.003),
         ("net10-garbage-11", 0.015, 0.003),
         ("net10-servergc-11", 0.015, 0.003),
         ("net8-garbage-44", 0.03, 0.007),

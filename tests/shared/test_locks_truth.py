@@ -154,7 +154,12 @@ def test_handles_inside_contentions_of_a_trace_with_all_events() -> None:
 
 @pytest.mark.parametrize(
     ("name", "contentions", "evidence", "threads"),
-    [("net10-convoy-11", 8, "event", 4), ("net8-convoy-44", 8, "event", 4), ("net31-convoy-44", 6, "inferred", 4)],
+    [
+        ("net11-convoy-31", 5, "event", 4),
+        ("net10-convoy-11", 8, "event", 4),
+        ("net8-convoy-44", 8, "event", 4),
+        ("net31-convoy-44", 6, "inferred", 4),
+    ],
 )
 def test_a_convoy_is_named_although_few_holds_raise_a_contention(
     name: str, contentions: int, evidence: str, threads: int
@@ -178,7 +183,7 @@ def test_a_convoy_is_named_although_few_holds_raise_a_contention(
 
 def test_what_the_holders_of_the_convoy_do() -> None:
     """At each moment of it one thread holds the lock, nearly always asleep, and samples show nearly all of that."""
-    for name in ("net10-convoy-11", "net8-convoy-44"):
+    for name, holders in (("net11-convoy-31", 3), ("net10-convoy-11", 4), ("net8-convoy-44", 4)):
         trace, _ = scenario(name)
         with trace:
             found = trace.report("locks")
@@ -186,7 +191,7 @@ def test_what_the_holders_of_the_convoy_do() -> None:
         assert convoy.owner_method is not None
         assert convoy.owner_method.startswith(WORKER)
         asleep = max(found.holders, key=lambda row: row.held_ns)
-        assert (asleep.doing, asleep.threads) == ("System.Threading.Thread.Sleep(int)", 4)
+        assert (asleep.doing, asleep.threads) == ("System.Threading.Thread.Sleep(int)", holders)
         assert asleep.share is not None
         assert asleep.share > 0.99
         assert asleep.held_ns > 0.97 * (convoy.end_ns - convoy.start_ns)
@@ -227,30 +232,32 @@ def phases(trace: clrevents.Trace, kind: str) -> list[tuple[int, int]]:
     return found
 
 
-def test_the_lock_phases_of_a_script_are_its_contentions() -> None:
-    trace, truth = scenario("net10-states-11")
+@pytest.mark.parametrize(("name", "count"), [("net11-states-31", 7), ("net10-states-11", 8)])
+def test_the_lock_phases_of_a_script_are_its_contentions(name: str, count: int) -> None:
+    trace, truth = scenario(name)
     with trace:
         found = trace.report("locks")
         stretches = phases(trace, "lock")
     script = [milliseconds for kind, _, milliseconds in truth["script"] if kind == "lock"]
     rows = list(found.contentions)
-    assert len(rows) == len(script) == len(stretches) == 8
+    assert len(rows) == len(script) == len(stretches) == count
     for row, (start, end), milliseconds in zip(rows, stretches, script, strict=True):
         assert row.start_ns is not None
         assert row.end_ns is not None
         assert row.duration_ns is not None
         assert start < row.start_ns < row.end_ns < end
         # The rest is the start of the thread that takes the lock.
-        assert 0 < milliseconds - row.duration_ns / 1e6 < 4
+        assert 0 < milliseconds - row.duration_ns / 1e6 < 5
         assert row.owner_method == "Scenarios.States.lambda_2()"
     assert len({row.thread_id for row in rows}) == 1
     assert found.metrics["convoys"].value == 0
     assert found.metrics["waited_total"].value == sum(row.duration_ns or 0 for row in rows)
 
 
+@pytest.mark.parametrize("name", ["net11-states-31", "net10-states-11"])
 @pytest.mark.parametrize(("kind", "phase"), [("handle", "event"), ("sleep", "sleep")])
-def test_phases_of_a_script_are_the_waits_that_samples_show(kind: str, phase: str) -> None:
-    trace, truth = scenario("net10-states-11")
+def test_phases_of_a_script_are_the_waits_that_samples_show(name: str, kind: str, phase: str) -> None:
+    trace, truth = scenario(name)
     with trace:
         found = trace.report("waits")
         stretches = phases(trace, phase)
@@ -260,12 +267,13 @@ def test_phases_of_a_script_are_the_waits_that_samples_show(kind: str, phase: st
     assert {row.evidence for row in rows} == {"sample"}
     assert {row.method for row in rows} == {"Scenarios.States.lambda_0()"}
     assert len(script) == len(stretches)
-    # A phase also makes a timer; its wait is at least as long as what was asked for.
+    # A phase also makes a timer; its wait is at least as long as what was asked for, or as the phase where that comes
+    # early.
     period = found.facts.sampling_period_ns
     assert period is not None
     for (start, end), (asked, took) in zip(stretches, script, strict=True):
         inside = sum(min(r.end_ns or 0, end) - max(r.start_ns or 0, start) for r in rows if _meets(r, start, end))
-        assert asked * 1e6 - period <= inside <= took * 1e6 + period
+        assert min(asked, took) * 1e6 - period <= inside <= took * 1e6 + period
     total = sum(row.duration_ns or 0 for row in rows) / 1e6
     assert total == pytest.approx(sum(took for _, took in script), rel=0.03)
 
@@ -274,14 +282,18 @@ def _meets(row: Any, start: int, end: int) -> bool:
     return bool(row.start_ns < end and row.end_ns > start)
 
 
-@pytest.mark.parametrize("name", ["net10-starvation-11", "net8-starvation-44", "net31-starvation-44"])
+@pytest.mark.parametrize(
+    "name", ["net11-starvation-31", "net10-starvation-11", "net8-starvation-44", "net31-starvation-44"]
+)
 def test_the_method_that_blocks_on_tasks_is_found(name: str) -> None:
     trace, truth = scenario(name)
     with trace:
         found = trace.report("waits")
         awaits = sum(event.payload.Behavior == 2 for event in raw(trace, "TaskWaitBegin"))
     rows = [row for row in found.waits if row.task_wait and row.evidence == "event"]
-    assert len(rows) == truth["blocking_calls"] == awaits
+    assert len(rows) == truth["blocking_calls"]
+    # The awaits of .NET 11 are in no event of TPL.
+    assert awaits == (0 if name.startswith("net11") else truth["blocking_calls"])
     assert {row.method for row in rows} == {f"{truth['culprit']}(int)"}
     assert found.facts.sync_over_async == f"{truth['culprit']}(int)"
     assert len({row.thread_id for row in rows}) == truth["blocking_calls"]

@@ -52,7 +52,7 @@ def test_methods_and_types_are_those_of_the_symbol_table(name: str, symbols: dic
         for event in trace.events("ThreadSample"):
             if event.thread_id == main:
                 inclusive.update({frame.name for frame in event.frames})
-        top, threw = trace.report("top", thread_id=main, raw=True), trace.report("exceptions", raw=True)
+        top, threw = trace.report("top", thread_id=main, raw=True, artefacts=True), trace.report("exceptions", raw=True)
         types = trace.report("alloc").types
         assert sum(trace.event_counts().values()) > named["samples"] > named["samples_main_thread"]
         exclusive = Counter({row.name.partition("!")[2]: row.samples for row in top.methods})
@@ -73,7 +73,7 @@ def test_methods_and_types_are_those_of_the_symbol_table(name: str, symbols: dic
 
 def test_names_are_for_people(symbols: dict[str, Path]) -> None:
     with opened("net10-all", symbols["net10"]) as trace:
-        names = {row.name for row in trace.report("top").methods}
+        names = {row.name for row in trace.report("top", artefacts=True).methods}
         assert {"Program.Main", "Program.BurnTax", "System.Threading.WaitSubsystem.ThreadWaitInfo.Wait"} <= names
         roles = Counter(row.role for row in trace.report("threads").threads)
         waits = {(row.kind, row.evidence) for row in trace.report("waits").kinds}

@@ -54,15 +54,19 @@ def story(name: str) -> Story:
     return Story(name)
 
 
-@pytest.mark.parametrize(("name", "within"), [("net10-states-11", 0.03), ("net8-states-44", 0.04)])
-def test_totals_of_the_scripted_thread(name: str, within: float) -> None:
+@pytest.mark.parametrize(
+    ("name", "within", "rest"),
+    # On .NET 11 a sample or two hit the end of the thread, and its wait for one that held the lock.
+    [("net11-states-31", 0.03, 2e6), ("net10-states-11", 0.03, 0), ("net8-states-44", 0.04, 0)],
+)
+def test_totals_of_the_scripted_thread(name: str, within: float, rest: float) -> None:
     told = story(name)
     assert len(told.script) == len(told.phases) == 24
     for kind, state in STATES.items():
         assert told.total(state) == pytest.approx(told.wanted(kind), rel=within), kind
-    # Compilation and the start of the threads that hold the locks; nothing is unknown.
+    # Compilation and the start of the threads that hold the locks.
     assert told.total("native") < 14e6
-    assert told.total("unknown") == told.total("join") == 0
+    assert told.total("unknown") + told.total("join") <= rest
     assert not told.total("task_wait")
 
 
@@ -75,12 +79,12 @@ def test_totals_where_samples_do_not_tell_running_from_native() -> None:
     assert {told.total(state) for state in ("sleep", "native", "running", "gc_suspended")} == {None}
 
 
-@pytest.mark.parametrize("name", ["net10-states-11", "net8-states-44"])
+@pytest.mark.parametrize("name", ["net11-states-31", "net10-states-11", "net8-states-44"])
 def test_the_borders_of_each_step(name: str) -> None:
     """A step's state begins within two periods of its event, and ends so.
 
-    A lock is waited for once the thread that holds it has started, which takes up to 2.4 ms, and there the border is
-    that of the event.
+    A lock is waited for once the thread that holds it has started, which takes up to 2.4 ms, twice that on .NET 11, and
+    there the border is that of the event.
     """
     told = story(name)
     period = told.report.facts.sampling_period_ns
@@ -102,16 +106,17 @@ def test_the_borders_of_each_step(name: str) -> None:
             assert high in stops
             assert interval.evidence == "event"
             assert interval.owner_thread_id not in (None, told.thread) or name.startswith("net31")
-            assert low - start < 2_400_000
+            assert low - start < (4_800_000 if name.startswith("net11") else 2_400_000)
         else:
             assert mine[0][0] - start < (2 * period if kind != "event" else 2.1 * period)
             assert {i.evidence for _, _, i in mine} == {"sample"}
         assert end - mine[-1][1] < 2 * period, (kind, start)
 
 
-def test_running_threads_of_a_scenario() -> None:
-    told = story("net10-cpu-11")
-    truth = json.loads((SCENARIOS / "net10-cpu-11.truth.json").read_text())
+@pytest.mark.parametrize("name", ["net11-cpu-31", "net10-cpu-11"])
+def test_running_threads_of_a_scenario(name: str) -> None:
+    told = story(name)
+    truth = json.loads((SCENARIOS / f"{name}.truth.json").read_text())
     running = sorted((row.running_ns for row in told.report.threads), reverse=True)[:2]
     assert running == [pytest.approx(truth[f"Burn{which}_ms"] * 1e6, rel=0.03) for which in "AB"]
     main = next(row for row in told.report.threads if row.role == "main")
@@ -120,18 +125,21 @@ def test_running_threads_of_a_scenario() -> None:
     assert roles["main"] == roles["finalizer"] == roles["tiering"] == 1
 
 
-def test_roles() -> None:
-    roles = Counter(row.role for row in story("net10-states-11").report.threads)
+@pytest.mark.parametrize("name", ["net11-states-31", "net10-states-11"])
+def test_roles(name: str) -> None:
+    roles = Counter(row.role for row in story(name).report.threads)
     fixed = {"main": 1, "finalizer": 1, "tiering": 1, "sampler": 1, "timer": 1, "pool_worker": 2, "pool_gate": 1}
     assert {role: count for role, count in roles.items() if role != "other"} == fixed
 
 
-def test_locks_have_a_culprit() -> None:
-    told = story("net10-states-11")
-    locks = [i for i in told.intervals if i.state == "lock"]
-    assert len(locks) == 8
+@pytest.mark.parametrize(("name", "count"), [("net11-states-31", 7), ("net10-states-11", 8)])
+def test_locks_have_a_culprit(name: str, count: int) -> None:
+    told = story(name)
+    locks = [i for i in told.intervals if i.state == "lock" and i.evidence == "event"]
+    assert len(locks) == count
     assert len({i.lock_id for i in locks}) == 1
-    assert len({i.owner_thread_id for i in locks}) == 8
+    assert len({i.owner_thread_id for i in locks}) == count
+    assert {i.owner_thread_id for i in locks} <= {row.thread_id for row in told.report.threads}
     assert {i.reason for i in locks} == {"System.Threading.Monitor.Enter"}
 
 
@@ -147,7 +155,7 @@ def test_states_tile_every_thread(shared: Shared) -> None:
         tiles(trace.report("threads"))
 
 
-@pytest.mark.parametrize("name", ["net10-states-11", "net10-starvation-11"])
+@pytest.mark.parametrize("name", ["net10-states-11", "net10-starvation-11", "net11-states-31"])
 @pytest.mark.parametrize("seed", range(4))
 def test_states_tile_damaged_copies(name: str, seed: int) -> None:
     rng = random.Random(f"{name} {seed}")

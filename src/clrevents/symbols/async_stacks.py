@@ -21,6 +21,7 @@ from clrevents.decode.kernels.program import offsets_of
 from clrevents.decode.stacks import StackArrays
 from clrevents.schema.async_forms import FIRST_ID
 from clrevents.schema.registry import ASYNC
+from clrevents.symbols.async_machinery import BUILDERS, CONTINUATIONS
 from clrevents.symbols.frame import Frame
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.stacks import resolve_stacks
@@ -49,14 +50,8 @@ _WRAPPER: Final = re.compile(_COMPILER + r"AsyncProfiler\.ContinuationWrapper\.C
 _BOX: Final = re.compile(rf"{_COMPILER}\w+<.*>\.\w*AsyncStateMachineBox<.*>\.\w+\(")
 _DISPATCHER: Final = re.compile(rf"{_COMPILER}\w+<.*>\.\w*AsyncStateMachineBox<.*>\.MoveNextAsDispatcher\(")
 _MEANS: Final = (
-    "System.Runtime.CompilerServices.AsyncTaskMethodBuilder",
-    "System.Runtime.CompilerServices.AsyncValueTaskMethodBuilder",
-    "System.Runtime.CompilerServices.AsyncVoidMethodBuilder",
-    "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder",
-    "System.Threading.ExecutionContext.Run",
-    "System.Threading.Tasks.AwaitTaskContinuation.",
-    "System.Threading.Tasks.Task.FinishContinuations(",
-    "System.Threading.Tasks.Task.RunContinuations(",
+    *BUILDERS,
+    *CONTINUATIONS,
     "System.Threading.Tasks.Task.TrySetResult(",
     "System.Threading.Tasks.Task.TrySetException(",
     "System.Threading.Tasks.Task<",

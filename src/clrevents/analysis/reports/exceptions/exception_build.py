@@ -38,6 +38,7 @@ from clrevents.analysis.reports.exceptions.exception_flights import (
     thrown_stacks,
 )
 from clrevents.schema.runtime_flags import ExceptionThrownFlags
+from clrevents.symbols.async_machinery import AWAITERS
 from clrevents.symbols.method_names import display_name, raw_name
 from clrevents.symbols.stacks import ResolvedStacks
 from clrevents.table.build import Column, ColumnType, from_values, text_column
@@ -45,12 +46,6 @@ from clrevents.table.build import Column, ColumnType, from_values, text_column
 _DISPATCH: Final = "System.Runtime.EH"
 """The type whose methods have searched for handlers since .NET 9; they lie above the throwing method."""
 _CAPTURE: Final = "System.Runtime.ExceptionServices.ExceptionDispatchInfo"
-_AWAITERS: Final = (
-    "System.Runtime.CompilerServices.TaskAwaiter",
-    "System.Runtime.CompilerServices.ConfiguredTaskAwaitable",
-    "System.Runtime.CompilerServices.ValueTaskAwaiter",
-    "System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable",
-)
 
 
 @frozen
@@ -101,7 +96,7 @@ class ThrowerNames:
             return Thrower(None)
         own = (frame for frame in found if frame.resolved and is_own_name(frame.name))
         chosen = next(own, found[0]) if self._my_code else found[0]
-        return Thrower(chosen.name, found[0].type == _CAPTURE, found[0].type.startswith(_AWAITERS))
+        return Thrower(chosen.name, found[0].type == _CAPTURE, found[0].type.startswith(AWAITERS))
 
     def _frame(self, place: int) -> _Named:
         if place not in self._frames:

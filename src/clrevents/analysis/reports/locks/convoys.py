@@ -14,6 +14,8 @@ FEWEST_THREADS: Final = 3
 """The fewest threads in a convoy, waiting in turn."""
 FEWEST_HANDOVERS: Final = 2
 """How often, at least, a thread that had waited was seen to hold the lock for which others then waited."""
+WAKING_NS: Final = 1_000_000
+"""How long, at most, a thread takes to wake that a lock is handed over to."""
 
 
 @frozen
@@ -95,7 +97,10 @@ def _crowding(waits: Sequence[LockWait]) -> tuple[int, int, int]:
 
 
 def _handovers(waits: Sequence[LockWait]) -> int:
-    """How many begins found a thread owning the lock that had waited for it in this stretch, each wait once."""
+    """How many begins found a thread owning the lock that had waited for it in this stretch, each wait once.
+
+    A lock without an owner is just being handed over: to the thread whose wait ends next, if that is at once.
+    """
     done: dict[int, int] = {}
     counted: set[tuple[int, int]] = set()
     ends = sorted((wait.end_ns, wait.thread) for wait in waits if wait.ended)
@@ -106,6 +111,10 @@ def _handovers(waits: Sequence[LockWait]) -> int:
             place += 1
         if wait.owner in done:
             counted.add((wait.owner, done[wait.owner]))
+        elif not wait.owner and place < len(ends):
+            end, thread = ends[place]
+            if end - wait.start_ns <= WAKING_NS and thread != wait.thread:
+                counted.add((thread, end))
     return len(counted)
 
 

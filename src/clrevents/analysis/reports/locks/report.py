@@ -42,6 +42,7 @@ from clrevents.analysis.shared.events.contention_spans import (
     ContentionSpans,
 )
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
+from clrevents.analysis.shared.events.lock_owners import OWNER_COLUMNS, LockOwners
 from clrevents.analysis.shared.samples.off_processor import SWITCH, SwitchFeed
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
@@ -49,7 +50,7 @@ from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, kee
 from clrevents.analysis.shared.samples.thread_ends import THREAD_COLUMNS, ThreadEnds
 from clrevents.schema.registry import SAMPLE
 
-_KEPT: Final = {**CONTENTION_COLUMNS, **THREAD_COLUMNS}
+_KEPT: Final = {**CONTENTION_COLUMNS, **THREAD_COLUMNS, **OWNER_COLUMNS}
 _CONTENTIONS: Final = "contentions"
 _SAMPLES: Final = "what lock holders do"
 _NEEDS: Final = (
@@ -181,7 +182,9 @@ class LocksCollector(Collector[LocksReport]):
         """Give the answer."""
         events = self._kept.all(_KEPT, context.nothing)
         runs = self._runs.runs()
-        found = ContentionSpans.of(events[CONTENDED], events[ENTERED], context, ThreadEnds(events, runs))
+        found = ContentionSpans.of(
+            events[CONTENDED], events[ENTERED], context, ThreadEnds(events, runs), LockOwners.of(events)
+        )
         tables = LockTables(context, found, runs, self._switches.found(context), self._asked.raw, self._asked.my_code)
         convoys = tables.convoys()
         locks = tables.locks()

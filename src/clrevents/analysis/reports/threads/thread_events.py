@@ -15,6 +15,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.contention_spans import CONTENDED as CONTENDED
 from clrevents.analysis.shared.events.contention_spans import ENTERED as ENTERED
+from clrevents.analysis.shared.events.lock_owners import OWNER_COLUMNS, LockOwners
 from clrevents.analysis.shared.events.thread_ids import whole_of
 from clrevents.analysis.shared.events.wait_events import field_numbers
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
@@ -50,6 +51,7 @@ KEPT: Final[Mapping[str, tuple[str, ...]]] = {
     COMPILING: HEADERS,
     COMPILED: HEADERS,
     FINALIZING: HEADERS,
+    **{name: (*HEADERS, *columns) for name, columns in OWNER_COLUMNS.items()},
 }
 """What is kept of each event."""
 
@@ -140,7 +142,10 @@ def _locks(events: Mapping[str, Gathered]) -> tuple[list[Blocked], int]:
         ints(begins, name) for name in ("stack_id", "LockID", "AssociatedObjectID", "LockOwnerThreadID")
     )
     took = ints(ends, "DurationNs")
-    owner = whole_of(owner, {*begin_thread, *end_thread})
+    waiters = np.array([*begin_thread, *end_thread], dtype=np.uint64)
+    times = np.array(begin_time, dtype=np.int64)
+    owners = LockOwners.of(events).threads(np.array(owner, dtype=np.uint64), times, waiters)
+    owner = whole_of(owners.tolist(), waiters.tolist())
     pairs, lost = _pairs(
         begins,
         ends,

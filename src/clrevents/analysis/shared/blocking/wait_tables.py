@@ -16,12 +16,12 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind
+from clrevents.analysis.shared.samples.leaf_states import MAIN
 
 IDLE: Final = "idle"
-_MAIN: Final = ("Main", "<Main>", "<Main>$")
 _OVERRIDES: Final = ("Dispose", "Finalize", "Equals", "GetHashCode", "ToString", "Compare", "CompareTo")
 _MEMBERS: Final = ("get_", "set_", "add_", "remove_", "op_")
-_SYNCHRONOUS: Final = frozenset((*_MAIN, *_OVERRIDES, "ctor", "cctor"))
+_SYNCHRONOUS: Final = frozenset((*MAIN, *_OVERRIDES, "ctor", "cctor"))
 
 
 def can_await(method: str | None) -> bool:

@@ -18,6 +18,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.shared.events.lock_owners import LockOwners
 from clrevents.analysis.shared.events.thread_ids import whole_ids
 from clrevents.analysis.shared.events.wait_events import EndsOfThreads, WaitSpans, wait_spans
 
@@ -41,12 +42,20 @@ class ContentionSpans:
     """All contentions of a process."""
 
     spans: WaitSpans
+    owners: LockOwners
 
     @classmethod
-    def of(cls, begins: Gathered, ends: Gathered, context: Context, threads: EndsOfThreads) -> ContentionSpans:
+    def of(
+        cls,
+        begins: Gathered,
+        ends: Gathered,
+        context: Context,
+        threads: EndsOfThreads,
+        owners: LockOwners | None = None,
+    ) -> ContentionSpans:
         """Begins and ends of one process, paired on thread, runtime and kind of lock."""
         found = wait_spans(begins, ends, ("ContentionFlags", "ClrInstanceID", "thread_id"))
-        return cls(found.in_trace(context, threads))
+        return cls(found.in_trace(context, threads), owners or LockOwners())
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -69,7 +78,8 @@ class ContentionSpans:
     @cached_property
     def owner(self) -> NDArray[np.uint64]:
         """The thread that held it when the wait began; 0 if unknown."""
-        return whole_ids(self.spans.at_begin("LockOwnerThreadID").astype(np.uint64), self.thread)
+        told = self.spans.at_begin("LockOwnerThreadID")
+        return whole_ids(self.owners.threads(told, self.spans.start_ns, self.thread), self.thread)
 
     @cached_property
     def thread(self) -> NDArray[np.uint64]:
@@ -120,7 +130,7 @@ class ContentionSpans:
 
     def only(self, which: Mask) -> ContentionSpans:
         """Some of them."""
-        return ContentionSpans(self.spans.only(which))
+        return ContentionSpans(self.spans.only(which), self.owners)
 
 
 def _until(whole: Ints, low: Ints, high: Ints, moment: int) -> Ints:

@@ -14,22 +14,16 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame, is_own, merged_stacks
 from clrevents.analysis.shared.samples.leaf_states import StackStates, artefact_frames, stack_states
+from clrevents.symbols.async_machinery import AWAITERS, BUILDERS, RUNTIME_ASYNC
 
 Ints: TypeAlias = NDArray[np.int64]
 
 MEANS: Final = (
     "System.Threading.",
     "System.Diagnostics.Tracing.",
-    "System.Runtime.CompilerServices.TaskAwaiter",
-    "System.Runtime.CompilerServices.ConfiguredTaskAwaitable",
-    "System.Runtime.CompilerServices.ValueTaskAwaiter",
-    "System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable",
-    "System.Runtime.CompilerServices.YieldAwaitable",
-    "System.Runtime.CompilerServices.AsyncMethodBuilderCore",
-    "System.Runtime.CompilerServices.AsyncTaskMethodBuilder",
-    "System.Runtime.CompilerServices.AsyncValueTaskMethodBuilder",
-    "System.Runtime.CompilerServices.AsyncVoidMethodBuilder",
-    "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder",
+    *AWAITERS,
+    *BUILDERS,
+    *RUNTIME_ASYNC,
     "Interop.",
 )
 """The prefixes of methods that wait on behalf of their callers, or only report a wait."""
@@ -63,7 +57,7 @@ class BlockingMethods:
         self._framework = np.array([not is_own(frame) for frame in frames], dtype=np.bool_)
         kernel = np.array([frame.kind == "kernel" for frame in frames], dtype=np.bool_)
         nameless = np.array([frame.reason is not None for frame in frames], dtype=np.bool_)
-        unwanted = self._artefact | foreign
+        unwanted = self._artefact | foreign | np.array([_begins(frame, TRACING) for frame in frames], dtype=np.bool_)
         others = (unwanted | nameless, unwanted, self._artefact | kernel)
         self._skipped = [*([self._framework] if my_code else []), self._means, *others]
         self.of: Ints = self._merged.of

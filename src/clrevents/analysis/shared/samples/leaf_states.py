@@ -36,11 +36,10 @@ SAMPLED: Final = tuple(state for state in STATES if state not in BY_KERNEL)
 DEPTH: Final = 8
 """How many frames from the innermost one a state is looked for in, without those that have no name."""
 _ROOTS: Final = 6
-_MAIN: Final = ("Main", "<Main>", "<Main>$")
+MAIN: Final = ("Main", "<Main>", "<Main>$")
+"""How the compiler calls what a program begins with, the one that waits for an async Main among them."""
 _STARTS: Final = tuple(f"System.Threading.{name}" for name in ("Thread.Start", "ThreadHelper.", "ExecutionContext."))
 """How methods begin that start a thread's own one. The first other frame with a name is the thread's root."""
-_ENTRIES: Final = ("", "System.Environment.CallEntryPoint", "<Module>.StartupCodeMain", "<Module>.MainMethodWrapper")
-"""What calls Main; the last two in programs that were compiled ahead of time."""
 _MEANS: Final = ("System.Threading.", "System.Diagnostics.Tracing.", "Interop.", "[")
 """Frames that may stand between the innermost one and the method that waits. The search ends at the first other one."""
 _RUNS: Final = ("System.Threading.ExecutionContext.Run", "System.Threading.Tasks.Task.InnerInvoke")
@@ -80,7 +79,7 @@ LEAVES: Final[list[LeafRule]] = [
     *_rules("wait", 2, "Threading.SemaphoreSlim.WaitCore", "Threading.Barrier.SignalAndWait"),
     *_rules("wait", 2, "Threading.WaitHandle.Wait*", "Threading.WaitHandle.SignalAndWait*"),
     *_rules("wait", 2, "Threading.LowLevelLock.Wait*", "Threading.LowLevelMonitor.Wait*"),
-    *_rules("wait", 2, "Threading.WaitSubsystem.Wait*", "Threading.SynchronizationContext.Wait*"),
+    *_rules("wait", 2, "Threading.SynchronizationContext.Wait*"),
     # The loop of a socket engine waits in this one call; before .NET 11 its stub has no name.
     LeafRule("Interop.Sys.WaitForSocketEvents", "wait"),
     LeafRule(f"{NATIVE_CALL}System.Net.Sockets.SocketAsyncEngine.EventLoop", "wait"),
@@ -93,6 +92,13 @@ LEAVES: Final[list[LeafRule]] = [
 ARTEFACTS: Final[list[str]] = [
     # Where the runtime stopped a running thread to look at it (.NET 10).
     "System.Threading.Thread.PollGC*",
+    # What blocks in the place of the operating system; native code before .NET 11.
+    "System.Threading.WaitSubsystem.*",
+    "System.Threading.LowLevelThreadBlocker.*",
+    # What calls Main; native code before .NET 11, and the last two in programs that were compiled ahead of time.
+    "System.Environment.CallEntryPoint",
+    "<Module>.StartupCodeMain",
+    "<Module>.MainMethodWrapper",
     # The dispatch of exceptions, between the method that throws and its handler (.NET 9 and later).
     "System.Runtime.EH.*",
 ]
@@ -155,6 +161,7 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     names = ["" if frame.reason and not leaves.fit(_method(frame.name)) else _method(frame.name) for frame in frames]
     roots = _Patterns([pattern for pattern, _ in ROOTS])
     skipped = [name != "" and artefacts.fit(name) for name in names]
+    names = ["" if skip else name for skip, name in zip(skipped, names, strict=True)]
     means = [name.startswith(_MEANS) and not name.startswith(_RUNS) for name in names]
     rule_of = [_rule(name) if name and leaves.fit(name) else None for name in names]
     role_of = [_role(name, roots) if name else None for name in names]
@@ -192,7 +199,7 @@ def _root_role(outermost: Sequence[int], names: Sequence[str], roles: Sequence[s
     for frame in outermost:
         if names[frame].startswith(_STARTS):
             started = True
-        elif names[frame] not in _ENTRIES:
+        elif names[frame]:
             # A thread that is started may begin with a method of any name.
             return None if started and roles[frame] == "main" else roles[frame]
     return None
@@ -220,7 +227,7 @@ def _rule(name: str) -> LeafRule | None:
 
 
 def _role(name: str, roots: _Patterns) -> str | None:
-    if name.rpartition(".")[2] in _MAIN:
+    if name.rpartition(".")[2] in MAIN:
         return "main"
     return next(role for pattern, role in ROOTS if _fits(name, pattern)) if roots.fit(name) else None
 

@@ -19,6 +19,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import ASYNC, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.shared.samples.sample_states import folded
+from clrevents.symbols.async_machinery import AWAITERS, BUILDERS, CONTINUATIONS, RUNTIME_ASYNC
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.trace import Trace
 
@@ -39,20 +40,12 @@ _STARTS: Final = (
 """How the methods are named that write that something begins to run, and then run it."""
 _MEANS: Final = (
     "System.Diagnostics.Tracing.",
-    "System.Runtime.CompilerServices.AsyncMethodBuilderCore.",
-    "System.Runtime.CompilerServices.AsyncTaskMethodBuilder",
-    "System.Runtime.CompilerServices.AsyncValueTaskMethodBuilder",
-    "System.Runtime.CompilerServices.AsyncVoidMethodBuilder",
-    "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder",
-    "System.Runtime.CompilerServices.ConfiguredTaskAwaitable",
-    "System.Runtime.CompilerServices.TaskAwaiter",
-    "System.Runtime.CompilerServices.YieldAwaitable",
-    "System.Threading.ExecutionContext.Run",
-    "System.Threading.Tasks.AwaitTaskContinuation.",
+    *BUILDERS,
+    *AWAITERS,
+    *RUNTIME_ASYNC,
+    *CONTINUATIONS,
     "System.Threading.Tasks.Task.ExecuteWithThreadLocal(",
-    "System.Threading.Tasks.Task.FinishContinuations(",
     "System.Threading.Tasks.Task.FireTaskScheduledIfNeeded(",
-    "System.Threading.Tasks.Task.RunContinuations(",
     "System.Threading.Tasks.Task.ScheduleAndStart(",
     "System.Threading.Tasks.TaskScheduler.InternalQueueTask(",
     "System.Threading.Tasks.TplEventSource.",

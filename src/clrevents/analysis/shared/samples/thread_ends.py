@@ -24,7 +24,7 @@ Ints: TypeAlias = NDArray[np.int64]
 _CREATED: Final = "runtime/ThreadCreated"
 _TERMINATED: Final = "runtime/ThreadTerminated"
 THREAD_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    _CREATED: ("time_ns", "thread_id", "ManagedThreadID", "OSThreadID"),
+    _CREATED: ("time_ns", "thread_id", "ManagedThreadID", "ManagedThreadIndex", "OSThreadID"),
     _TERMINATED: ("time_ns", "ManagedThreadID"),
 }
 """What is kept of each event."""

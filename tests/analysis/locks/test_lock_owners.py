@@ -1,0 +1,28 @@
+"""Owners of locks, told by the system's ids or by the runtime's numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clrevents.analysis.shared.events.lock_owners import LockOwners
+
+CREATED = {5: [(10, 100), (50, 200)], 6: [(20, 300)], 300: [(0, 5)]}
+
+
+@pytest.mark.parametrize(
+    ("numbered", "wanted"),
+    [
+        # A number is used again; before its first thread, and without any, nobody knows whose it is.
+        (True, [0, 100, 200, 0, 5, 0]),
+        # Otherwise only what is the id of no thread can be a number.
+        (False, [5, 5, 5, 7, 300, 9]),
+    ],
+)
+def test_numbers_are_those_of_threads_at_that_time(numbered: bool, wanted: list[int]) -> None:
+    owners = LockOwners(numbered, CREATED)
+    told, times = np.array([5, 5, 5, 7, 300, 9], dtype=np.uint64), np.array([5, 20, 60, 60, 60, 60])
+    found = owners.threads(told, times, np.array([7, 9], dtype=np.uint64))
+    assert found.tolist() == wanted
+    # Of a `Lock` of .NET 9 and 10: no thread has the id 6.
+    assert owners.threads(told[:1] + np.uint64(1), times[1:2], told[:0]).tolist() == [300]
