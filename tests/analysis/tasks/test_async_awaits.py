@@ -174,6 +174,17 @@ def test_tasks_stay_and_their_awaits_are_not_counted_twice() -> None:
     assert numbers_of(found, "count", "tasks", "awaits") == (2, 1, 1)
 
 
+def test_methods_of_the_framework_are_their_callers_with_my_code() -> None:
+    built = trace(*created(1, None, "Leaf", "Inner", "Main"), *resumed(1, None, "Leaf", "Inner", "Main"))
+    built.method_load("System.Net", "Send", address=AT["Leaf"] + SIZE * 16, size=SIZE)
+    stack = (0, AT["Leaf"] + SIZE * 16 + 5, AT["Leaf"] + SIZE * 16 + 9, AT["Main"] + 3)
+    made = tuple(RuntimeAsyncFrame(address) for address in stack)
+    built.event(CreateRuntimeAsyncContext_V1(0, 2)).event(CreateRuntimeAsyncCallstack_V1(0, 0, 4, 0, 2, made))
+    data = built.rundown().build()
+    assert [row.method for row in asked("tasks", data).tasks][3:] == [*["System.Net.Send()"] * 2, "App.Main()"]
+    assert [row.method for row in asked("tasks", data, my_code=True).tasks][3:] == ["App.Main()"] * 3
+
+
 def test_resumptions_alone_do_not_replace_events_of_tasks() -> None:
     built = trace(ResumeRuntimeAsyncCallstack_V1(0, 0, 1, 1, frames("Inner")))
     awaits(built.at(2000), 3, method=4)

@@ -67,6 +67,10 @@ AWAITED_EVENTS: Final = tuple(f"{ASYNC}/{name}" for name, number in _NUMBERS.ite
 RESUMED_EVENTS: Final = tuple(f"{ASYNC}/{name}" for name, number in _NUMBERS.items() if number == _RESUMED_STACK)
 RUN_EVENTS: Final = tuple(f"{ASYNC}/{name}" for name, number in _NUMBERS.items() if number == _RETURNS)
 
+_UNTOLD: Final[Frames] = [(0, NONE)]
+"""The chain of what has not gone on: some method awaits."""
+_LONGEST: Final = 1 << 12
+"""The most frames of a chain that is appended to."""
 _CANCELLATIONS: Final = ("System.OperationCanceledException", "System.Threading.Tasks.TaskCanceledException")
 
 
@@ -182,13 +186,13 @@ class _ChainFollower:
             self._of_running(active, at, what, first, frames)
 
     def _of_running(self, active: list[_RunningChain], at: Moment, what: int, first: int, frames: Frames) -> None:
-        top = active[-1]
-        if what == _GOES_ON:
+        top, told = active[-1], self._methods_told[active[-1].machine]
+        if what == _GOES_ON and told and not top.runs:
             self._begin(top, at)
         elif what == _RETURNS and top.runs:
             self._end(top, at, failed=0)
             top.place, top.outcome = top.place + 1, RESULT
-        elif what == _UNWOUND:
+        elif what == _UNWOUND and told:
             for _ in range(min(first, len(top.chain.awaits) - top.place)):
                 if not top.runs:
                     self._begin(top, at)
@@ -196,10 +200,9 @@ class _ChainFollower:
                     top.outcome = _outcome(top.thrown[-1][0])
                 self._end(top, at, failed=1)
                 top.place += 1
-        elif what == _APPENDED and top.dispatcher == first:
+        elif what == _APPENDED and top.dispatcher == first and len(top.chain.awaits) < _LONGEST:
             more = self._chain(first, frames, True, None, _Chain())
-            if top.chain.awaits and more.awaits:
-                self.awaits[top.chain.awaits[-1]][_AWAITER] = more.awaits[0]
+            self._link([*top.chain.awaits[-1:], *more.awaits])
             top.chain.frames += more.frames
             top.chain.awaits += more.awaits
         elif what in (_PAUSED, _ENDED):
@@ -227,7 +230,7 @@ class _ChainFollower:
         """What suspended for the last time has not gone on: which state machine awaits there is unknown."""
         for dispatcher, chain in self._chains.items():
             if not chain.told:
-                self._chain(dispatcher, [(0, NONE)], True, chain.since, _Chain())
+                self._chain(dispatcher, _UNTOLD, True, chain.since, _Chain())
 
     def result(self) -> AsyncAwaits:
         """All awaits, and what happened to them."""
@@ -277,7 +280,7 @@ class _ChainFollower:
             kept = 0
         awaits = []
         for place, (address, state) in enumerate(frames[: len(frames) - kept]):
-            if not address and frames != [(0, NONE)]:
+            if not address and frames != _UNTOLD:
                 awaits.append(NONE)
                 continue
             number = len(self.awaits)
@@ -286,10 +289,13 @@ class _ChainFollower:
             if since is not None:
                 self.steps.append((since, SUSPENDED, number))
         awaits += rest.awaits[len(rest.awaits) - kept :]
-        known = [number for number in awaits if number != NONE]
-        for number, awaiter in itertools.pairwise(known):
-            self.awaits[number][_AWAITER] = awaiter
+        self._link(awaits)
         return _Chain(list(frames), awaits, since, told=True)
+
+    def _link(self, awaits: list[int]) -> None:
+        """Each is awaited by the next one that has a method."""
+        for number, awaiter in itertools.pairwise(number for number in awaits if number != NONE):
+            self.awaits[number][_AWAITER] = awaiter
 
     def _begin(self, running: _RunningChain, at: Moment) -> None:
         running.runs = True
@@ -396,17 +402,21 @@ class AwaitSites:
         each = of.reshape(-1).tolist()
         names = [frames[place] for place in each]
         if my_code:
-            names = [_own(names, awaits.awaiter, number) for number in range(len(names))]
+            names = _own(names, awaits.awaiter.tolist())
         shown = [None if frame is None else frame.raw if raw else frame.name for frame in names]
         return cls(shown, [natives[place] for place in each], [ils[place] for place in each])
 
 
-def _own(names: list[StackFrame | None], awaiter: Ints, number: int) -> StackFrame | None:
-    """The frame of the first await of a program's method among this and those that await it; else its own."""
-    place = number
-    while place != NONE:
-        frame = names[place]
-        if frame is not None and is_own(frame):
-            return frame
-        place = int(awaiter[place])
-    return names[number]
+def _own(names: list[StackFrame | None], awaiter: list[int]) -> list[StackFrame | None]:
+    """For each await the first method of the program among its own and those that await it; else its own."""
+    found: dict[int, StackFrame | None] = {NONE: None}
+    for number in range(len(names)):
+        path = []
+        while number not in found:
+            frame = names[number]
+            found[number] = frame if frame is not None and is_own(frame) else None
+            if found[number] is None:
+                path.append(number)
+                number = awaiter[number]
+        found.update(dict.fromkeys(path, found[number]))
+    return [found[number] or name for number, name in enumerate(names)]
