@@ -30,6 +30,7 @@ from clrevents.symbols.stacks import resolve_stacks
 from clrevents.testing.builder import TraceBuilder
 from costly import operations
 from counting import lines
+from project_files import ROOT
 
 pytestmark = pytest.mark.full
 
@@ -94,6 +95,41 @@ def test_unloaded_frames_are_not_asked_for_again() -> None:
         reasons = {event.frames[3].reason for event in found.events("ThreadSample")}
     assert reasons == {"unloaded"}
     assert asked < 1000
+
+
+def test_an_address_is_looked_up_once_for_all_stacks() -> None:
+    """Time decides for the one frame whose stack was used before its code was loaded, at its first and last use."""
+    addresses = [0x100000 + 64 * i for i in range(40)]
+    trace = TraceBuilder().thread(7).at(1_000_000)
+    for number, address in enumerate(addresses[1:]):
+        trace.method_load("A", f"Run{number}", address=address)
+    for at, depth in enumerate((*range(2, 40), 1, 1)):
+        trace.at((at + 2) * 1_000_000).sample(*addresses[-depth:], *addresses[:1] * (depth == 39))
+    opened_ = opened(trace.at(90_000_000).method_load("A", "Late", address=addresses[0]).rundown().build())
+    arrays, methods = opened_.stacks.arrays, opened_.methods
+    rows = [(event.stack_id, event.time_ns) for event in opened_.events("ThreadSample")]
+    asked: list[int] = []
+    find = Ranges.find
+
+    def count(self: Ranges, addresses: np.ndarray, *rest: object) -> object:
+        asked.extend(addresses.tolist())
+        return find(self, addresses, *rest)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ranges, "find", count)
+        found = resolve_stacks(methods, arrays, *np.array(rows, dtype=np.int64).T)
+    assert sorted(asked) == sorted([*addresses, addresses[0], addresses[0]])
+    assert len(found.table) == 40
+    assert len(found.values) == sum(range(1, 39)) + 40
+
+
+def test_compilations_need_no_map_of_all_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(Methods, "__init__", lambda self, *rest: made.append(self))
+    with clrevents.open(ROOT / "fixtures" / "net10-method-interop.nettrace.gz") as trace:
+        modules = trace.report("jit").compilations["module"]
+    assert not made
+    assert {str(module) for module in modules} > {"System.Private.CoreLib"}
 
 
 @pytest.mark.parametrize("changes", [1, 5])
