@@ -9,6 +9,7 @@ import numpy as np
 import clrevents
 from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.lifetimes import Ints
+from clrevents.symbols.method import REASONS
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.testing.builder import TraceBuilder
 from project_files import ROOT
@@ -85,7 +86,7 @@ def test_processes_are_kept_apart() -> None:
     ids, times = np.array([1, 1, 1]), np.array([MS, MS, MS])
     resolved = resolve_stacks(opened.methods, table, ids, times, np.array([1234, 99, 1234]))
     assert resolved.of.tolist() == [1, 0, 1]
-    texts = [resolved.table.reason_text(int(v)) for v in resolved.values]
+    texts = [REASONS[resolved.table.reason[v]] for v in resolved.values]
     assert texts == ["no rundown", ""]
 
 

@@ -380,10 +380,9 @@ class Methods(Summary):
         )
         module = known_module.name if known_module else ""
         namespace, name, signature = self._text(row)
-        if name:
-            return namespace, name, signature, display_name(namespace, name, signature), module
-        numbers = {each: int(column[row]) for each, column in columns.numbers.items()}
-        return namespace, name, signature, nameless_method(module, numbers), module
+        numbers = {} if name else {each: int(column[row]) for each, column in columns.numbers.items()}
+        shown = display_name(namespace, name, signature) if name else nameless_method(module, numbers)
+        return namespace, name, signature, shown, module
 
     def _method(self, index: int) -> Method:
         made = self._ranges.made

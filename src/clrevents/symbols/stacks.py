@@ -18,7 +18,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.frame import Frame
 from clrevents.symbols.lifetimes import Addresses, Ints, bounded
-from clrevents.symbols.method import NOT_YET, OVERLAPPING, REASONS, UNLOADED
+from clrevents.symbols.method import NOT_YET, OVERLAPPING, UNLOADED
 from clrevents.symbols.methods import Methods, changes_of
 
 _DEEP: Final = 128
@@ -51,10 +51,6 @@ class FrameTable:
         return self.methods.frame(
             int(self.address[index]), int(self.method[index]), int(self.reason[index]), True, known
         )
-
-    def reason_text(self, index: int) -> str:
-        """Why a frame has no name; empty if it has one."""
-        return REASONS[int(self.reason[index])]
 
 
 @frozen(eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import attrs
 import numpy as np
@@ -40,13 +40,15 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
 from clrevents.analysis.gathering.distant_times import near_ns
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.symbols.async_stacks import AsyncStacks
-from clrevents.symbols.methods import Methods
-from clrevents.symbols.modules import Modules
-from clrevents.symbols.stacks import ResolvedStacks, resolve_stacks
 from clrevents.table.build import Column, ColumnType
 from clrevents.table.stacks import AddressStacks
 from clrevents.trace import TraceInfo
+
+if TYPE_CHECKING:
+    from clrevents.symbols.async_stacks import AsyncStacks
+    from clrevents.symbols.methods import Methods
+    from clrevents.symbols.modules import Modules
+    from clrevents.symbols.stacks import ResolvedStacks
 
 _NOBODY: Final = (1 << 64) - 1
 """No thread has this number."""
@@ -228,11 +230,6 @@ class Context:
         return self.names.methods
 
     @property
-    def modules(self) -> Modules:
-        """The modules of the trace; costs less than `methods` if those are not asked for."""
-        return self.names.modules
-
-    @property
     def named(self) -> bool:
         """Whether all managed code has a name; programs that were compiled ahead of time list none."""
         return self.methods.named
@@ -411,6 +408,9 @@ class Context:
 
         With `running`, which async methods ran, each continues with those that await what it runs.
         """
+        # Loaded on demand: many reports name no code.
+        from clrevents.symbols.stacks import resolve_stacks
+
         processes = None
         if self.info.version >= MANY_PROCESSES:
             number = -1 if self.process_id is None else self.process_id

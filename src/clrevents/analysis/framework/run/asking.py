@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from clrevents._util.notebook_views import Summary
 from clrevents._util.value_classes import define
@@ -29,9 +29,6 @@ from clrevents.analysis.framework.vocabulary.marks import holes_of, stack_holes,
 from clrevents.analysis.gathering.distant_times import near_ns
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.errors import TraceError
-from clrevents.symbols.async_stacks import AsyncStacks
-from clrevents.symbols.methods import Methods, no_methods
-from clrevents.symbols.modules import Modules
 from clrevents.table.build import header_fields
 from clrevents.table.read import TableChunk
 from clrevents.table.stacks import AddressStacks, stacks_of, stacks_of_bytes
@@ -55,6 +52,11 @@ from clrevents.trace import (
     tables_of,
     tables_of_registry,
 )
+
+if TYPE_CHECKING:
+    from clrevents.symbols.async_stacks import AsyncStacks
+    from clrevents.symbols.methods import Methods
+    from clrevents.symbols.modules import Modules
 
 _ROWS: Final = 1 << 16
 
@@ -316,6 +318,8 @@ class _StreamNames:
         try:
             return self.decoder.methods
         except ValueError:
+            from clrevents.symbols.methods import no_methods
+
             return no_methods()
 
     @property

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import numpy as np
@@ -38,10 +38,12 @@ from clrevents.analysis.gathering.groups import groups
 from clrevents.schema.matching import glob, is_glob
 from clrevents.schema.own_marks import CUT, JOINED, marks_redaction
 from clrevents.schema.registry import DEFAULT, Entry
-from clrevents.symbols.async_stacks import AsyncStacks
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
 from clrevents.trace import TraceInfo
+
+if TYPE_CHECKING:
+    from clrevents.symbols.async_stacks import AsyncStacks
 
 _SPECIAL: Final = re.compile(r"([*?[])")
 

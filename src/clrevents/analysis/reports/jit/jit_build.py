@@ -172,7 +172,7 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
 
 def _modules(context: Context, modules: NDArray[Any], since: Ints) -> list[str | None]:
     """Names of modules as they were then; None for unknown ones."""
-    known = context.modules
+    known = context.names.modules
     found = []
     for module, time in zip(modules.tolist(), since.tolist(), strict=True):
         then = known.at(module, time, context.process_id)
