@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from clrevents.diagnostics import AsyncSession, Process, Provider, Session, late_buffers
+from clrevents.cli.live_process import needed_for
+from clrevents.diagnostics import AsyncSession, Process, Provider, Session, find_profile, late_buffers
 from clrevents.diagnostics.providers import AwaitEvents, united
 from clrevents.diagnostics.recorder import Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
@@ -117,10 +118,10 @@ def test_a_process_that_is_gone_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "asks_async"), [("8.0.4", False), ("10.0.1", False), ("11.0.0", True), ("x", False)]
+    ("version", "how", "asks_async"),
+    [("8.0.4", "blocking", False), ("10.0.1", "async", False), ("11.0.0", "blocking", True), ("11.0.0", "async", True)],
 )
-@pytest.mark.parametrize("how", ["blocking", "async"])
-def test_awaits_are_asked_for_as_the_runtime_has_them(version: str, asks_async: bool, how: str) -> None:
+def test_awaits_are_asked_for_as_the_runtime_has_them(version: str, how: str, asks_async: bool) -> None:
     with Numbered(version) as runtime:
         recorded(runtime, how, AwaitEvents(keywords=0x43, level=5), Provider(RUNTIME, keywords=1))
     assert (text(ASYNC) in runtime.recorded, text(TPL) in runtime.recorded) == (asks_async, not asks_async)
@@ -134,3 +135,7 @@ def test_what_is_wanted_for_more_than_awaits_stays() -> None:
         assert isinstance(both, AwaitEvents)
         assert [str(one) for one in both.for_runtime(10)] == [f"{TPL}:0xc3:5"]
         assert [str(one) for one in both.for_runtime(11)] == [f"{TPL}:0x82:5", f"{ASYNC}:0x3f75d:4"]
+    requests = SessionSettings(find_profile("requests").providers)
+    for major, wanted in ((10, [f"{TPL}:0xc3:5"]), (11, [f"{TPL}:0x83:5", f"{ASYNC}:0x3f75d:4"])):
+        assert [str(one) for one in requests.for_runtime(major).providers if one.name in (TPL, ASYNC)] == wanted
+    assert [str(one) for one in needed_for(["tasks"]).providers if one.name == TPL] == [f"{TPL}:0x43:5"]

@@ -11,7 +11,7 @@ from typing import Final
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.faults import DiagnosticsError
-from clrevents.diagnostics.providers import EVERYTHING, VERBOSE, Provider, united
+from clrevents.diagnostics.providers import EVERYTHING, VERBOSE, AwaitEvents, Provider, united
 from clrevents.schema.keywords import RuntimeKeyword as Runtime
 from clrevents.schema.keywords import TplKeyword
 from clrevents.schema.registry import PRIVATE, RUNTIME, SAMPLE, TPL
@@ -56,7 +56,7 @@ CODE_LOADS: Final = _runtime(Runtime.Loader, Runtime.Jit)
 _SAMPLES: Final = Provider(SAMPLE, keywords=0)
 _COMMON: Final = Provider(RUNTIME, keywords=0x100003801D)
 _FLOW: Final = Provider(TPL, keywords=TplKeyword.TasksFlowActivityIds)
-_TASKS: Final = Provider(TPL, keywords=0xC3, level=VERBOSE)
+_TASKS: Final = AwaitEvents(keywords=0xC3, level=VERBOSE, kept=0x83)
 _FEW: Final = "Too little to measure: a few events per second."
 
 _SAMPLED: Final = "Stops all managed threads for each round of samples: 0.2 to 4 % of the time with four of them."
