@@ -214,12 +214,11 @@ class TasksCollector(Collector[TasksReport]):
         if met(_EXCEPTIONS, context.kinds) == "unknown" or not any(len(kept[name]) for name in RESUMED_EVENTS):
             return None
         events = self._thrown.all((_THROWN,), context.nothing)[_THROWN]
-        times, stacks = events.numbers("time_ns"), events.numbers("stack_id").astype(np.int64)
-        threads = events.numbers("thread_id").astype(np.uint64)
-        names = BlockingMethods(context, stacks, times, threads, raw=False)
+        times, stacks, threads = (events.numbers(name) for name in ("time_ns", "stack_id", "thread_id"))
+        names = BlockingMethods(context, stacks.astype(np.int64), times, threads, raw=False)
         awaited = [any(name.startswith(_AWAITER) for name in names.names(place)) for place in range(len(events))]
         types = [type or "" for type in events.cells("ExceptionType")]
-        return Thrown(times, threads, types, np.array(awaited, dtype=np.bool_))
+        return list(zip(times.tolist(), threads.tolist(), types, awaited, strict=True))
 
 
 def _frames(chunk: ReportChunk) -> int:

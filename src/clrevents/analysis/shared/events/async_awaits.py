@@ -40,16 +40,16 @@ _GOES_ON, _RETURNS, _RESET = range(8, 11)
 _AWAITER, _OUTCOME, _FAILED = _LATER = range(3, 6)
 _KINDS: Final = ("Runtime", "StateMachine")
 _NUMBERS: Final = {
-    **dict.fromkeys(("CreateRuntimeAsyncContext", "CreateStateMachineAsyncContext"), _CREATED),
-    **dict.fromkeys(("ResumeRuntimeAsyncContext", "ResumeStateMachineAsyncContext"), _RESUMED),
-    **dict.fromkeys(("SuspendRuntimeAsyncContext", "SuspendStateMachineAsyncContext"), _PAUSED),
-    **dict.fromkeys(("CompleteRuntimeAsyncContext", "CompleteStateMachineAsyncContext"), _ENDED),
-    **dict.fromkeys(("UnwindRuntimeAsyncException", "UnwindStateMachineAsyncException"), _UNWOUND),
+    **{f"Create{kind}AsyncContext": _CREATED for kind in _KINDS},
+    **{f"Resume{kind}AsyncContext": _RESUMED for kind in _KINDS},
+    **{f"Suspend{kind}AsyncContext": _PAUSED for kind in _KINDS},
+    **{f"Complete{kind}AsyncContext": _ENDED for kind in _KINDS},
+    **{f"Unwind{kind}AsyncException": _UNWOUND for kind in _KINDS},
+    **{f"Resume{kind}AsyncCallstack": _RESUMED_STACK for kind in _KINDS},
+    **{f"Resume{kind}AsyncMethod": _GOES_ON for kind in _KINDS},
+    **{f"Complete{kind}AsyncMethod": _RETURNS for kind in _KINDS},
     **dict.fromkeys(("CreateRuntimeAsyncCallstack", "SuspendRuntimeAsyncCallstack"), _STACK),
-    **dict.fromkeys(("ResumeRuntimeAsyncCallstack", "ResumeStateMachineAsyncCallstack"), _RESUMED_STACK),
     "AppendStateMachineAsyncCallstack": _APPENDED,
-    **dict.fromkeys(("ResumeRuntimeAsyncMethod", "ResumeStateMachineAsyncMethod"), _GOES_ON),
-    **dict.fromkeys(("CompleteRuntimeAsyncMethod", "CompleteStateMachineAsyncMethod"), _RETURNS),
     "ResetAsyncThreadContext": _RESET,
 }
 """What each event says."""
@@ -71,21 +71,9 @@ _UNTOLD: Final[Frames] = [(0, NONE)]
 """The chain of what has not gone on: some method awaits."""
 _LONGEST: Final = 1 << 12
 """The most frames of a chain that is appended to."""
+Thrown: TypeAlias = Iterable[tuple[int, int, str, bool]]
+"""Exceptions in order of time: when and on which thread, of which type, and whether they came out of an awaiter."""
 _CANCELLATIONS: Final = ("System.OperationCanceledException", "System.Threading.Tasks.TaskCanceledException")
-
-
-@frozen(eq=False)
-class Thrown:
-    """Exceptions that were thrown, and whether each came out of an awaiter."""
-
-    time: Ints
-    thread: NDArray[np.uint64]
-    type: list[str]
-    awaited: NDArray[np.bool_]
-
-    def rows(self) -> Iterable[tuple[int, int, str, bool]]:
-        """Each, in order of time."""
-        return zip(self.time.tolist(), self.thread.tolist(), self.type, self.awaited.tolist(), strict=True)
 
 
 @frozen(eq=False)
@@ -359,7 +347,7 @@ def async_awaits(events: Mapping[str, Gathered], thrown: Thrown | None) -> Async
     order = order[rows[0][order] >= 0]
     methods = [{f"Resume{kind}AsyncMethod", f"Complete{kind}AsyncMethod"} <= told.keys() for kind in _KINDS]
     follower = _ChainFollower((methods[0], methods[1]), thrown is not None)
-    raised = iter(() if thrown is None else thrown.rows())
+    raised = iter(thrown or ())
     following = next(raised, None)
     for time, place, first, parent, thread, what, machine, low, high in zip(
         *(column[order].tolist() for column in rows), strict=True
