@@ -19,6 +19,7 @@ from clrevents.diagnostics.providers import Provider
 from clrevents.diagnostics.recorder import Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.schema.registry import ASYNC
+from clrevents.trace import passes_of
 from dotnet_runtimes import NET11, NEWER, awaits, clrevents_run, installed, wait_for_socket
 
 pytestmark = [pytest.mark.full, pytest.mark.shared]
@@ -41,18 +42,21 @@ def awaiting(busy: float) -> Iterator[subprocess.Popen[bytes]]:
 
 def missing(path: Path) -> tuple[int, list[int]]:
     """How many resumptions the program told, and the times of those that are not there. What is missing on a thread is
-    behind all that is there."""
+    behind all that is there, and where it is stated to be unknown."""
     told, known = defaultdict(list), defaultdict(list)
     with clrevents.open(path) as trace:
         for event in trace.events(f"{SOURCE}/*", "ResumeRuntimeAsyncContext"):
             (told if event.provider == SOURCE else known)[event.thread_id].append(event.time_ns)
+        stated, process = passes_of(trace).async_known, trace.info.process_id
+    assert stated is not None
     found = []
     for thread, times in told.items():
-        resumed, before = known[thread], 0
+        resumed, before, span = known[thread], 0, stated.span(process, thread)
         for time in times:
             place = bisect_right(resumed, time)
             if not place or resumed[place - 1] <= before:
                 assert place == len(resumed)
+                assert span is None or time > span[1]
                 found.append(time)
             before = time
     return sum(map(len, told.values())), found
