@@ -15,6 +15,7 @@ from clrevents.trace import passes_of
 from clrevents.trace.async_known import AsyncKnown
 
 TIMER = 1
+MS = 1_000_000
 Events = set[tuple[int, int]]
 """Thread and time."""
 
@@ -54,12 +55,12 @@ def drawn(seed: int) -> tuple[bytes, Events]:
         time, held = rng.randrange(500), list[int]()
         for _ in range(rng.randrange(1, 40)):
             time += rng.choice((1, 5, 300))
-            # A full buffer is written at the next event, by the thread itself.
+            # A full buffer is written at the next event, by the thread itself, and a little later.
             if held and rng.random() < 0.2:
-                writes.append((time, thread, buffer(thread, held)))
+                writes.append((time + 5, thread, buffer(thread, held)))
                 held = []
             held.append(time)
-            happened.add((thread, time))
+            happened.add((thread, time * MS))
             if rng.random() < 0.1:
                 time += 300
                 writes.append((time - 10, TIMER, buffer(thread, held)))
@@ -67,9 +68,9 @@ def drawn(seed: int) -> tuple[bytes, Events]:
                 time += 1
         if held and rng.random() < 0.5:
             writes.append((time + 300, TIMER, buffer(thread, held)))
-    built = TraceBuilder(sync_qpc=0, frequency=10**9)
+    built = TraceBuilder(sync_qpc=0, frequency=1000)
     for time, writer, data in sorted(writes):
-        built.thread(writer).at(time)
+        built.thread(writer).at(time * MS)
         fate = rng.random()
         if fate < 0.05:
             built.lose(1)
@@ -79,7 +80,7 @@ def drawn(seed: int) -> tuple[bytes, Events]:
 
 
 def carried(times: list[int]) -> bytes:
-    built = TraceBuilder(sync_qpc=1000, frequency=10**9).thread(TIMER).at(50)
+    built = TraceBuilder(sync_qpc=1000, frequency=1000).thread(TIMER).at(50 * MS)
     return built.raw(ASYNC, 1, 1, buffer(2, times)).build()
 
 
@@ -105,5 +106,5 @@ def test_a_recording_without_async_events_of_its_own_says_so() -> None:
             "4 events; no async event was written before recording stopped: stop once the program was idle for 1.3 s"
         )
     known, _ = read(carried([1010, 1020]))
-    assert known == AsyncKnown({(1234, 2): (10, 50)}, 0, 2)
+    assert known == AsyncKnown({(1234, 2): (10 * MS, 40 * MS)}, 0, 2)
     assert not known.remarks

@@ -25,6 +25,8 @@ _ANNOUNCING: Final = "AsyncProfilerMetadata", "AsyncProfilerSyncClock", "ResetAs
 SELECTORS: Final = tuple(f"{ASYNC}/{name}" for name in ("AsyncEvents", "AsyncBuffer", *_ANNOUNCING))
 # By then the timer has certainly written the buffer of an idle thread.
 _SECONDS: Final = "1.3 s"
+# That takes microseconds, unless the thread is stopped in between.
+_WRITING_NS: Final = 10_000_000
 
 
 @frozen
@@ -56,9 +58,8 @@ class _Head:
     first: int
     last: int
     count: int
-    # The thread that wrote it and when, None if the event that carried it is not there.
-    writer: int | None = None
-    written: int = 0
+    # When it was written, if that is known.
+    written: int | None = None
 
 
 @define(eq=False)
@@ -66,7 +67,7 @@ class AsyncHeads:
     """Takes the rows of `SELECTORS`, undecoded, in any order."""
 
     buffers: dict[bytes, _Head] = attrs.field(factory=dict)
-    carriers: dict[bytes, tuple[int, int]] = attrs.field(factory=dict)
+    carriers: dict[bytes, int] = attrs.field(factory=dict)
     # When each process first announced its kinds of sub-events, and how many sub-events tell of nothing that ran.
     announced: dict[int, int] = attrs.field(factory=dict)
     silent: int = 0
@@ -80,7 +81,7 @@ class AsyncHeads:
             owner = -1 if process is None else process
             if id == CARRIER_ID:
                 head = rows.data[start + LENGTH_SIZE : end][:HEAD_SIZE]
-                self.carriers[head] = (thread, time)
+                self.carriers[head] = time
             elif id > FIRST_ID:
                 self.silent += time >= 0
                 if id == FIRST_ID + METADATA:
@@ -92,11 +93,11 @@ class AsyncHeads:
 
     def known(self, scan: HeaderScan) -> AsyncKnown:
         """What these heads mean in a trace with this scan."""
-        for head, (writer, written) in self.carriers.items():
+        for head, written in self.carriers.items():
             if head in self.buffers:
-                self.buffers[head].writer, self.buffers[head].written = writer, written
+                self.buffers[head].written = written
         # Lost and destroyed events may have carried buffers, of whatever thread.
-        doubts = [written for head, (_, written) in self.carriers.items() if head not in self.buffers]
+        doubts = [written for head, written in self.carriers.items() if head not in self.buffers]
         doubt = max([*doubts, *(loss.end_ns for loss in (*scan.losses, *scan.destroyed))], default=None)
         threads: dict[Thread, tuple[int, int]] = {}
         earlier = own = 0
@@ -105,11 +106,12 @@ class AsyncHeads:
                 earlier += buffer.count
                 continue
             own += buffer.count
-            process, thread = buffer.thread
-            # The timer has seen that nothing happened since; a full buffer is written because something does.
-            until = buffer.last if buffer.writer in (None, thread) else buffer.written
+            until = buffer.last
+            if buffer.written is not None:
+                # Nothing had happened since, except what a full buffer, or another session, has it written for.
+                until = max(until, buffer.written - _WRITING_NS)
             since = max(buffer.first, 0)
-            since = min(since, max(self.announced.get(process, since), 0))
+            since = min(since, max(self.announced.get(buffer.thread[0], since), 0))
             if doubt is not None:
                 since = max(since, doubt)
             if not scan.complete:
