@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 # From this many payloads on, copying whole windows first is cheaper than extracting payloads one by one.
 _MANY = 1 << 12
+# So many bytes between one payload and the next cost less than to take each by itself.
+_APART = 64
 
 
 class Later(Generic[T]):
@@ -259,6 +261,13 @@ def payloads_of(rows: Rows) -> PayloadPlaces:
     # A few events must not keep the windows of many others alive.
     ends = np.cumsum(rows.sizes)
     if len(rows) < _MANY:
+        if len(rows.release.windows) == 1 and size:
+            # Small ones, such as sub-events, lie close together.
+            low, high = int(rows.offsets.min()), int((rows.offsets + rows.sizes).max())
+            if high - low <= 2 * size + _APART * len(rows):
+                begin = int(rows.release.bases[0])
+                starts = rows.offsets - low
+                return PayloadPlaces(rows.release.windows[0][low - begin : high - begin], starts, starts + rows.sizes)
         data = b"".join(rows.payloads())
     else:
         joined, _, starts = joined_windows([rows])

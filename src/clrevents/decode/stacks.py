@@ -44,6 +44,9 @@ class StackLookup:
 
     def unique(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Trace-wide stack numbers; 0 for none, -1 if the stack is missing."""
+        if not ids.any():
+            # Often: few kinds of events have stacks.
+            return ids
         if not len(self.firsts):
             return np.where(ids == 0, 0, -1)
         if len(self.firsts) == 1:

@@ -115,6 +115,14 @@ def test_numbers(engine: Engine) -> None:
     assert value(engine, cases.VARINT, 0, 1, 0, data=b"\xff" * 10 + b"\x01") is ...
 
 
+def test_differences_begin_anew_in_each_array(engine: Engine) -> None:
+    """Arrays in an array: the first number of each is itself, all others are added to the one before."""
+    inner = [cases.ARRAY, 0, 2, -1, 16, 1, 0], [cases.VARINT, 0, 1, 2]
+    data = b"\2\0" + b"\3\0\x09\1\4" + b"\2\0\5\xff\xff\xff\xff\xff\xff\xff\xff\xff\1"
+    found = value(engine, cases.ARRAY, 0, 2, -1, 8, 2, 0, data=data, more=inner)
+    assert found == ((9, 8, 10), (5, (5 - (1 << 63)) % (1 << 64)))
+
+
 @pytest.mark.parametrize("text", ["", "a", "abcd", "abcdefghi", "aÿb", "Āb", "a\ud800", "😀 text", "\ufeffx", "\ufffd"])
 def test_texts(engine: Engine, text: str) -> None:
     units = text.encode("utf-16-le", "surrogatepass")

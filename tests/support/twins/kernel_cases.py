@@ -285,8 +285,11 @@ def _field_code(rng: Random, code: list[int], depth: int) -> list[int]:
             rest = [width, keep, 2, rng.randrange(2)]
         case 4:
             rest = [rng.choice((4, 8))]
-        case 5 | 6 | 9:
-            rest = [{5: 2, 6: 1, 9: 1}[operation], rng.randrange(2)]
+        case 5 | 6:
+            rest = [{5: 2, 6: 1}[operation]]
+        case 9:
+            # From 2 on the number before it counts, too.
+            rest = [1, rng.randrange(4)]
         case 7 | 8:
             rest = [16, 0, 0 if operation == 7 else 3, 1]
         case 10:
@@ -343,7 +346,8 @@ def _with_payloads(made: Reading, payloads: list[bytes], rng: Random) -> Reading
     for data in payloads:
         place = engine.slots_module.ReadPlace(data, [0] * engine.slots_module.COUNTS, engine.shared())
         with suppress(Exception):
-            engine.program(made).record(place, None, None, 0, made.fields, len(data), False)
+            shape = engine.slots_module.SlottedClass(made.record.cls, made.record.setters)
+            engine.program(made).record(place, shape, None, 0, made.fields, len(data), False)
             if place.pos >= 0 and rng.random() < 0.8:
                 data = data[: place.pos]
         buf += rng.randbytes(rng.randrange(3))

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_TOP = (1 << 64) - 1
+
 
 def located(cls: type, setters: list[Any]) -> list[Callable[[Any, Any], None]]:
     """What writes each slot of a class. Raises TypeError for what is no slot of it."""
@@ -53,6 +55,9 @@ def sole(items: list[Any]) -> bool:
 def run_of_numbers(
     code: list[int],
     luck: list[int],
+    counts: list[int],
+    room: int,
+    first: bool,
     keys: list[int],
     numbers: list[Any],
     slots: list[Callable[[Any, Any], None]],
@@ -70,9 +75,26 @@ def run_of_numbers(
         pos += pad
         if size > end - pos:
             return -1
-        put(slots, slot + k, item, read[operation](buf, pos, size))
-        pos += size
+        if operation == 9:
+            stop = next((place for place in range(pos, min(end, pos + 10)) if buf[place] < 128), -1)
+            if stop < 0:
+                return -1
+            if item is not None:
+                number = sum((buf[place] & 127) << 7 * (place - pos) for place in range(pos, stop + 1)) & _TOP
+                put(slots, slot + k, item, _number(number, code[at + 8 * k + 3], counts, first))
+            pos = stop + 1
+        else:
+            if item is not None:
+                put(slots, slot + k, item, read[operation](buf, pos, size))
+            pos += size
     return pos
+
+
+def _number(natural: int, how: int, counts: list[int], first: bool) -> int:
+    if how <= 1:
+        return unfolded(natural) if how == 1 else natural
+    counts[how - 2] = natural if first else natural_sum(counts[how - 2], unfolded(natural))
+    return counts[how - 2]
 
 
 def truth(buf: bytes, pos: int, size: int) -> bool:
@@ -98,6 +120,10 @@ def signed_at(buf: bytes, pos: int, size: int) -> int:
 
 def unfolded(number: int) -> int:
     return (number >> 1) ^ -(number & 1)
+
+
+def natural_sum(one: int, other: int) -> int:
+    return one + other & _TOP
 
 
 def counted(number: int) -> int:

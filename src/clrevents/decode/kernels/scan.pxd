@@ -132,3 +132,22 @@ cpdef int unpack(
     u64[::1] offsets,
     u64[::1] sizes,
 ) except -1
+
+@cython.locals(
+    which=cython.Py_ssize_t, at=cython.Py_ssize_t, begin=cython.longlong, row=cython.Py_ssize_t, status=cython.int
+)
+cpdef int unpack_all(
+    const unsigned char[::1] buf,
+    u64 base,
+    u64 metadata,
+    Py_ssize_t head,
+    const long long[::1] widths,
+    const long long[::1] buffers,
+    Py_ssize_t count,
+    u64[::1] state,
+    u64[::1] ids,
+    u64[::1] times,
+    u64[::1] offsets,
+    u64[::1] sizes,
+    long long[::1] ends,
+) except -1

@@ -497,3 +497,56 @@ def unpack(
     state[1] = row
     state[2] = time
     return status
+
+
+def unpack_all(
+    buf: bytes,
+    base: int,
+    metadata: int,
+    head: int,
+    widths: list[int],
+    buffers: list[int],
+    count: int,
+    state: list[int],
+    ids: list[int],
+    times: list[int],
+    offsets: list[int],
+    sizes: list[int],
+    ends: list[int],
+) -> int:
+    """The sub-events of `count` packed buffers, those of each behind the buffer itself, which has number 0.
+
+    `buffers` has five numbers of each: where it starts, with `head` bytes before its sub-events, and where it ends, its
+    first and its last time, and how many sub-events it has. `state` is that of `unpack`, where place 0 stands for a
+    buffer that is not begun, then the next buffer, and the row after its last. `ends` gets the row behind each, -1
+    for one that does not add up, whose rows are taken back. Returns as `unpack` does, after any of either.
+    """
+    while state[3] < count:
+        which = state[3]
+        at = 5 * which
+        begin = buffers[at]
+        row = state[1]
+        if state[0] == 0:
+            ids[row] = 0
+            times[row] = buffers[at + 2]
+            offsets[row] = base + begin
+            sizes[row] = head
+            state[0] = begin + head
+            state[1] = row + 1
+            state[2] = buffers[at + 2]
+            state[4] = row + 1 + buffers[at + 4]
+        status = unpack(
+            buf, buffers[at + 1], base, buffers[at + 3], metadata, widths, state[4], state, ids, times, offsets, sizes
+        )
+        if status == 1:
+            return status
+        ends[which] = state[1]
+        if status == 2 or state[1] != state[4]:
+            status = 2
+            state[1] = state[4] - 1 - buffers[at + 4]
+            ends[which] = -1
+        state[0] = 0
+        state[3] = which + 1
+        if status:
+            return status
+    return 0

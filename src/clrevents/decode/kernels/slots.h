@@ -308,10 +308,25 @@ static CYTHON_INLINE PyObject *clrevents_shared(
     return found;
 }
 
-/* `run` fields in a row that are nothing but a number: where they end, -1 if they do not fit. */
+/* One to ten bytes of seven bits each: where they end, -1 if they do not fit. */
+static CYTHON_INLINE Py_ssize_t clrevents_varint(
+    PyObject *buf, Py_ssize_t pos, Py_ssize_t end, unsigned long long *natural) {
+    const unsigned char *at = clrevents_at(buf, pos);
+    Py_ssize_t size = 0;
+    *natural = 0;
+    do {
+        if (size == 10 || size == end - pos)
+            return -1;
+        *natural |= (unsigned long long)(at[size] & 127) << 7 * size;
+    } while (at[size++] & 128);
+    return pos + size;
+}
+
+/* `run` fields in a row that are nothing but a number: where they end, -1 if they do not fit. None gets no values. */
 static Py_ssize_t clrevents_numbers(
-    size_t codes, size_t lucks, size_t known, PyObject *numbers, PyObject *slots, Py_ssize_t slot,
-    Py_ssize_t at, Py_ssize_t run, PyObject *item, PyObject *buf, Py_ssize_t pos, Py_ssize_t end) {
+    size_t codes, size_t lucks, size_t counts, Py_ssize_t room, int first, size_t known, PyObject *numbers,
+    PyObject *slots, Py_ssize_t slot, Py_ssize_t at, Py_ssize_t run, PyObject *item, PyObject *buf, Py_ssize_t pos,
+    Py_ssize_t end) {
     const long long *code = (const long long *)codes + at;
     long long *luck = (long long *)lucks + at / 8;
     for (; run > 0; run--, code += 8, luck++) {
@@ -320,7 +335,31 @@ static Py_ssize_t clrevents_numbers(
         pos += (Py_ssize_t)code[1];
         if (size > end - pos)
             return -1;
-        if (code[0] == 0)
+        if (code[0] == 9) {
+            unsigned long long natural;
+            long long how = code[3];
+            pos = clrevents_varint(buf, pos, end, &natural);
+            if (pos < 0)
+                return -1;
+            if (item == Py_None)
+                continue;
+            size = 0;
+            if (how > 1) {
+                unsigned long long *before = (unsigned long long *)counts + (how - 2);
+                if (how - 2 >= room) {
+                    PyErr_SetString(PyExc_IndexError, "no room for a number");
+                    return -2;
+                }
+                if (!first)
+                    natural = *before + (unsigned long long)clrevents_unfolded(natural);
+                *before = natural;
+            }
+            value = how == 1 ? PyLong_FromLongLong(clrevents_unfolded(natural))
+                             : clrevents_shared((unsigned long long *)known, numbers, luck, natural);
+        } else if (item == Py_None) {
+            pos += size;
+            continue;
+        } else if (code[0] == 0)
             value = clrevents_shared((unsigned long long *)known, numbers, luck, clrevents_number(buf, pos, size));
         else if (code[0] == 1)
             value = PyLong_FromLongLong(clrevents_signed(buf, pos, size));

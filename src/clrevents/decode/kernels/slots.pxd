@@ -9,7 +9,7 @@ cdef extern from "slots.h":
     bytes located "clrevents_located"(object cls, list setters)
     bint closed "clrevents_closed"(object cls, bytes slots)
     Py_ssize_t run_of_numbers "clrevents_numbers"(
-        size_t codes, size_t lucks, size_t known, list numbers, bytes slots, Py_ssize_t slot,
+        size_t codes, size_t lucks, size_t counts, Py_ssize_t room, bint first, size_t known, list numbers, bytes slots, Py_ssize_t slot,
         Py_ssize_t at, Py_ssize_t run, object item, bytes buf, Py_ssize_t pos, Py_ssize_t end
     ) except -2
     bint sole "clrevents_sole"(list items)
@@ -30,6 +30,10 @@ cdef extern from "slots.h":
     object guid "clrevents_guid"(bytes buf, Py_ssize_t pos)
     bint same "clrevents_same"(bytes buf, Py_ssize_t one, Py_ssize_t other, Py_ssize_t size)
     object sealed "clrevents_sealed"(list made)
+
+
+cdef inline u64 natural_sum(long long one, long long other):
+    return <u64>one + <u64>other
 
 
 # Where numbers are in memory, for functions of C; whoever has it keeps the numbers too.
@@ -63,7 +67,10 @@ cdef class ReadPlace:
     cdef bytes buf
     cdef Shared shared
     cdef long long[::1] counts
+    cdef size_t counts_at
+    cdef Py_ssize_t counts_room
     cdef Py_ssize_t pos
+    cdef bint first
 
 
 @cython.final
@@ -111,11 +118,11 @@ cdef class FieldProgram:
     cdef object text(self, Shared shared, Py_ssize_t field, bytes buf, Py_ssize_t pos, Py_ssize_t size)
 
     @cython.locals(top=u64, natural=u64, byte=u64, more=u64, shift=cython.uint)
-    cdef object varint(self, ReadPlace cursor, Py_ssize_t pos, Py_ssize_t end, bint zigzag, bint make)
+    cdef object varint(self, ReadPlace cursor, Py_ssize_t pos, Py_ssize_t end, long long how, bint make)
 
     @cython.locals(
         how=cython.longlong, count=cython.longlong, size=cython.Py_ssize_t, kind=cython.Py_ssize_t, made=list,
-        part=cython.Py_ssize_t,
+        first=cython.bint,
     )
     cdef object many(self, ReadPlace cursor, Py_ssize_t at, Py_ssize_t pos, Py_ssize_t end, bint make)
 

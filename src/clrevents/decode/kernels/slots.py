@@ -20,11 +20,12 @@ TEXT16 = 5  # UTF-16 up to a zero unit
 TEXT8 = 6  # bytes up to a zero byte
 GUID = 7  # an object of the shape that is part b, with a number, and part c
 RAW = 8  # what part b makes of these bytes
-NUMBER = 9  # one to ten bytes, seven bits each; zigzag if a
+NUMBER = 9  # one to ten bytes, seven bits each; zigzag if a is 1; if more, zigzag and added to `counts[a - 2]`, where
+# its value is left: in the first element of an array it is that value
 # Where there are many of something, a says how many: `counts[a]`, where it is -1 a 16-bit count that comes first, and
 # where it is less, -2 - a.
 SPAN = 10  # units of c bytes: bytes if b is 0, else text of units of b bytes
-ARRAY = 11  # elements of at least c bytes, exactly those if d, each as the field at b says; part e - 1 makes all
+ARRAY = 11  # elements of at least c bytes, exactly those if d, each as the field at b says
 STRUCT = 12  # an object of the shape that is part a; its c fields begin at b
 WIDTH = 8
 # How many numbers a layout can keep as counts.
@@ -66,13 +67,19 @@ class Shared:
 
 
 class ReadPlace:
-    """Where the reading of a payload is, negative if it did not fit, and the counts of its fields so far."""
+    """Where the reading of a payload is, negative if it did not fit, and the counts of its fields so far.
+
+    `first` unless it is in an element that follows another.
+    """
 
     def __init__(self, buf: bytes, counts: list[int], shared: Shared) -> None:
         self.buf = buf
         self.counts = counts
+        self.counts_at = place_of(counts)
+        self.counts_room = len(counts)
         self.shared = shared
         self.pos = 0
+        self.first = True
 
 
 class FieldProgram:
@@ -99,7 +106,7 @@ class FieldProgram:
         run = 0
         while at >= 0:
             op = self.code[8 * at]
-            if op == 4 or ((op == 0 or op == 1 or op == 3) and self.code[8 * at + 3] < 0):
+            if op == 4 or op == 9 or ((op == 0 or op == 1 or op == 3) and self.code[8 * at + 3] < 0):
                 run += 1
             else:
                 run = 0
@@ -120,13 +127,16 @@ class FieldProgram:
         slot = 0
         while slot < fields:
             run = self.runs[at >> 3]
-            if run > 0 and make and not at & 7:
+            if run > 0 and not at & 7:
                 # Without a call for each.
                 if run > fields - slot:
                     run = fields - slot
                 pos = run_of_numbers(
                     self.code_at,
                     self.luck_at,
+                    cursor.counts_at,
+                    cursor.counts_room,
+                    cursor.first,
                     cursor.shared.keys_at,
                     cursor.shared.numbers,
                     shape.slots,
@@ -192,7 +202,7 @@ class FieldProgram:
             cursor.pos = stop + 1 if stop >= 0 else -1
             return text8(cursor.buf, pos, stop - pos) if make and stop >= 0 else None
         if op == 9:
-            return self.varint(cursor, pos, end, a != 0, make)
+            return self.varint(cursor, pos, end, a, make)
         if op >= 10 and op < 12:
             return self.many(cursor, at, pos, end, make)
         if op == 12:
@@ -235,7 +245,7 @@ class FieldProgram:
         shared.texts[place] = found
         return found
 
-    def varint(self, cursor: ReadPlace, pos: int, end: int, zigzag: bool, make: bool) -> object:
+    def varint(self, cursor: ReadPlace, pos: int, end: int, how: int, make: bool) -> object:
         """A number of one to ten bytes, modulo 2 ** 64."""
         top = TOP
         natural = 0
@@ -251,7 +261,13 @@ class FieldProgram:
         if more or not make:
             return None
         natural &= top
-        return unfolded(natural) if zigzag else natural
+        if how == 1:
+            return unfolded(natural)
+        if how > 1:
+            if not cursor.first:
+                natural = natural_sum(cursor.counts[how - 2], unfolded(natural))
+            cursor.counts[how - 2] = counted(natural)
+        return natural
 
     def many(self, cursor: ReadPlace, at: int, pos: int, end: int, make: bool) -> object:
         """Bytes, text, or a tuple."""
@@ -281,17 +297,18 @@ class FieldProgram:
             return None
         cursor.pos = pos
         made = []
+        first = cursor.first
+        cursor.first = True
         while count > 0:
             value = self.value(cursor, kind, end, make)
+            cursor.first = False
             if cursor.pos < 0:
-                return None
+                break
             if make:
                 made.append(value)
             count -= 1
-        if not make:
-            return None
-        part = self.code[at + 7]
-        return self.parts[part - 1](sealed(made)) if part else sealed(made)
+        cursor.first = first
+        return sealed(made) if make and not count else None
 
 
 class FittingPayloads:

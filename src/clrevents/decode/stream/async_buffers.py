@@ -8,6 +8,7 @@ rows but a problem: nothing in it can be trusted.
 from __future__ import annotations
 
 import struct
+from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.decode.container.blocks import Events
-from clrevents.decode.kernels.engine import SCAN, given, scratch, taken
+from clrevents.decode.kernels.engine import SCAN, given, numbers_room, scratch, taken
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.rows import Ints
@@ -28,13 +29,21 @@ _KINDS: Final = 256
 # A sub-event is a number and a time, of at least one byte each.
 _LEAST: Final = 2
 _NO_PROCESSOR: Final = 0xFFFFFFFF
-_ANNOUNCED, _WRONG = 1, 2
+_ANNOUNCED: Final = 1
 
 
 class _Forms:
-    """The kinds of sub-events of one process: the width of each in the form of the kernel, and its kind of event."""
+    """The kinds of sub-events of one process: the width of each in the form of the kernel, and its kind of event.
 
-    def __init__(self, forms: dict[int, Form]) -> None:
+    `announced` has three bytes of each: its number, version and width; None if nothing was announced.
+    """
+
+    def __init__(self, announced: bytes | None = None) -> None:
+        self.announced = announced
+        forms = FORMS
+        if announced is not None:
+            numbered = zip(announced[0::3], announced[1::3], announced[2::3], strict=True)
+            forms = {number: Form(version, width) for number, version, width in numbered}
         # Whoever announces the others has to be readable before that.
         self.of = forms = {**forms, METADATA: FORMS[METADATA]}
         self.widths: Any = given(np.array([forms[n].width if n in forms else -1 for n in range(_KINDS)], np.int64))
@@ -42,12 +51,12 @@ class _Forms:
 
     def kinds_of(self, numbers: Ints, carrier: int, kinds: Kinds) -> Ints:
         """Indexes of kinds; -1 where there is no room for one more."""
-        found = self._kinds[numbers]
+        found = self._kinds.take(numbers)
         if found.min() < 0:
             for number in np.unique(numbers[found < 0]).tolist():
                 version = self.of[number].version if number else VERSION
                 self._kinds[number] = kinds.inside(carrier, number, version)
-            found = self._kinds[numbers]
+            found = self._kinds.take(numbers)
         return found
 
 
@@ -70,6 +79,7 @@ class AsyncBuffers:
         self._kinds = kinds
         self._threads = threads
         self._forms: dict[int | None, _Forms] = {}
+        self._first_forms = _Forms()
         # The place of each thread of each process, of as many places as were looked at.
         self._places: dict[tuple[int | None, int | None], int] = {}
         self._placed = 0
@@ -93,22 +103,22 @@ class AsyncBuffers:
         found = [scratch(room) for _ in range(4)]
         kind_indexes = np.empty(room, dtype=np.int64)
         used, opened = 0, []
-        for row, buffer in buffers:
-            process = None if places is None else self._process(int(places[row]))
-            end = self._unpack(buffer, block, process, found, used)
-            kinds = None
-            if end > used:
-                numbers = np.asarray(found[0][used:end], dtype=np.int64)
-                kinds = self._forms[process].kinds_of(numbers, int(columns.metadata_ids[row]), self._kinds)
-            if kinds is None or kinds.min() < 0:
-                problems.append(_wrong(int(columns.offsets[row]), "what it holds does not add up"))
-            else:
-                kind_indexes[used:end] = kinds
-                opened.append((row, used, end, buffer.thread, process))
-                used = end
+        for process, group in groupby(buffers, lambda each: self._process(places, each[0])):
+            those = list(group)
+            carrier = int(columns.metadata_ids[those[0][0]])
+            ends = self._unpack([buffer for _, buffer in those], block, process, carrier, found, used, kind_indexes)
+            for (row, buffer), end in zip(those, ends, strict=True):
+                if end < 0:
+                    problems.append(_wrong(int(columns.offsets[row]), "what it holds does not add up"))
+                else:
+                    opened.append((row, used, end, buffer.thread, process))
+                    used = end
         if not used:
             return None, problems
-        _, times, offsets, sizes = (taken(column, used).view(np.int64) for column in found)
+        if kind_indexes[:used].min() < 0:
+            problems += [_wrong(int(columns.offsets[row]), "there are too many kinds of events") for row, *_ in opened]
+            return None, problems
+        _, times, offsets, sizes = (taken(column, used, own=False).view(np.int64) for column in found)
         counts = [end - first for _, first, end, _, _ in opened]
         run_of = np.searchsorted(columns.runs[:, 0], np.array([row for row, *_ in opened], np.uint64), "right") - 1
         runs = np.zeros((len(opened), 4), dtype=np.uint64)
@@ -130,30 +140,53 @@ class AsyncBuffers:
         own = [self._place(process, thread) for *_, thread, process in opened]
         return ResolvedRows(rows, kind_indexes[:used], np.repeat(np.array(own, dtype=np.int64), counts), []), problems
 
-    def _unpack(self, buffer: _Buffer, block: Events, process: int | None, found: list[Any], at: int) -> int:
-        """Write the buffer and its sub-events from row `at` on; returns where they end, `at` if something is wrong."""
-        forms = known = self._forms.setdefault(process, _Forms(FORMS))
-        numbers, times, offsets, sizes = found
-        numbers[at], times[at], offsets[at], sizes[at] = 0, buffer.first_tick, block.base + buffer.start, HEAD_SIZE
-        full = at + 1 + buffer.count
-        state = scratch(3)
-        state[0], state[1], state[2] = buffer.start + HEAD_SIZE, at + 1, buffer.first_tick
-        status = _ANNOUNCED
-        while status == _ANNOUNCED:
-            arguments = (block.base, buffer.last_tick, METADATA, forms.widths, full, state)
-            status = SCAN.unpack(block.window, buffer.end, *arguments, *found)
+    def _unpack(
+        self,
+        buffers: list[_Buffer],
+        block: Events,
+        process: int | None,
+        carrier: int,
+        found: list[Any],
+        at: int,
+        kind_indexes: Ints,
+    ) -> list[int]:
+        """Write the rows of buffers of one process from row `at` on; where each ends, -1 for those that are wrong."""
+        forms = sound = self._forms.setdefault(process, self._first_forms)
+        numbered = [(b.start, b.end, b.first_tick, b.last_tick, b.count) for b in buffers]
+        heads = given(np.array(numbered, dtype=np.int64).reshape(-1))
+        ends = numbers_room(len(buffers))
+        state = scratch(5)
+        state[0], state[1], state[3] = 0, at, 0
+        fixed = block.base, METADATA, HEAD_SIZE
+        numbers, _, offsets, sizes = found
+        # From this row on kinds are to be found; and in which buffer they were announced last.
+        since, changed = at, -1
+
+        def name_kinds(until: int) -> None:
+            part = np.asarray(numbers[since:until], dtype=np.int64)
+            if len(part):
+                kind_indexes[since:until] = forms.kinds_of(part, carrier, self._kinds)
+
+        while status := SCAN.unpack_all(block.window, *fixed, forms.widths, heads, len(buffers), state, *found, ends):
+            which = int(state[3])
             if status == _ANNOUNCED:
                 row = int(state[1]) - 1
                 start = int(offsets[row]) - block.base
                 announced = _announced(block.window[start : start + int(sizes[row])])
-                forms = forms if announced in (None, forms.of) else _Forms(announced or {})
-        if status == _WRONG or int(state[1]) != full:
-            return at
-        if forms is not known:
-            self._forms[process] = forms
-        return full
+                if announced not in (None, forms.announced):
+                    if which != changed:
+                        begin = int(state[4]) - 1 - buffers[which].count
+                        name_kinds(begin)
+                        since, changed, sound = begin, which, forms
+                    forms = _Forms(announced)
+            elif which - 1 == changed:
+                forms = sound
+        name_kinds(int(state[1]))
+        self._forms[process] = forms
+        return ends if isinstance(ends, list) else ends.tolist()
 
-    def _process(self, place: int) -> int | None:
+    def _process(self, places: Ints | None, row: int) -> int | None:
+        place = -1 if places is None else int(places[row])
         return self._threads.all[place].process if place >= 0 else None
 
     def _place(self, process: int | None, thread: int) -> int:
@@ -186,8 +219,8 @@ def _wrong(offset: int, why: str) -> Problem:
     return Problem("bad-async-buffer", "payload", text, offset, event="AsyncEvents", impact="its sub-events")
 
 
-def _announced(payload: bytes) -> dict[int, Form] | None:
-    """The kinds of sub-events that a metadata sub-event announces; None if it cannot be read."""
+def _announced(payload: bytes) -> bytes | None:
+    """What a metadata sub-event announces, as `_Forms` takes it; None if it cannot be read."""
     try:
         at = 0
         for _ in ("frequency", "clock", "date", "buffer size"):
@@ -196,11 +229,6 @@ def _announced(payload: bytes) -> dict[int, Form] | None:
             at += 1
         at += 1
         forms = payload[at + 1 : at + 1 + 3 * payload[at]]
-        if len(forms) < 3 * payload[at] or any(width > 2 for width in forms[2::3]):
-            return None
+        return None if len(forms) < 3 * payload[at] or any(width > 2 for width in forms[2::3]) else forms
     except IndexError:
         return None
-    return {
-        number: Form(version, width)
-        for number, version, width in zip(forms[0::3], forms[1::3], forms[2::3], strict=True)
-    }

@@ -133,7 +133,8 @@ class EventIntake:
     def _open(self, columns: HeaderColumns, places: Ints | None, block: Events) -> None:
         """Read the buffers that these rows carry, if any."""
         if self._kinds.carriers:
-            carriers = np.flatnonzero(np.isin(columns.metadata_ids, list(self._kinds.carriers))).tolist()
+            carried = [columns.metadata_ids == kind for kind in self._kinds.carriers]
+            carriers = np.flatnonzero(np.logical_or.reduce(carried)).tolist()
             rows, problems = self._buffers.open(columns, carriers, places, block) if carriers else (None, [])
             if rows is not None:
                 self._opened.append(rows)

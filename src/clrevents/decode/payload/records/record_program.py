@@ -14,7 +14,7 @@ import attrs
 from clrevents._util.value_classes import define
 from clrevents.decode.kernels.engine import SLOTS
 from clrevents.decode.kernels.objects import COUNTS, Slots, program
-from clrevents.decode.payload.records.record_values import converter, undo_deltas
+from clrevents.decode.payload.records.record_values import converter
 from clrevents.schema.layout import BoundField, BoundLayout
 from clrevents.schema.wire import (
     AnsiZ,
@@ -89,7 +89,10 @@ class _Writer:
             case DecimalType():
                 return [SLOTS.RAW, 16, 0, self._part(converter(wire))]
             case VarIntType():
-                return [SLOTS.NUMBER, 1, int(wire.signed)]
+                how = int(wire.signed)
+                if wire.delta:
+                    how, self.counts = 2 + self.counts, self.counts + 1
+                return [SLOTS.NUMBER, 1, how]
             case StructType():
                 return self._struct(wire)
             case BytesType():
@@ -111,10 +114,7 @@ class _Writer:
         at = len(self.code)
         self.code += [0] * SLOTS.WIDTH
         self._put(at, wire.element, 0, -1, {})
-        undo = undo_deltas(wire.element)
-        # Parts of an array are counted from 1.
-        part = 0 if undo is None else self._part(undo) + 1
-        return [SLOTS.ARRAY, least, how, at, smallest, int(wire.element.fixed_size == smallest), part]
+        return [SLOTS.ARRAY, least, how, at, smallest, int(wire.element.fixed_size == smallest)]
 
     def _struct(self, wire: StructType) -> list[int]:
         bound: BoundLayout = wire.layout.bind(self.pointer_size)
