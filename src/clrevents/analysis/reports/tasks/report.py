@@ -16,7 +16,7 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, pa
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import Ints, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
@@ -166,15 +166,16 @@ class TasksCollector(Collector[TasksReport]):
         if thrown is not None:
             self._thrown.take(attrs.evolve(chunk, events={_THROWN: thrown}))
             chunk = attrs.evolve(chunk, events={name: of for name, of in chunk.events.items() if name != _THROWN})
-        places = [events.places for events in chunk.events.values()]
-        count = sum(map(len, places))
-        if count > self._room:
-            self._left_out += count - self._room
-            chunk = _before(chunk, int(np.sort(np.concatenate(places))[self._room]))
-            count = self._room
-        if count:
-            # Each frame of a chain may be an await.
-            self._room = max(self._room - count - _frames(chunk), 0)
+        if not any(map(len, chunk.events.values())):
+            return
+        places, sizes = (np.concatenate(of) for of in zip(*map(_sizes, chunk.events.values()), strict=True))
+        order = np.argsort(places)
+        kept = int(np.searchsorted(np.cumsum(sizes[order]), self._room, "right"))
+        self._room = self._room - int(sizes.sum()) if kept == len(order) else 0
+        if kept < len(order):
+            self._left_out += len(order) - kept
+            chunk = _before(chunk, int(places[order[kept]]))
+        if kept:
             self._kept.take(narrowed(chunk, TASK_COLUMNS))
 
     def finish(self, context: Context) -> TasksReport:
@@ -221,10 +222,10 @@ class TasksCollector(Collector[TasksReport]):
         return list(zip(times.tolist(), threads.tolist(), types, awaited, strict=True))
 
 
-def _frames(chunk: ReportChunk) -> int:
-    """How many frames the chains of async methods have together."""
-    stacks = [events.column("Frames") for events in chunk.events.values() if "Frames" in events.table]
-    return sum(len(stack.children[0].children[0].values) for stack in stacks)
+def _sizes(events: Gathered) -> tuple[Ints, Ints]:
+    """The places of events, and how much each may add to the tables: any frame of a chain may be an await."""
+    ends = events.column("Frames").offsets if "Frames" in events.table else None
+    return events.places, np.ones(len(events), dtype=np.int64) if ends is None else 1 + np.diff(ends).astype(np.int64)
 
 
 def _before(chunk: ReportChunk, place: int) -> ReportChunk:
