@@ -281,7 +281,7 @@ EVIDENCE: Final = [b for b in _blocks(ROOT / "docs" / "errata.md") if b.info.sta
 
 @cache
 def _capture(name: str) -> bytes:
-    for folder in (FIXTURES, SHARED / "traces" / "own", SHARED / "scenarios"):
+    for folder in (FIXTURES, SHARED / "traces" / "own", SHARED / "scenarios", SHARED / "nativeaot"):
         if (folder / name).exists():
             return gzip.decompress((folder / name).read_bytes())
     pytest.skip(without_shared(name))

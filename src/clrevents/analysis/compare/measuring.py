@@ -255,7 +255,8 @@ def type_rows(
     """Allocated bytes by type: in blocks where each event of the best source names one, else as the report has them."""
     if allocated is None:
         return
-    if allocated.event in NAMING:
+    # Events of NativeAOT programs have no names of types; the report asks the symbols.
+    if allocated.event in NAMING and not trace.info.native_aot:
         table = trace.table(allocated.event, columns=["time_ns", "TypeName"], **part)
         if len(table) == len(allocated):
             of, names = numbered(table.column("TypeName").tolist())
