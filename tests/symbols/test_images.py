@@ -140,3 +140,13 @@ def test_any_symbol_has_a_meaning_or_none(symbol: str, program: str) -> None:
     known = aot_method(symbol, program)
     assert known is None or (known.name and known.display)
     assert aot_type(f"_ZTV1{symbol}", program) != ""
+
+
+def test_a_process_has_one_program() -> None:
+    trace = TraceBuilder("nettrace4")
+    for n in range(3):
+        module = (START + (n << 20), 0, 2, 0, "", f"/opt/app{n}", 0, NOBODY, 0, "NULL", NOBODY, 0, "", BUILD)
+        trace.event(ModuleLoad_V3(*module))
+    with clrevents.open(trace.sample(START + (2 << 20) + 1).build()) as opened:
+        assert len(opened.methods.images) == 1
+        assert (opened.methods.advice or "").endswith("(app0.dbg)")

@@ -25,6 +25,8 @@ _ADVICE: Final = (
     "the program was compiled ahead of time, and no event has its names: give --symbols the symbol file of this very "
     "build, which publishing writes beside the program ({name}.dbg)"
 )
+_MOST: Final = 64
+"""Programs, of as many processes."""
 _WRONG: Final = {
     ANOTHER_BUILD: "; the file that was given is of another build",
     UNUSABLE: "; in the file that was given, there are no usable symbols",
@@ -50,15 +52,13 @@ class Images:
 
     def __init__(self, modules: Iterable[Module], folders: SymbolFolders | None) -> None:
         self._folders = folders
-        self._every = tuple(
-            Image(
-                module.process_id,
-                module.module_id,
-                MappedFile(module.native_path, module.native_build_id.lower(), alone=True),
-            )
-            for module in modules
-            if module.native_build_id and module.flags == ModuleFlags.Native and not module.il_path
-        )
+        # A process has one such program; a crafted trace may have any number of either.
+        programs: dict[int | None, Image] = {}
+        for module in modules:
+            if module.native_build_id and module.flags == ModuleFlags.Native and not module.il_path:
+                file = MappedFile(module.native_path, module.native_build_id.lower(), alone=True)
+                programs.setdefault(module.process_id, Image(module.process_id, module.module_id, file))
+        self._every = tuple(programs.values())[:_MOST]
         self._types: dict[tuple[int, int | None], str | None] = {}
 
     def __len__(self) -> int:
