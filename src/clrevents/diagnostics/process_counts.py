@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from clrevents.diagnostics.control_groups import GroupLimits, limits_of
+from clrevents.diagnostics.control_groups import limits_of
 from clrevents.diagnostics.own_events import (
     COUNTING,
     FACTS,
@@ -64,9 +63,7 @@ class ProcessCounts:
         self._threads: dict[str, _CountedThread] = {}
         self._listed_ns = self._process_ns = self._second_ns = 0
         self._process_time = 0
-        self._facts: tuple[int, int, int] = (0, 0, 0)
-        self._machine: tuple[int, int, int] | None = None
-        self._limits: GroupLimits | None = None
+        self._last: dict[str, tuple[object, tuple[int, ...]]] = {}
         self._opened: list[int] = []
         self._sources: dict[str, int] = {}
         self._kept = 0
@@ -97,7 +94,8 @@ class ProcessCounts:
     def begin(self, every: float) -> list[OwnEvent]:
         """The first reading, which is the base: how it is counted, and the names of threads."""
         events = self.read()
-        unknown = (self._clock() is None, self._facts[1] < 0, self._limits is None, self._machine is None)
+        unread = (name not in self._last for name in ("limits", "machine"))
+        unknown = (self._clock() is None, self._last["facts"][1][1] < 0, *unread)
         missing = sum(flag << bit for bit, flag in enumerate((not self._exact, *unknown)))
         step = 1 if self._exact else self._tick_ns
         allowed, online = self._allowed(), os.sysconf("SC_NPROCESSORS_ONLN")
@@ -128,7 +126,7 @@ class ProcessCounts:
             for key, thread in () if base else self._threads.items():
                 with suppress(*_GONE):
                     self._name(key, thread, events)
-            self._each_second(events, base)
+            self._each_second(events)
         return events
 
     def last(self) -> list[OwnEvent]:
@@ -220,46 +218,40 @@ class ProcessCounts:
         except OSError:
             return None
 
-    def _each_second(self, events: list[OwnEvent], base: bool) -> None:
+    def _each_second(self, events: list[OwnEvent]) -> None:
         now = time.monotonic_ns()
         interval = now - self._second_ns
         self._second_ns = now
         resident = int(self._proc("statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
         io = self._numbers("io")
-        facts = (
-            int(_after_name(self._proc("stat"))[9]),
-            io.get(b"read_bytes", _UNKNOWN),
-            io.get(b"write_bytes", _UNKNOWN),
-        )
-        if not base:
-            values = (resident, *_more(facts, self._facts), self._allowed())
-            events.append(own_event(now, FACTS, interval, *values))
-        self._facts = facts
-        self._control_group(events, now, interval)
-        self._whole_machine(events, now, interval)
-
-    def _control_group(self, events: list[OwnEvent], now: int, interval: int) -> None:
-        found = None
+        stored = (io.get(name, _UNKNOWN) for name in (b"read_bytes", b"write_bytes"))
+        added = self._added("facts", (int(_after_name(self._proc("stat"))[9]), *stored))
+        if added:
+            events.append(own_event(now, FACTS, interval, resident, *added, self._allowed()))
         with suppress(OSError, ValueError):
-            found = limits_of(self._proc("cgroup").decode(errors="replace"))
-        before, self._limits = self._limits, found
-        if found is None or before is None or before.group != found.group:
-            return
-        counted = _more(found.counted, before.counted)
-        events.append(own_event(now, LIMITS, interval, *found.processors, *counted, *found.memory))
-
-    def _whole_machine(self, events: list[OwnEvent], now: int, interval: int) -> None:
-        found, running, online = None, _UNKNOWN, 0
+            limits = limits_of(self._proc("cgroup").decode(errors="replace"))
+            if limits is not None and (added := self._added("limits", limits.counted, limits.group)):
+                events.append(own_event(now, LIMITS, interval, *limits.processors, *added, *limits.memory))
         with suppress(OSError, ValueError, IndexError):
             lines = os.pread(self._path("/proc/stat"), 1 << 20, 0).split(b"\n")
-            user, nice, system, idle, io, irq, soft, *stolen = map(int, lines[0].split()[1:9])
-            found = (user + nice + system + irq + soft, idle + io, sum(stolen))
+            user, nice, system, idle, io_wait, irq, soft, *stolen = map(int, lines[0].split()[1:9])
+            added = self._added("machine", (user + nice + system + irq + soft, idle + io_wait, sum(stolen)))
             online = sum(line[:3] == b"cpu" for line in lines) - 1
             running = next((int(line.split()[1]) for line in lines if line.startswith(b"procs_running")), _UNKNOWN)
-        before, self._machine = self._machine, found
-        if found is not None and before is not None:
-            used = (each * self._tick_ns for each in _more(found, before))
-            events.append(own_event(now, MACHINE, interval, online, *used, running))
+            if added:
+                used = (each * self._tick_ns for each in added)
+                events.append(own_event(now, MACHINE, interval, online, *used, running))
+
+    def _added(self, name: str, counts: tuple[int, ...], of: object = None) -> list[int]:
+        """What was added to counts since they were read last, of the same thing; unknown where either is.
+
+        Empty if they never were. What is counted for a group may begin anew.
+        """
+        last = self._last.get(name)
+        self._last[name] = of, counts
+        if last is None or last[0] != of:
+            return []
+        return [max(a - b, 0) if a >= 0 <= b else _UNKNOWN for a, b in zip(counts, last[1], strict=True)]
 
     def _allowed(self) -> int:
         with suppress(OSError):
@@ -297,11 +289,6 @@ class ProcessCounts:
             self._sources[path] = os.open(path, os.O_RDONLY)
             self._opened.append(self._sources[path])
         return self._sources[path]
-
-
-def _more(now: Sequence[int], before: Sequence[int]) -> list[int]:
-    """What was added; unknown where either is. What is counted for a group may begin anew."""
-    return [max(a - b, 0) if a >= 0 <= b else _UNKNOWN for a, b in zip(now, before, strict=True)]
 
 
 def _after_name(stat: bytes) -> list[bytes]:
