@@ -8,6 +8,7 @@ a processor is taken from managed code first, then native code, then the rest; w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Final
 
 import attrs
@@ -98,21 +99,14 @@ def _shared(inside: Sequence[Piece], window: _Window) -> list[Piece]:
     for rank in range(_LAST + 1):
         of = [n for n, piece in enumerate(inside) if _FIRST.get(piece.doing.state, _LAST) == rank]
         room = sum(inside[n].end - inside[n].start for n in of)
-        amount, seen, given = min(left, room), 0, 0
-        for n in of:
-            seen += inside[n].end - inside[n].start
-            taken[n] = amount * seen // room - given if room else 0
-            given += taken[n]
-        left -= amount
+        for n, took in zip(of, _dealt(min(left, room), [inside[n].end - inside[n].start for n in of]), strict=True):
+            taken[n] = took
+        left -= min(left, room)
     busy = sum(taken)
     ready = min(window.ready, max(busy - window.processor, 0))
     found: list[Piece] = []
-    seen = given = 0
     parts: tuple[tuple[int, ThreadState, bool], ...]
-    for piece, took in zip(inside, taken, strict=True):
-        seen += took
-        waits = ready * seen // busy - given if busy else 0
-        given += waits
+    for piece, took, waits in zip(inside, taken, _dealt(ready, taken), strict=True):
         state = piece.doing.state
         ran: ThreadState = "running" if state == "running" else "native"
         parts = (
@@ -126,6 +120,13 @@ def _shared(inside: Sequence[Piece], window: _Window) -> list[Piece]:
                 changed = attrs.evolve(piece.doing, state=doing, evidence="counted") if counted else piece.doing
                 found.append(Piece(start, end, changed))
     return found
+
+
+def _dealt(amount: int, rooms: Sequence[int]) -> list[int]:
+    """A whole number for each room, in proportion, so that they are the amount together."""
+    whole = max(sum(rooms), 1)
+    until = [amount * seen // whole for seen in accumulate(rooms, initial=0)]
+    return [after - before for before, after in pairwise(until)]
 
 
 def _add(found: list[Piece], pieces: Iterable[Piece]) -> None:

@@ -39,7 +39,7 @@ class Divided:
     """Pieces of samples, one for each window that a sample lies in, in order of windows.
 
     `sample` is its place among the samples, `start` and `end` where the piece lies, `processor` and `ready` its time in
-    ns. `window` is a row of `windows`, which are all of the process.
+    ns. `window` is a row of `windows`, which are all of the process. `idle` says that all samples of its window wait.
     """
 
     sample: Ints
@@ -48,6 +48,7 @@ class Divided:
     processor: Ints
     ready: Ints
     window: Ints
+    idle: NDArray[np.bool_]
     windows: ThreadWindows
 
     def only(self, kept: Ints, count: int) -> Divided:
@@ -71,18 +72,20 @@ class Divided:
         """By how much the processor time of each of `count` things may be wrong: piece `pieces[i]` is of `of[i]`.
 
         Nothing says which of a window's samples had the processor, so each of its turns may have been another's: with
-        one turn in a window, a thing with the share p of it has p(1 - p) of its square as variance.
+        one turn in a window, a thing with the share p of it has p(1 - p) of its square as variance. Where all samples
+        wait, all of it may have been another's, in every window.
         """
         keys, part = np.unique(self.window[pieces] * max(count, 1) + of, return_inverse=True)
         mine = sum_by(part, self.processor[pieces], len(keys)).astype(np.float64)
         whole = np.zeros(len(keys))
         whole[part] = self.windows.processor[self.window[pieces]]
         variance = np.bincount(keys % max(count, 1), mine * np.maximum(whole - mine, 0), count)
-        found: Ints = np.ceil(_WIDTH * np.sqrt(variance)).astype(np.int64)
+        doubted = np.bincount(of, self.processor[pieces] * self.idle[pieces], count)
+        found: Ints = np.ceil(_WIDTH * np.sqrt(variance) + doubted).astype(np.int64)
         return found
 
 
-_COLUMNS: Final = ("sample", "start", "end", "processor", "ready", "window")
+_COLUMNS: Final = ("sample", "start", "end", "processor", "ready", "window", "idle")
 
 
 def divided(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints, method: Ints) -> Divided:
@@ -105,7 +108,7 @@ def divided(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints, method
     some = np.flatnonzero(busy > 0)
     sample, window, low, high = (column[some] for column in (sample, window, low, high))
     used, wanted = (_shared(window, busy[some], amount) for amount in (windows.processor, windows.ready))
-    return Divided(sample, low, high, used, wanted, window, windows)
+    return Divided(sample, low, high, used, wanted, window, idle[some], windows)
 
 
 def _pieces(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints, Ints]:

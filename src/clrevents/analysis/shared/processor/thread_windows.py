@@ -48,17 +48,14 @@ class ThreadWindows:
         before = np.where(same, np.roll(end, 1), start)
         # Where nothing was read, nothing had changed.
         gap = np.flatnonzero(start > before)
-        none = np.zeros(len(gap), dtype=np.int64)
         columns = (
             (thread, thread[gap]),
             (np.maximum(start, before), before[gap]),
             (end, start[gap]),
-            (used, none),
-            (wanted, none),
+            (used, 0),
+            (wanted, 0),
         )
-        thread, start, end, used, wanted = (np.concatenate(parts) for parts in columns)
-        order = np.lexsort((end, thread))
-        thread, start, end, used, wanted = (column[order] for column in (thread, start, end, used, wanted))
+        thread, start, end, used, wanted = (np.insert(column, gap, added) for column, added in columns)
         return cls(thread, start, end, used, wanted, bool((ready >= 0).all()))._fitted()
 
     def __len__(self) -> int:
