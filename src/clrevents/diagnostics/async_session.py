@@ -21,10 +21,10 @@ from clrevents.diagnostics.dotnet_process import DUMP_SECONDS, Process
 from clrevents.diagnostics.driving import open_request
 from clrevents.diagnostics.early_list import LISTING, PATIENCE, early_list
 from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.first_collection import METRICS, collect_before_start, collect_before_stop
 from clrevents.diagnostics.late_buffers import NUDGE_SECONDS, LateBuffers
 from clrevents.diagnostics.listening import Listener
 from clrevents.diagnostics.messages import StopTracing
-from clrevents.diagnostics.metrics_guard import Guard, begin_guard, end_guard
 from clrevents.diagnostics.runtime_requests import RuntimeInfo
 from clrevents.diagnostics.session import SessionOptions
 from clrevents.diagnostics.transports import Connection
@@ -86,7 +86,6 @@ class AsyncSession(SessionOptions):
 
     _connection: Connection | None = None
     _stopper: Connection | None = None
-    _guard: Guard | None = None
     _late: LateBuffers | None = None
     _receiving: asyncio.Future[int] | None = None
     _session = 0
@@ -98,6 +97,8 @@ class AsyncSession(SessionOptions):
     async def __aenter__(self) -> AsyncSession:
         endpoint = self.process.endpoint
         self.settings = await answered(requests.suited(endpoint, self.settings), "process information")
+        with contextlib.suppress(DiagnosticsError):
+            await answered(collect_before_start(endpoint, self.settings), METRICS)
         steps = requests.start_session(endpoint, self.settings)
         connection, self._session = await answered(steps, "a recording")
         self._connection = connection
@@ -138,7 +139,7 @@ class AsyncSession(SessionOptions):
         if late.pending:
             return
         with contextlib.suppress(DiagnosticsError):
-            self._guard = await answered(begin_guard(self.process.endpoint, self.settings), "metrics")
+            await answered(collect_before_stop(self.process.endpoint, self.settings), METRICS)
         self._stopped = time.monotonic()
         with contextlib.suppress(DiagnosticsError):
             steps = open_request(self.process.endpoint, StopTracing(self._session))
@@ -163,10 +164,6 @@ class AsyncSession(SessionOptions):
                     await self._approach_end(self._late)
             elif self._stopping and time.monotonic() - self._stopped > self._stop_seconds:
                 await self._give_up()
-        guard, self._guard = self._guard, None
-        if guard is not None:
-            with contextlib.suppress(DiagnosticsError):
-                await answered(end_guard(self.process.endpoint, guard), "the end of metrics")
         for batch in self._stream.end():
             yield batch
 
@@ -205,6 +202,3 @@ class AsyncSession(SessionOptions):
         for connection in (self._connection, self._stopper):
             if connection is not None:
                 connection.close()
-        if self._guard is not None and end != "stopped":
-            self._guard[0].close()
-            self._guard = None

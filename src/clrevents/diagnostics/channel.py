@@ -12,9 +12,9 @@ from typing import Final, Literal, TypeAlias
 
 from clrevents.diagnostics.driving import ANSWER_SECONDS, open_request, run
 from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.first_collection import collect_before_stop, do_now
 from clrevents.diagnostics.late_buffers import NUDGE_SECONDS, LateBuffers
 from clrevents.diagnostics.messages import CollectTracing5, StopTracing
-from clrevents.diagnostics.metrics_guard import Guard, begin_guard, end_guard
 from clrevents.diagnostics.runtime_requests import SessionSettings, suited, understood_session
 from clrevents.diagnostics.transports import Connection, Endpoint
 
@@ -35,7 +35,6 @@ class Channel:
     def __init__(self, endpoint: Endpoint, settings: SessionSettings, stop_seconds: float = STOP_SECONDS) -> None:
         self._endpoint = endpoint
         self._settings = settings = run(suited(endpoint, settings), "process information")
-        self._guard: Guard | None = None
         self._followed = False
         self._stop_seconds = stop_seconds
         self._stopper: Connection | None = None
@@ -79,7 +78,7 @@ class Channel:
 
     def stop(self, followed: bool = False) -> None:
         """Request the end, once late buffers have been written, and go on receiving until it comes. Further calls have
-        no effect. `followed`: a session that records the same has begun, which guards the metrics."""
+        no effect. `followed`: a session that records the same has begun, so that metrics go on."""
         if self.stopping or self.end is not None:
             return
         self.stopping = True
@@ -93,8 +92,7 @@ class Channel:
         if self._late.pending:
             return
         if not self._followed:
-            with contextlib.suppress(DiagnosticsError):
-                self._guard = run(begin_guard(self._endpoint, self._settings), "metrics", ANSWER_SECONDS)
+            do_now(collect_before_stop(self._endpoint, self._settings))
         self._stopped = time.monotonic()
         # A process that is gone ends the stream by itself.
         with contextlib.suppress(DiagnosticsError):
@@ -113,9 +111,3 @@ class Channel:
         self._connection.close()
         if self._stopper is not None:
             self._stopper.close()
-        guard, self._guard = self._guard, None
-        if guard is not None and end == "stopped":
-            with contextlib.suppress(DiagnosticsError):
-                run(end_guard(self._endpoint, guard), "the end of metrics", ANSWER_SECONDS)
-        elif guard is not None:
-            guard[0].close()

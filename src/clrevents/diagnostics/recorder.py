@@ -16,6 +16,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.first_collection import collect_before_start, do_now, with_last_collection
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.tape import RecordedFile, Tape, Watch
 
@@ -94,6 +95,7 @@ class Recorder:
 
     def start(self) -> None:
         """Begin. Raises DiagnosticsError if the process refuses, OSError if the file cannot be created."""
+        do_now(collect_before_start(self._process.endpoint, self._settings))
         self._began = self._cut = time.monotonic()
         self._add()
 
@@ -150,7 +152,7 @@ class Recorder:
                 tape.abandon()
         elif asked:
             self._stop("stopped")
-        elif plan.duration is not None and now - self._began >= plan.duration:
+        elif plan.duration is not None and now - self._began >= with_last_collection(plan.duration, self._settings):
             self._stop("the time was up")
         elif self._found is not None and now - self._found >= plan.after:
             self._stop(f"{plan.until.selector if plan.until else 'the event'} came")
