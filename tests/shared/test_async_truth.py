@@ -6,6 +6,7 @@ import gzip
 import json
 from collections import Counter, defaultdict
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +15,10 @@ from shared_files import SHARED, needs_shared
 import clrevents
 from clrevents.analysis import read_samples
 from clrevents.cli.events import json_lines
+from clrevents.rewrite import cut
 from clrevents.schema.registry import ASYNC
 from clrevents.trace.event import Event
+from project_files import ROOT, loaded
 
 READINGS = [path for folder in ("net11", "requests") for path in sorted((SHARED / folder).glob("*.subevents.jsonl.gz"))]
 PLAIN = {"ParentDispatcherId": "parent", "DispatcherId": "id", "UnwoundFrames": "frames_unwound"}
@@ -156,3 +159,23 @@ def test_events_as_json_have_both_stacks() -> None:
         ["AsyncTree.Throws(int, int)", "AsyncTree.Catches(int, int)", "AsyncTree.Main(string[])"],
         [frames[1]["frames"][4], "AsyncTree.Cancelled(int)", "AsyncTree.Main(string[])"],
     ]
+
+
+def test_repeated_buffers_are_what_they_were_at_later_times(tmp_path: Path) -> None:
+    """Three times the sub-events of a recording, as benchmarks of millions of them have it."""
+    alone = tmp_path / "alone.nettrace"
+    with clrevents.open(SHARED / "net11" / "async-runtime.nettrace.gz") as trace:
+        cut(trace, alone, "AsyncEvents", rundown=False)
+    repeated = loaded("benchmarks_memory", ROOT / "benchmarks" / "memory.py").Repeated(alone.read_bytes())
+    found = []
+    for data in (alone.read_bytes(), b"".join(repeated.stream(2 * alone.stat().st_size + 1))):
+        with clrevents.open(data) as trace:
+            found.append([(e.name, e.time_ns, e.payload_bytes) for e in trace.events()])
+            assert not trace.problems
+    once, thrice = found
+    assert len(once) > 1800
+    assert len(thrice) == 3 * len(once)
+    steps = {later[1] - first[1] for first, later in zip(thrice, thrice[len(once) :], strict=False)}
+    assert len(steps) == 1
+    plain = [(name, payload) for name, _, payload in once if name not in ("AsyncEvents", "AsyncBuffer")]
+    assert [(n, p) for n, _, p in thrice if n not in ("AsyncEvents", "AsyncBuffer")] == 3 * plain
