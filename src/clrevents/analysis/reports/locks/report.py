@@ -183,7 +183,7 @@ class LocksCollector(Collector[LocksReport]):
         events = self._kept.all(_KEPT, context.nothing)
         runs = self._runs.runs()
         found = ContentionSpans.of(
-            events[CONTENDED], events[ENTERED], context, ThreadEnds(events, runs), LockOwners.of(events)
+            events[CONTENDED], events[ENTERED], context, ThreadEnds(events, runs), LockOwners.of(events, context.info)
         )
         tables = LockTables(context, found, runs, self._switches.found(context), self._asked.raw, self._asked.my_code)
         convoys = tables.convoys()

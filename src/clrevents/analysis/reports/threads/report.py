@@ -154,7 +154,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         """Give the answer."""
         events = self._kept.all(KEPT, context.nothing)
         runs = self._runs.runs()
-        waits, lost = blocked(events, ends_recorded(context))
+        waits, lost = blocked(events, ends_recorded(context), context.info)
         told = tells_running(context.info, self._versions, runs.managed, runs.samples)
         apart = context.info.version >= MANY_PROCESSES
         names = named(context, runs, waits, context.process_id if apart else None, told)

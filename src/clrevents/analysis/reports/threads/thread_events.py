@@ -19,6 +19,7 @@ from clrevents.analysis.shared.events.lock_owners import OWNER_COLUMNS, LockOwne
 from clrevents.analysis.shared.events.thread_ids import whole_of
 from clrevents.analysis.shared.events.wait_events import field_numbers
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
+from clrevents.trace import TraceInfo
 
 CREATED: Final = "runtime/ThreadCreated"
 TERMINATED: Final = "runtime/ThreadTerminated"
@@ -85,7 +86,7 @@ def ints(events: Gathered, name: str) -> list[int]:
     return found
 
 
-def blocked(events: Mapping[str, Gathered], task_ends: bool) -> tuple[list[Blocked], int]:
+def blocked(events: Mapping[str, Gathered], task_ends: bool, info: TraceInfo) -> tuple[list[Blocked], int]:
     """All waits and background work, and how many starts or ends have no counterpart in between.
 
     Without `task_ends` the ends of waits for tasks were not recorded, so none of them is known to last.
@@ -93,7 +94,7 @@ def blocked(events: Mapping[str, Gathered], task_ends: bool) -> tuple[list[Block
     found: list[Blocked] = []
     lost = 0
     tasks = _tasks(events) if task_ends else ([], 0)
-    for made, unmatched in (_locks(events), _handles(events), tasks, _compilations(events)):
+    for made, unmatched in (_locks(events, info), _handles(events), tasks, _compilations(events)):
         found += made
         lost += unmatched
     return found, lost
@@ -133,7 +134,7 @@ def _pairs(begins: Gathered, ends: Gathered, begin_keys: list[Any], end_keys: li
     return found, lost
 
 
-def _locks(events: Mapping[str, Gathered]) -> tuple[list[Blocked], int]:
+def _locks(events: Mapping[str, Gathered], info: TraceInfo) -> tuple[list[Blocked], int]:
     begins, ends = events[CONTENDED], events[ENTERED]
     begin_thread, end_thread = ints(begins, "thread_id"), ints(ends, "thread_id")
     begin_flag, end_flag = ints(begins, "ContentionFlags"), ints(ends, "ContentionFlags")
@@ -144,7 +145,7 @@ def _locks(events: Mapping[str, Gathered]) -> tuple[list[Blocked], int]:
     took = ints(ends, "DurationNs")
     waiters = np.array([*begin_thread, *end_thread], dtype=np.uint64)
     times = np.array(begin_time, dtype=np.int64)
-    owners = LockOwners.of(events).threads(np.array(owner, dtype=np.uint64), times, waiters)
+    owners = LockOwners.of(events, info).threads(np.array(owner, dtype=np.uint64), times, waiters)
     owner = whole_of(owners.tolist(), waiters.tolist())
     pairs, lost = _pairs(
         begins,

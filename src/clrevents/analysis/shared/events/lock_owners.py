@@ -1,8 +1,8 @@
 """Which thread held a lock, as its contentions say: by the system's id, since .NET 11 by the runtime's own number.
 
-`System.Threading.Lock` of .NET 9 and 10 gives the number, too. It is used again when its thread is gone; whose it was
-is known from the creation of threads. Without that, the owner is unknown: a number is no id (docs/errata.md, "Owners of
-locks are told by two kinds of numbers").
+`System.Threading.Lock` of .NET 9 and 10 gives the number, too, and so does every lock of a NativeAOT program. It is
+used again when its thread is gone; whose it was is known from the creation of threads. Without that, the owner is
+unknown: a number is no id (docs/errata.md, "Owners of locks are told by two kinds of numbers").
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.wait_events import field_numbers
+from clrevents.trace import TraceInfo
 
 Ids: TypeAlias = NDArray[np.uint64]
 
@@ -37,7 +38,7 @@ class LockOwners:
     created: Mapping[int, list[tuple[int, int]]] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, events: Mapping[str, Gathered]) -> LockOwners:
+    def of(cls, events: Mapping[str, Gathered], info: TraceInfo) -> LockOwners:
         """By these events of one process."""
         columns = ("time_ns", "ManagedThreadIndex", "OSThreadID")
         rows = zip(*(field_numbers(events[_CREATED], name).tolist() for name in columns), strict=True)
@@ -45,7 +46,7 @@ class LockOwners:
         for time, number, thread in sorted(rows):
             created.setdefault(number, []).append((time, thread))
         versions = [field_numbers(events[name], "VMMajorVersion").tolist() for name in _VERSIONS]
-        return cls(any(version >= _NUMBERED_SINCE for some in versions for version in some), created)
+        return cls(info.native_aot or any(version >= _NUMBERED_SINCE for some in versions for version in some), created)
 
     def threads(self, told: NDArray[Any], times: NDArray[np.int64], seen: Ids) -> Ids:
         """The id of each owner that was told at a time; 0 where it is unknown. `seen` are ids of other threads."""
