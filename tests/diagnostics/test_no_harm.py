@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import threading
 import time
@@ -172,46 +171,6 @@ def test_what_the_law_holds_against() -> None:
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         assert "hangs" in pool.map(one, range(-12, 12))
-
-
-def test_a_program_may_end_a_second_after_metrics_were_asked_for() -> None:
-    """By itself, when a recording collects for the first time that has not made the process do so before: .NET 11 hung
-    in 48 of 57 tries."""
-
-    def one(turn: int) -> str:
-        with living(NET11, "alone", seconds=2.0) as (started, process):
-            time.sleep(0.7 + turn / 100)
-            with suppress(DiagnosticsError), Session(process, profile="counters", reports=()) as session:
-                for _ in session:
-                    pass
-            return end_of(started, 20)
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        assert set(pool.map(one, range(24))) == {"ended"}
-
-
-def test_a_program_that_was_started_for_it_exits(tmp_path: Path) -> None:
-    """It cannot collect before it runs: the recording is stopped about when it does for the first time."""
-
-    def one(turn: int) -> str:
-        options = ("--profile", "counters", "--duration", f"{750 + turn * 25}ms", "-o", tmp_path / str(turn))
-        program = (installed(NET11).dotnet, lively(), 2.5, "alone")
-        with subprocess.Popen(
-            clrevents_command("collect", *options, "--", *program),
-            env={**environment(), **NEWER},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        ) as started:
-            try:
-                return end_of(started, 25)
-            finally:
-                with suppress(ProcessLookupError):
-                    os.killpg(started.pid, signal.SIGKILL)
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        assert set(pool.map(one, range(12))) == {"ready\nended"}
 
 
 @BOTH

@@ -1,7 +1,7 @@
-// A program that goes on to make what a recording has to do with, and then ends by itself: Lively SECONDS [keep|alone].
+// A program that goes on to make what a recording has to do with, and then ends by itself: Lively SECONDS [keep].
 // Each round makes a meter with instruments, an event source with a counter, a thread, a timer, a collection, and an
-// assembly that is loaded and, unless it is to keep them, unloaded. Tasks come in the last quarter only, and alone never:
-// they make the event source for tasks, without which the first collection of metrics needs a lock
+// assembly that is loaded and, unless it is to keep them, unloaded. Tasks come in the last quarter only: they make the
+// event source for tasks, without which the first collection of metrics needs a lock
 // (src/clrevents/diagnostics/first_collection.py).
 using System;
 using System.Buffers;
@@ -72,7 +72,6 @@ public static class Lively
     public static int Main(string[] a)
     {
         double seconds = double.Parse(a[0], System.Globalization.CultureInfo.InvariantCulture);
-        string mode = a.Length > 1 ? a[1] : "";
         // .NET 8 may hang if its own event sources are made by these just while a recording begins (docs/live.md).
         ArrayPool<char>.Shared.Return(ArrayPool<char>.Shared.Rent(16));
         kept.Add(new Timer(_ => { }, null, 1, 50));
@@ -86,10 +85,10 @@ public static class Lively
             MakeSource(round);
             MakeThreads(round);
             kept.Add(new Timer(_ => Interlocked.Increment(ref ticks), null, 1, 50));
-            LoadAndUnload(round, mode == "keep");
+            LoadAndUnload(round, a.Length > 1);
             Fail(round);
             GC.Collect(round % 3);
-            if (mode != "alone" && clock.Elapsed.TotalSeconds > seconds * 0.75) Task.Run(() => Task.Delay(1)).Wait();
+            if (clock.Elapsed.TotalSeconds > seconds * 0.75) Task.Run(() => Task.Delay(1)).Wait();
             Thread.Sleep(60);
         }
         Console.WriteLine("ended");
