@@ -30,6 +30,7 @@ FOUND: Final = {
     36: "reports",
     30: "doctor",
     255: "reports cut anywhere",
+    674: "export firefox",
     694: "reports",
 }
 """Seeds of lies, and what once ended with something else than an answer."""

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import clrevents
+from analysis.test_processor_time import trace as counted_trace
+from clrevents.analysis import read_samples
 from clrevents.export.file_formats import file_format
 from clrevents.export.look import Look
 from clrevents.export.timeline.firefox import FirefoxFile
@@ -43,6 +45,17 @@ def written(items: list[Placed]) -> Any:
     found = json.loads(stream.getvalue())
     check_profile(found)
     return found
+
+
+def test_samples_say_what_their_threads_used_since_the_one_before() -> None:
+    """In the profiler's own column and unit; what was used after a thread's last sample is in none."""
+    with clrevents.open(counted_trace().build()) as trace:
+        profile, samples = exported(trace), read_samples(trace)
+    assert profile["meta"]["sampleUnits"]["threadCPUDelta"] == "ns"
+    assert samples.counted is not None
+    spent, _ = samples.counted.of_samples(len(samples))
+    shown = [thread["samples"]["threadCPUDelta"] for thread in profile["threads"] if thread["samples"]["length"]]
+    assert shown == [[0, *spent[:-1].tolist()]]
 
 
 def markers(profile: Any) -> list[tuple[str, Any, str, float, float | None, dict[str, Any]]]:

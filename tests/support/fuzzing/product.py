@@ -18,6 +18,7 @@ import math
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,7 @@ import clrevents
 import plain_headers
 from clrevents import LimitError, Limits, PayloadError, RawPayload, Trace, TraceError, TraceWarning, UnreadableError
 from clrevents._util.words import safe
+from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.catalogue import feed_reports, find_report, report_names
@@ -52,12 +54,13 @@ from clrevents.mcp.desk import Desk
 from clrevents.mcp.reply import MOST
 from clrevents.mcp.shelf import Roots
 from clrevents.reference import Codec, codec
-from clrevents.rewrite import cut, redact, redaction_rules
+from clrevents.rewrite import cut, join, redact, redaction_rules
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.own_marks import LACKED
 from clrevents.trace.decoder import Decoder
 from exercise import exercise
 from firefox_rules import check_profile
+from lying import lying_trace
 from mutations import beyond, find_blocks
 from odd_sources import Short, oddly
 from perfetto_reading import read_perfetto
@@ -256,9 +259,49 @@ def _compared(data: bytes) -> None:
     found = clrevents.compare(measured, saved)
     assert not found.alarms, found
     assert found.to_dict() == clrevents.compare(measured, measured).to_dict()
+    _comparison_is_safe(found, stacks, stacks)
+
+
+def _comparison_is_safe(found: Comparison, *stacks: list[PageStacks]) -> None:
     for text in (repr(found), found.markdown()):
         assert text.replace("\n", "") == safe(text.replace("\n", "")), f"raw: {text!r}"
-    _page_is_safe(comparison_page(found, stacks, stacks))
+    _page_is_safe(comparison_page(found, *stacks))
+
+
+def _compared_with_another(data: bytes) -> None:
+    """Whose descriptions lie otherwise, in both directions: what is gone one way is new the other."""
+    rng = random.Random(zlib.crc32(data))
+    name = rng.choice((None, "top", "callers", "alloc", "heap"))
+    with _opened(data) as trace, _opened(lying_trace(rng)) as other:
+        both = [clrevents.measure(one, report=name) for one in (trace, other)]
+        stacks = [[PageStacks.of(one)] for one in (trace, other)]
+    forth, back = clrevents.compare(*both), clrevents.compare(*reversed(both))
+    assert {one.key: one.base for one in forth.metrics} == {one.key: one.new for one in back.metrics}
+    _comparison_is_safe(forth, *stacks)
+
+
+def _joined(data: bytes) -> None:
+    """Both halves are of these bytes, which makes them of one run unless there is no process or no time."""
+    with _opened(data):
+        plain = PlainTrace.of(data)
+    try:
+        halves = [plain.written(generation) for generation in ("NetTrace 6", "NetTrace 4")]
+    except (ValueError, struct.error):
+        # Not every generation has all that there is in another.
+        return
+    out = io.BytesIO()
+    with _opened(halves[0]) as linux, _opened(halves[1]) as other:
+        try:
+            copied = join(linux, other, out)
+        except ValueError as error:
+            if re.search("process|pointers|joined|began", str(error)):
+                return
+            raise
+    with _opened(out.getvalue()) as trace:
+        assert copied.events <= 2 * len(plain.events)
+        for answer in trace.reports().values():
+            _judged(answer)
+        str(trace.check())
 
 
 def _shown(data: bytes) -> None:
@@ -760,6 +803,8 @@ FAMILIES: Final[dict[str, Family]] = {
     "rewritten": _rewritten,
     "query": _query,
     "compare": _compared,
+    "compare another": _compared_with_another,
+    "joined": _joined,
     "doctor": _diagnosed,
     "commands": _command,
     "sources": _sources,

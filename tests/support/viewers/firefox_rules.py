@@ -67,6 +67,7 @@ def check_meta(meta: Any) -> None:
     optional = {
         "categories", "profilingStartTime", "profilingEndTime", "importedFrom", "debug", "symbolicated",
         "symbolicationNotSupported", "usesOnlyOneStackType", "sourceCodeIsNotOnSearchfox", "keepProfileThreadOrder",
+        "sampleUnits",
     }  # fmt: skip
     keys(meta, required, optional)
     assert meta["preprocessedProfileVersion"] == VERSION
@@ -114,7 +115,13 @@ def check_thread(thread: Any, profile: Any) -> None:
     assert type(thread["pid"]) is str
     assert type(thread["tid"]) in (int, str)
     assert thread["samples"]["weightType"] == "tracing-ms"
-    check_table({k: v for k, v in thread["samples"].items() if k != "weightType"}, "samples")
+    check_table({k: v for k, v in thread["samples"].items() if k not in ("weightType", "threadCPUDelta")}, "samples")
+    units = profile["meta"].get("sampleUnits")
+    assert units in (None, {"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"})
+    assert ("threadCPUDelta" in thread["samples"]) == (units is not None)
+    used = thread["samples"].get("threadCPUDelta", [0] * thread["samples"]["length"])
+    assert len(used) == thread["samples"]["length"]
+    assert all(one is None or one >= 0 for one in used)
     assert thread["samples"]["time"] == sorted(thread["samples"]["time"])
     within([s for s in thread["samples"]["stack"] if s is not None], profile["shared"]["stackTable"]["length"])
     markers = thread["markers"]
