@@ -241,7 +241,7 @@ def overstated(answers: dict[str, Answer[Any]]) -> Iterator[Violation]:
 
 def exact(metric: Metric) -> bool:
     """Whether it is known, and no bound."""
-    return metric.value is not None and metric.low is None and metric.high is None
+    return metric.value is not None and not metric.bounded
 
 
 def number(value: Any) -> bool:

@@ -6,34 +6,17 @@ Goes by what a reading of headers or payloads counted. Knows neither answers nor
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import UNSEEN_LOSSES, counted, lost_events, missing_stacks
-from clrevents.decode.stream.losses import Loss
-from clrevents.errors import Problems
 
 if TYPE_CHECKING:
+    from clrevents.decode.stream.stream import Stream
     from clrevents.trace.async_known import AsyncKnown
+    from clrevents.trace.scan import HeaderScan
 
 Level: TypeAlias = Literal["info", "warning", "error"]
-
-
-class Counted(Protocol):
-    """What a reading counted: a scan of headers, or a stream."""
-
-    @property
-    def problems(self) -> Problems: ...
-    @property
-    def losses(self) -> tuple[Loss, ...] | list[Loss]: ...
-    @property
-    def lost(self) -> int: ...
-    @property
-    def stackless(self) -> Loss | None: ...
-    @property
-    def complete(self) -> bool: ...
-    @property
-    def losses_visible(self) -> bool: ...
 
 
 @frozen
@@ -58,7 +41,7 @@ class Trust:
     """What else was not read, or not written: another trace in the same file, async events."""
 
     @classmethod
-    def of(cls, read: Counted, misfits: int = 0, known: AsyncKnown | None = None) -> Trust:
+    def of(cls, read: HeaderScan | Stream, misfits: int = 0, known: AsyncKnown | None = None) -> Trust:
         """What a reading counted; a scan of headers has seen no `misfits`, but others may have. `known` are async
         events, if there are any."""
         return cls(

@@ -192,7 +192,7 @@ def amount_of(found: Answer[Any], declared: MetricDeclaration, held: Floats | No
         declared.better,
         declared.merge == "sum" and declared.windows,
         metric.evidence,
-        metric.low is not None or metric.high is not None,
+        metric.bounded,
         metric.reason,
         record if metric.value is None else None,
         held,

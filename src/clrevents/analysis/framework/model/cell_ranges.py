@@ -84,8 +84,7 @@ class CellRanges:
         if cell is None or all(_fits(number, cell) for number in given):
             return metric
         self.odd["metrics"] = self.odd.get("metrics", 0) + 1
-        reason = "numbers of the trace that cannot be right are part of it"
-        return attrs.evolve(metric, value=None, low=None, high=None, reason=reason)
+        return metric.unknown("numbers of the trace that cannot be right are part of it")
 
     def notes(self) -> tuple[Note, ...]:
         """A note, if anything did not fit."""

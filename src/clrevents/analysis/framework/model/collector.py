@@ -463,8 +463,8 @@ class Context:
         found = value if isinstance(value, Metric) else self.metric(declared.name, value)
         lacks = any(self._lacks(what, unknown) for what in declared.needs)
         if found.value == 0 and found.low is None and (lacks or nothing) and declared.name not in occurred:
-            found = attrs.evolve(found, value=None, high=None, reason=_UNRECORDED)
-        elif lacks and found.value and found.low is None and found.high is None:
+            found = found.unknown(_UNRECORDED)
+        elif lacks and found.value and not found.bounded:
             # A sum over several kinds of things, of which one was not recorded.
             found = _in_holes(found, declared, unended=False, why="not all that it depends on was recorded")
         if found.reason == _UNRECORDED and (never := self._never(declared, unknown)):
@@ -482,7 +482,7 @@ class Context:
             if shape_of(rows.row_class).span is not None:
                 starts, ends = _times(rows)
                 if self._touched(rows, starts + 1, ends - 1, self.troubles.gaps).any():
-                    return _unknown(metric, MISSING)
+                    return metric.unknown(MISSING)
         return metric
 
     def _lacks(self, what: str, unknown: Collection[str]) -> bool:
@@ -502,8 +502,8 @@ class Context:
         if known is None or metric.value is None or (known == "from the start" and self.has_start):
             return metric
         if known != "unknown" and known != "from the start":
-            return _bound(metric, least=known == "at least")
-        return _unknown(metric, "the trace is a part of another and lacks what this needs from before or after")
+            return metric.bound(least=known == "at least")
+        return metric.unknown("the trace is a part of another and lacks what this needs from before or after")
 
 
 class Collector(ABC, Generic[A_co]):
@@ -548,23 +548,11 @@ def _times(rows: ReportTable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return starts, np.full(count, FOREVER)
 
 
-def _bound(metric: Metric, least: bool) -> Metric:
-    """The same as a bound, from below or from above; null stays null."""
-    if least:
-        return attrs.evolve(metric, low=metric.value if metric.low is None else metric.low, high=None)
-    return attrs.evolve(metric, low=None, high=metric.value if metric.high is None else metric.high)
-
-
 def _in_holes(metric: Metric, declared: MetricDeclaration, unended: bool, why: str = MISSING) -> Metric:
     """What is known of a metric where events are missing: of a share of a time whose end is missing, nothing."""
     if declared.in_holes == "unknown" or (unended and declared.merge == "none" and declared.in_holes == "at least"):
-        return _unknown(metric, why)
-    return _bound(metric, least=declared.in_holes == "at least")
-
-
-def _unknown(metric: Metric, reason: str) -> Metric:
-    """The same without a value; one that is null already keeps its reason."""
-    return metric if metric.value is None else attrs.evolve(metric, value=None, low=None, high=None, reason=reason)
+        return metric.unknown(why)
+    return metric.bound(least=declared.in_holes == "at least")
 
 
 def _meets(hole: Hole, window: TimeWindow) -> bool:

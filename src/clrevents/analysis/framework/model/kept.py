@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 import attrs
 import numpy as np
 
-from clrevents.analysis.framework.model.collector import ReportChunk
+from clrevents.analysis.framework.model.collector import A_co, Collector, ReportChunk
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.table.table import Table
 
@@ -41,6 +41,16 @@ class Kept:
             return empty if wanted is None else attrs.evolve(empty, table=empty.table.select(*wanted))
         table = Table(parts[0].table.fields, tuple(piece for part in parts for piece in part.table.parts))
         return Gathered(parts[0].event, table, np.concatenate([part.places for part in parts]))
+
+
+class KeepingCollector(Collector[A_co]):
+    """Keeps its events until the end; what of them, each says when it is made."""
+
+    _kept: Kept
+
+    def take(self, chunk: ReportChunk) -> None:
+        """Keep the next events."""
+        self._kept.take(chunk)
 
 
 def narrowed(chunk: ReportChunk, columns: Mapping[str, Iterable[str]]) -> ReportChunk:

@@ -40,20 +40,14 @@ def merged(answers: Sequence[Answer[Any]]) -> Answer[Any]:
 
 def of_some(answer: Answer[Any]) -> Answer[Any]:
     """An answer of some processes as one of all: sums are lower bounds, and nothing is a share of the whole."""
-    changed: dict[str, Any] = {"metrics": {name: _bound(metric) for name, metric in answer.metrics.items()}}
+    sums = {name: one for name, one in answer.metrics.items() if one.merge != "none"}
+    bounds = {name: one.bound(least=one.merge != "min") for name, one in sums.items()}
+    changed: dict[str, Any] = {"metrics": {**answer.metrics, **bounds}}
     for declared in answer.tables():
         rows = answer.table(declared.name)
         unknown = dict.fromkeys(shares_of(declared.row_class), [None] * len(rows))
         changed[declared.name] = rows.replaced(**unknown) if unknown else rows
     return attrs.evolve(answer, **changed)
-
-
-def _bound(metric: Metric) -> Metric:
-    if metric.value is None or metric.merge == "none":
-        return metric
-    if metric.merge == "min":
-        return attrs.evolve(metric, low=None, high=metric.value if metric.high is None else metric.high)
-    return attrs.evolve(metric, low=metric.value if metric.low is None else metric.low, high=None)
 
 
 def _with_shares(rows: ReportTable[Any]) -> ReportTable[Any]:
@@ -116,17 +110,13 @@ def merged_metric(found: Sequence[Metric], several: str = _SEVERAL) -> Metric:
     if len(values) < len(found):
         # One that is unknown may be the largest: neither a sum nor a maximum is known then.
         reason = next(metric.reason for metric in found if metric.value is None)
-        return attrs.evolve(first, value=None, low=None, high=None, reason=reason)
+        return first.unknown(reason)
     merge: Mapping[str, Any] = {"sum": sum, "max": max, "min": min}
     bounds: dict[str, Any] = {}
     for bound in ("low", "high"):
         limits = [getattr(m, bound) if getattr(m, bound) is not None else m.value for m in found]
         known = any(getattr(m, bound) is not None for m in found)
         # One that has only the other bound may be anything on this side.
-        known = known and not any(_bounded(m) and getattr(m, bound) is None for m in found)
+        known = known and not any(m.bounded and getattr(m, bound) is None for m in found)
         bounds[bound] = merge[first.merge]([limit for limit in limits if limit is not None]) if known else None
     return attrs.evolve(first, value=merge[first.merge](values), reason=None, **bounds)
-
-
-def _bounded(metric: Metric) -> bool:
-    return metric.low is not None or metric.high is not None

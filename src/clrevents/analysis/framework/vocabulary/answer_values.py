@@ -135,6 +135,21 @@ class Metric:
     evidence: Evidence = "event"
     reason: str | None = None
 
+    @property
+    def bounded(self) -> bool:
+        """Whether it is a bound, or an estimate."""
+        return self.low is not None or self.high is not None
+
+    def bound(self, least: bool) -> Metric:
+        """The same as a bound, from below or from above; null stays null."""
+        if least:
+            return attrs.evolve(self, low=self.value if self.low is None else self.low, high=None)
+        return attrs.evolve(self, low=None, high=self.value if self.high is None else self.high)
+
+    def unknown(self, reason: str | None) -> Metric:
+        """The same without a value; one that is null already keeps its reason."""
+        return self if self.value is None else attrs.evolve(self, value=None, low=None, high=None, reason=reason)
+
     def __repr__(self) -> str:
         return f"<Metric {metric_text(self)}>"
 
@@ -150,7 +165,7 @@ def metric_text(metric: Metric, raw: bool = False) -> str:
     text = write(metric.value, metric.unit)
     if metric.low is not None and metric.high is not None:
         text += f" (between {write(metric.low, metric.unit)} and {write(metric.high, metric.unit)})"
-    elif metric.low is not None or metric.high is not None:
+    elif metric.bounded:
         text = f"at {'most' if metric.low is None else 'least'} {text}"
     return text
 

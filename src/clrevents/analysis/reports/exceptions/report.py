@@ -7,9 +7,9 @@ from typing import Final
 import attrs
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
-from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, Metric, MetricDeclaration
@@ -140,7 +140,7 @@ class ExceptionsReport(Answer[ExceptionFacts]):
     exceptions: ReportTable[ThrownException] = table("Each exception, in order of time.", bulk=True)
 
 
-class ExceptionsCollector(Collector[ExceptionsReport]):
+class ExceptionsCollector(KeepingCollector[ExceptionsReport]):
     """Keeps a few columns of each exception event."""
 
     selectors = EVENTS
@@ -150,10 +150,6 @@ class ExceptionsCollector(Collector[ExceptionsReport]):
     def __init__(self, asked: ExceptionsParameters) -> None:
         self._asked = asked
         self._kept = Kept({selector: (*HEADERS, *columns) for selector, columns in KEPT.items()})
-
-    def take(self, chunk: ReportChunk) -> None:
-        """Take the next events."""
-        self._kept.take(chunk)
 
     def finish(self, context: Context) -> ExceptionsReport:
         """Give the answer."""

@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
-from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, MetricDeclaration
@@ -239,7 +239,7 @@ class GcReport(Answer[GcFacts]):
     )
 
 
-class GcCollector(Collector[GcReport]):
+class GcCollector(KeepingCollector[GcReport]):
     """Keeps a few columns of each event of a collection or a suspension."""
 
     headers = _HEADERS
@@ -250,10 +250,6 @@ class GcCollector(Collector[GcReport]):
         self.selectors = (*_KEPT, *([SAMPLE] if asked.hints else []), *(COLUMNS if asked.kept else []))
         more = {name: (*_HEADERS, *columns) for name, columns in COLUMNS.items()}
         self._kept = Kept({**_KEPT, SAMPLE: (*_HEADERS, "Type"), **more})
-
-    def take(self, chunk: ReportChunk) -> None:
-        """Take the next events."""
-        self._kept.take(chunk)
 
     def finish(self, context: Context) -> GcReport:
         """Give the answer."""

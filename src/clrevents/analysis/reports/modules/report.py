@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.answer import Answer, answer, table
-from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
-from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, MetricDeclaration, TimeWindow
 from clrevents.analysis.framework.vocabulary.cells import (
@@ -137,7 +137,7 @@ class _Work:
         return np.where(known, window.overlap(self.start, self.end), 0)
 
 
-class ModuleCollector(Collector[ModulesReport]):
+class ModuleCollector(KeepingCollector[ModulesReport]):
     """Keeps compilations and look-ups until the modules are known."""
 
     selectors = tuple(_KEPT)
@@ -145,9 +145,6 @@ class ModuleCollector(Collector[ModulesReport]):
 
     def __init__(self, parameters: NoParameters) -> None:
         self._kept = Kept(_KEPT)
-
-    def take(self, chunk: ReportChunk) -> None:
-        self._kept.take(chunk)
 
     def finish(self, context: Context) -> ModulesReport:
         rows = self._kept.all(self.selectors, context.nothing)

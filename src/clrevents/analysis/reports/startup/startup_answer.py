@@ -15,9 +15,9 @@ import attrs
 import numpy as np
 
 from clrevents._util.words import counted
-from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.declaration import parameter, parameters
-from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -159,8 +159,7 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
             "lookups_missed",
         ):
             if isinstance(count := found[name], int) and count:
-                metric = start.context.metric(name, count, least=least)
-                found[name] = metric if least else attrs.evolve(metric, high=count)
+                found[name] = start.context.metric(name, count).bound(least)
     events, found["events_per_second"] = _events(start)
     exact = start.main is not None and start.main.exact
     found["events_to_main"] = None if events is None else _most(start, "events_to_main", events, exact)
@@ -278,7 +277,7 @@ class StartupParameters:
     raw: bool = parameter(False, "Show names as the runtime writes them.")
 
 
-class StartupCollector(Collector[StartupReport]):
+class StartupCollector(KeepingCollector[StartupReport]):
     """Keeps the events that a start is made of."""
 
     selectors = tuple(KEPT)
@@ -287,9 +286,6 @@ class StartupCollector(Collector[StartupReport]):
     def __init__(self, parameters: StartupParameters) -> None:
         self._raw = parameters.raw
         self._kept = Kept({name: columns for name, columns in KEPT.items() if columns is not None})
-
-    def take(self, chunk: ReportChunk) -> None:
-        self._kept.take(chunk)
 
     def finish(self, context: Context) -> StartupReport:
         start = Start(self._kept.all(self.selectors, context.nothing), context, self._raw)

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
-from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
 from clrevents.analysis.framework.vocabulary.cells import (
@@ -177,7 +177,7 @@ class StubsReport(Answer[StubFacts]):
     kinds: ReportTable[StubKind] = table("What the stubs are for, most frequent first.")
 
 
-class StubCollector(Collector[StubsReport]):
+class StubCollector(KeepingCollector[StubsReport]):
     """Keeps every event of a stub, and three or four numbers of each event of a compilation."""
 
     selectors = (_STUB, _HIT, _BEGIN, *_LOADS)
@@ -186,10 +186,6 @@ class StubCollector(Collector[StubsReport]):
     def __init__(self, asked: StubParameters) -> None:
         self._raw = asked.raw
         self._kept = Kept(_KEPT)
-
-    def take(self, chunk: ReportChunk) -> None:
-        """Take the next events."""
-        self._kept.take(chunk)
 
     def finish(self, context: Context) -> StubsReport:
         """Give the answer."""

@@ -64,7 +64,7 @@ class Lives:
     def of(self, thread_id: int, trail: ThreadTrail) -> list[ThreadLife]:
         """The threads that had this id, one after the other."""
         creations: list[Creation | None] = list(trail.creations)
-        known = [one.first for one in trail.seen] + [_known(one) for one in trail.blocked] + trail.idle
+        known = [one.first for one in trail.seen] + [one.moment for one in trail.blocked] + trail.idle
         if not creations or (known and min(known) < trail.creations[0].time):
             creations.insert(0, None)
         bounds = [ALWAYS if n == 0 else (one.time if one else ALWAYS) for n, one in enumerate(creations)]
@@ -72,7 +72,7 @@ class Lives:
         for seen in trail.seen:
             parts[bisect_right(bounds, seen.first) - 1].seen.append(seen)
         for one in trail.blocked:
-            parts[bisect_right(bounds, _known(one)) - 1].blocked.append(one)
+            parts[bisect_right(bounds, one.moment) - 1].blocked.append(one)
         for time in trail.idle:
             parts[bisect_right(bounds, time) - 1].idle.append(time)
         for time in trail.moments:
@@ -115,7 +115,7 @@ class Lives:
     ) -> tuple[list[tuple[int, Piece]], list[int], int]:
         """Waits with both ends, how far open ones reach, and where the first may have begun."""
         running = sorted(one.first for one in trail.seen if one.doing.state == "running")
-        waits = sorted(_known(one) for one in trail.blocked if one.rank == 0)
+        waits = sorted(one.moment for one in trail.blocked if one.rank == 0)
         idle = sorted(trail.idle)
         found: list[tuple[int, Piece]] = []
         reached: list[int] = []
@@ -163,12 +163,6 @@ class Lives:
             if one.mark and found[place + 1].doing.state == doing.state:
                 found[place] = attrs.evolve(one, doing=found[place + 1].doing)
         return found
-
-
-def _known(one: Blocked) -> int:
-    """A moment of it that the trace has."""
-    moment = one.start if one.start is not None else one.end
-    return 0 if moment is None else moment
 
 
 def _after(times: Sequence[int], moment: int) -> int | None:

@@ -79,6 +79,11 @@ class Blocked:
     owner_thread_id: int | None = None
     task_id: int | None = None
 
+    @property
+    def moment(self) -> int:
+        """A moment of it that the trace has."""
+        return next((moment for moment in (self.start, self.end) if moment is not None), 0)
+
 
 def ints(events: Gathered, name: str) -> list[int]:
     """A column of numbers; 0 where it is null, or where no version of the event has it."""

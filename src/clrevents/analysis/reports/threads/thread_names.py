@@ -43,7 +43,7 @@ def named(
 
     Unless it was recorded (`told`) whether a thread ran, only known waits are known.
     """
-    begun = np.array([_moment(one) for one in waits], dtype=np.int64)
+    begun = np.array([one.moment for one in waits], dtype=np.int64)
     stack_ids = np.concatenate([runs.stack_id, np.array([one.stack_id for one in waits], dtype=np.int64)])
     times = np.concatenate([runs.first, begun])
     processes = None if process_id is None else np.full(len(times), process_id, dtype=np.int64)
@@ -86,11 +86,6 @@ def named(
         if role >= 0:
             roles.add((thread, role))
     return NamedTrails(seen, found, [(thread, states.roles[role]) for thread, role in sorted(roles)])
-
-
-def _moment(one: Blocked) -> int:
-    moment = one.start if one.start is not None else one.end
-    return 0 if moment is None else moment
 
 
 def _doing(states: StackStates, stack: int, type: int, stack_id: int, told: bool) -> Doing:
