@@ -30,6 +30,9 @@ FOUND: Final = {
     36: "reports",
     30: "doctor",
     255: "reports cut anywhere",
+    328: "export firefox",
+    476: "compare another",
+    536: "joined",
     674: "export firefox",
     694: "reports",
 }

@@ -98,6 +98,9 @@ class AsyncStacks:
         dispatcher = np.zeros(chunk.length, dtype=np.uint64)
         stacks: dict[int, bytes] = {}
         for part in chunk.payloads:
+            if part.kind.row.fields:
+                # The trace describes it: it was in no buffer.
+                continue
             number[part.rows] = part.kind.key.id - FIRST_ID
             if "DispatcherId" in part.columns:
                 dispatcher[part.rows] = part.columns["DispatcherId"].values

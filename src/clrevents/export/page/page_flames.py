@@ -92,19 +92,19 @@ def differences(
     """
     found = []
     name = base[0].name if len(base) == 1 else f"{len(base)} recordings"
-    for picture in _WEIGHTS:
-        if all(picture in one.samples for one in (*base, *new)):
-            before, after = (joined_samples([one.samples[picture] for one in side]) for side in (base, new))
-            data = compared_data(after, before, name, Look(), _COMPARED_BOXES)
-            made = _picture(data, after, picture)
-            made |= {"scales": list(scales), "per": per, "widths": "changes"}
-            found.append({"name": picture, **made, "states": []})
+    for picture in compared_names(*base, *new):
+        before, after = (joined_samples([one.samples[picture] for one in side]) for side in (base, new))
+        data = compared_data(after, before, name, Look(), _COMPARED_BOXES)
+        made = _picture(data, after, picture)
+        made |= {"scales": list(scales), "per": per, "widths": "changes"}
+        found.append({"name": picture, **made, "states": []})
     return found
 
 
-def compared_names(stacks: PageStacks, against: PageStacks) -> list[str]:
-    """What both traces have stacks of."""
-    return [name for name in stacks.samples if name in against.samples]
+def compared_names(*each: PageStacks) -> list[str]:
+    """What all traces have stacks of, with weights in one unit."""
+    common = [name for name in each[0].samples if all(name in one.samples for one in each)]
+    return [name for name in common if len({(one.samples[name].unit, one.samples[name].timed) for one in each}) == 1]
 
 
 def _picture(data: dict[str, Any], samples: Samples, name: str) -> dict[str, Any]:
