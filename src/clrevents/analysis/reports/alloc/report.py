@@ -233,7 +233,7 @@ def _notes(
         )
         found.append(Note("groups", "warning", text, ("types", "stacks", "type_stacks"), {"events": reading.in_groups}))
     nameless = tables.nameless()
-    if nameless and source in ("samples", "ticks"):
+    if nameless and tables.advice and source != "objects":
         text = f"{counted(nameless, 'event has', 'events have')} a type whose name was not recorded"
         found.append(Note("unnamed-types", "info", text, ("type",), {"events": nameless}, tables.advice))
     if nameless and source == "objects":
