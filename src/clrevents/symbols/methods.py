@@ -149,7 +149,7 @@ class Methods(Summary):
         return self.complete and len(self) + len(self.images) > 0
 
     def type_names(self, type_ids: Iterable[int], process_id: int | None = None) -> list[str | None]:
-        """The types with these ids in a program that was compiled ahead of time; None where no symbol names them.
+        """The types with these `type_ids` in a program compiled ahead of time; None where no symbol names them.
 
         Other programs record the names of their types in the events that have the ids.
         """
@@ -312,8 +312,8 @@ class Methods(Summary):
     def lasting(
         self, addresses: Addresses, process_id: int | None = None
     ) -> tuple[Ints, NDArray[np.uint8], Ints, Ints]:
-        """What `find` gives for each of many addresses from a time on and before another; of several that follow one
-        another, the last. Those times are equal where nothing lasts."""
+        """What `find` gives for each of these `addresses` from a time on and before another; of several pieces of code
+        that follow one another there, the last. Those times are equal where nothing lasts."""
         index, reason = self.find(addresses, None, process_id)
         begin, end = np.full((2, len(index)), [[ALWAYS], [FOREVER]], dtype=np.int64)
         filed = np.flatnonzero((index >= self._first_in_files) | np.isin(reason, [STUB, *IN_FILE]))
@@ -368,7 +368,8 @@ class Methods(Summary):
         return int(made.begin[index]), int(made.end[index])
 
     def texts(self, index: int) -> tuple[str, str, str, str, str]:
-        """Namespace, name, signature, display name and module of a piece of code, without what else a `Method` has."""
+        """Namespace, name, signature, display name and module of the code with this `index`, without what else a
+        `Method` has."""
         known = self._made.get(index) or (self[index] if index >= len(self._ranges) else None)
         if known is not None:
             return known.namespace, known.name, known.signature, known.display, known.module
