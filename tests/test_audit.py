@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
-from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.analysis.framework.vocabulary.answer_values import MISSING, Metric
 from clrevents.events import WaitHandleWaitSource, WaitHandleWaitStart_V0, WaitHandleWaitStop_V0
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import passes_of
@@ -17,6 +17,7 @@ from report_laws import opened
 
 SHARED = ROOT.parent / "shared"
 SHARED_NAMES = (
+    "heap/leaks/net10-healthy-1.1",
     "scenarios/net10-states-11",
     "scenarios/net8-starvation-44",
     "scenarios/net10-async-11",
@@ -149,3 +150,26 @@ def test_a_wait_across_a_loss_has_no_length() -> None:
     assert waited("begin", "lost", "end", "begin", "end").value is None
     beside = waited("begin", "end", "lost", "begin", "end")
     assert (beside.value, beside.low, beside.high) == (2_000_000, 2_000_000, None)
+
+
+Bound = tuple[int | None, int | None]
+
+
+@pytest.mark.parametrize(
+    ("before", "least", "most"),
+    [
+        ((None, None), (16, None), (None, 16)),
+        ((9, None), (9, None), None),
+        ((None, 20), None, (None, 20)),
+        ((9, 20), (9, None), (None, 20)),
+    ],
+)
+def test_no_bound_becomes_one_from_the_other_side(before: Bound, least: Bound | None, most: Bound | None) -> None:
+    """Of at most 16 that were seen, with others unseen, nothing is known."""
+    metric = Metric(16, "count", low=before[0], high=before[1])
+    for asked, expected in ((True, least), (False, most)):
+        found = metric.bound(least=asked)
+        if expected is None:
+            assert (found.value, found.low, found.high, found.reason) == (None, None, None, MISSING)
+        else:
+            assert (found.value, found.low, found.high) == (16, *expected)

@@ -26,6 +26,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     CODE,
     FOREVER,
     MANY_PROCESSES,
+    MISSING,
     Evidence,
     InPart,
     Metric,
@@ -55,9 +56,6 @@ _NOBODY: Final = (1 << 64) - 1
 
 _UNRECORDED: Final = "not recorded"
 _WHOLE: Final = TimeWindow()
-
-MISSING: Final = "events are missing that it depends on"
-"""Why a number is null in a window with losses or damage."""
 
 R = TypeVar("R")
 A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)

@@ -78,6 +78,10 @@ class ComparedRows:
     at: str = "start_ns"
 
 
+MISSING: Final = "events are missing that it depends on"
+"""Why a number is null in a window with losses or damage."""
+
+
 @frozen
 class MetricDeclaration:
     """The declaration of a number in a report.
@@ -141,10 +145,12 @@ class Metric:
         return self.low is not None or self.high is not None
 
     def bound(self, least: bool) -> Metric:
-        """The same as a bound, from below or from above; null stays null."""
-        if least:
-            return attrs.evolve(self, low=self.value if self.low is None else self.low, high=None)
-        return attrs.evolve(self, low=None, high=self.value if self.high is None else self.high)
+        """The same as a bound, from below or from above. Null stays null; a bound from the other side becomes null."""
+        kept, other = (self.low, self.high) if least else (self.high, self.low)
+        if kept is None and other is not None:
+            return self.unknown(MISSING)
+        limit = self.value if kept is None else kept
+        return attrs.evolve(self, low=limit if least else None, high=None if least else limit)
 
     def unknown(self, reason: str | None) -> Metric:
         """The same without a value; one that is null already keeps its reason."""

@@ -300,8 +300,12 @@ def _shares(parts: ReportTable[Any]) -> dict[str, float | None]:
 
 
 def _length(context: Context) -> int:
-    """How long the window is, as far as the recording reaches."""
-    inside = context.window.within(context.recorded)
+    """How long the window is, as far as the recording reaches; where its last events are missing, as far as it may."""
+    recorded = context.recorded
+    missing = [hole.end_ns for hole in context.troubles.holes if hole.start_ns <= recorded.high < hole.end_ns]
+    whole = context.question.trace.duration_ns or 0
+    last = max(recorded.high, min(max(missing, default=0), whole))
+    inside = context.window.within(TimeWindow(recorded.low, last))
     return inside.high - inside.low
 
 
