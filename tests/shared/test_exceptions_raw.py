@@ -34,9 +34,9 @@ def test_every_throw_is_counted_and_every_end_is_someone_s(shared: Shared) -> No
     assert value["count"] == types.total() == len(report.exceptions)
     if value["nested"] is not None:
         assert value["thrown"] + value["nested"] + value["rethrown_by_await"] == types.total()
-    assert value["thrown"] == sum(n for (_, nested), n in types.items() if not nested) - (
-        value["rethrown_by_await"] or 0
-    )
+    # Null where events are missing, and names that would show what an await rethrew.
+    first = sum(n for (_, nested), n in types.items() if not nested) - (value["rethrown_by_await"] or 0)
+    assert value["thrown"] in ([first] if report.coverage == "full" else [first, None])
     found: Counter[tuple[str | None, bool]] = Counter((one.type, one.nested) for one in report.exceptions)
     assert found == types
     # Every catch handler is the first of an exception or shows a rethrow, and every exception is closed or open.
