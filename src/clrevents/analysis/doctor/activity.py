@@ -23,12 +23,6 @@ _IN: Final = {
 """Kinds of waits, after "waited"."""
 
 
-def _asked(case: Case, metric: str) -> bool:
-    """Whether a report was asked, and has something to tell. A few rules may be asked that do not read it."""
-    report = metric.partition(".")[0]
-    return report in case.answers and bool(case.value(metric))
-
-
 def _short(method: str) -> str:
     """Without the types of its arguments, which may fill a screen."""
     return method.partition("(")[0]
@@ -36,11 +30,11 @@ def _short(method: str) -> str:
 
 def ran(case: Case) -> str | None:
     """The method that threads ran longest; None without samples."""
-    if not _asked(case, "top.total"):
+    if "top" not in case.answers:
         return None
     rows = case.rows("top", "methods")
     # Processor time where it was counted; else the time in which samples found the thread running.
-    counted = bool(len(rows)) and rows.column("processor_ns").tolist()[0] is not None
+    counted = bool(rows.column("processor_ns").known.any())
     took = rows.numbers("processor_ns" if counted else "running_ns")
     if not took.sum():
         return None
@@ -66,9 +60,9 @@ def waited(case: Case) -> str | None:
 
 def allocated(case: Case) -> str | None:
     """What was allocated most; None where that was not recorded."""
-    if not _asked(case, "alloc.bytes_total"):
+    total = case.value("alloc.bytes_total") if "alloc" in case.answers else None
+    if not total:
         return None
-    total = case.value("alloc.bytes_total")
     rows = case.rows("alloc", "types")
     worst = int(rows.numbers("bytes").argmax())
     kind, share = (rows.column(name).tolist()[worst] for name in ("type", "share"))

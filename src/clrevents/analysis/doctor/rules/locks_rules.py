@@ -179,7 +179,9 @@ RULES: Final = (
         "Do samples show threads that wait for locks?",
         ("waits.sampled_total",),
         Threshold(
-            0.05, "5 % of the time and 200 ms, added up over threads, where contentions tell nothing", "as above"
+            0.05,
+            "5 % of the time and 200 ms, added up over threads, where contentions tell nothing",
+            "our judgement",
         ),
         "A thread that waits for a lock does nothing for whoever waits for it.",
         "Record contentions, which tell who held the lock: clrevents collect --for locks.",
