@@ -8,9 +8,9 @@ import pytest
 import broken_reports
 import built_pauses
 import report_laws
+import sample_pauses as pauses
 from clrevents.analysis.framework.model.declaration import NoParameters
 from project_files import fixture, unpacked
-from report_slices import pauses
 from together import PROCESSES, together
 
 TRACES = [

@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 import report_laws
+import sample_pauses as pauses
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import NoParameters
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.events import GCRestartEEEnd_V1, GCSuspendEEBegin_V1, GCSuspendEEReason
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of
 from damage import Blocks
 from project_files import fixture, unpacked
-from report_slices import compilations, pauses
 
 NUMBERED: list[Format] = ["nettrace4", "nettrace6"]
 
@@ -124,12 +125,12 @@ def test_a_window_notes_only_what_is_missing_in_it() -> None:
 def test_each_block_of_a_real_trace_destroyed_marks_what_it_held(name: str) -> None:
     data = unpacked(fixture(name))
     blocks = [block for block in Blocks(data).all if block.name == "EventBlock"]
-    seen = set()
+    seen, jit = set(), find_report("jit")
     for block in blocks[:: max(len(blocks) // 4, 1)]:
         bad = zeroed(data, block.start + 30, block.end - 1)
         with report_laws.opened(bad) as trace:
             missing = passes_of(trace).scan(raising=False).missing
-        declaration, parameters = compilations.REPORT, compilations.CompilationParameters()
+        declaration, parameters = jit, jit.parameters()
         report_laws.marks_what_holes_touch(declaration, parameters, bad)
         found = report_laws.whole_answer(declaration, parameters, bad)
         notes = {note.id: note.numbers for note in found.notes}

@@ -9,12 +9,12 @@ import pytest
 
 import built_pauses
 import report_laws
+import sample_pauses as pauses
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import NoParameters
 from clrevents.analysis.framework.run.processes import merged
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
-from report_slices import pauses
-from report_slices.pauses import PauseFacts
+from sample_pauses import PauseFacts
 
 
 def one(process: int, **changed: Any) -> Answer[Any]:

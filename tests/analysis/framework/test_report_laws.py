@@ -1,4 +1,4 @@
-"""Every report obeys the laws on every fixture: those that are registered, and the samples."""
+"""Every report obeys the laws on every fixture: those that are registered, and a sample."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 import built_pauses
 import report_laws
+import sample_pauses as pauses
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import NoParameters
 from clrevents.testing.builder import Format, TraceBuilder
 from drawn_answers import answers
 from project_files import fixture, fixtures, unpacked
 from report_cases import every_report, made_for
-from report_slices import pauses
 from tiers import drawn, each_fixture, one_in
 from together import PROCESSES, together
 

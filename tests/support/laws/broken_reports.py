@@ -9,11 +9,11 @@ import attrs
 import numpy as np
 
 import report_laws
+import sample_pauses as pauses
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from report_slices import pauses
-from report_slices.pauses import PauseFacts, PauseReport, Pauses
+from sample_pauses import PauseFacts, PauseReport, Pauses
 
 
 class ForgetsAtBorders(Pauses):

@@ -1,27 +1,19 @@
-"""Which reports the laws are held against: all that are registered, and samples that use every part of the frame."""
+"""Which reports the laws are held against: all that are registered, and a sample, tried on made traces too."""
 
 from __future__ import annotations
 
 import re
 from typing import Any, Final
 
+import sample_pauses
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from project_files import ROOT
-from report_slices import activities, compilations, pauses, states
-
-SAMPLES: Final[dict[str, ReportDeclaration[Any, Any]]] = {
-    "sample-activities": activities.REPORT,
-    "sample-compilations": compilations.REPORT,
-    "sample-pauses": pauses.REPORT,
-    "sample-states": states.REPORT,
-}
 
 _BETTER: Final = {
-    **dict.fromkeys(("threads", "top", "callers", "sample-states"), "net10-convoy"),
-    **dict.fromkeys(("requests", "activities", "sample-activities"), "net10-starvation"),
+    **dict.fromkeys(("threads", "top", "callers"), "net10-convoy"),
+    **dict.fromkeys(("requests", "activities"), "net10-starvation"),
     **dict.fromkeys(("alloc", "sample-pauses"), "net10-garbage"),
-    "sample-compilations": "net10-method-interop",
 }
 """Fixtures with more of a report, or smaller ones, than that of its page."""
 
@@ -37,4 +29,4 @@ def made_for(name: str) -> str:
 
 def every_report() -> dict[str, ReportDeclaration[Any, Any]]:
     """All of them by name."""
-    return {**{name: find_report(name) for name in report_names()}, **SAMPLES}
+    return {**{name: find_report(name) for name in report_names()}, "sample-pauses": sample_pauses.REPORT}

@@ -471,7 +471,6 @@ OTHER_ROWS_IN_PARTS: Final = {
     ("locks", "convoys"): "last from the first wait of the part to the last one",
     ("pool", "shortages"): "last from the first raise that the part has to the last one",
     ("pool", "sizes"): "blocked workers are counted by waits that samples may show",
-    ("sample-states", "intervals"): "begin and end between two samples",
     ("startup", "moments"): "without the beginning, nothing is known of the start",
     ("threads", "roles"): "what a thread is for may be told before the part: it is `other` then",
     ("threads", "threads"): "begin where a thread was first seen, and end where it was last seen",
@@ -637,7 +636,6 @@ OF_WHAT_IS_THERE: Final = {
     ("activities", "stopped"),
     ("activities", "orphans"),
     ("requests", "stopped"),
-    *(("sample-activities", name) for name in ("spent", "spent_ns", "stopped")),
     ("threads", "unknown_total"),
     ("threads", "unknown_ns"),
     # Dynamic methods say that their IL has no bytes.

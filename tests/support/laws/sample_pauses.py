@@ -1,4 +1,7 @@
-"""A sample report about moments at which all threads stand: pairs with begins and ends that are missing."""
+"""A sample report about moments at which all threads stand: pairs with begins and ends that are missing.
+
+Subclasses select other pairs of events, or break a law.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ class Pauses(Collector[PauseReport]):
                 (place, selector, *values) for place, *values in zip(rows.places.tolist(), *columns, strict=True)
             ]
         for _, selector, time, thread, stack in sorted(events):
-            if selector == SUSPEND:
+            if selector.endswith(("Begin", "Start")):
                 self.close(None, None)
                 self.open = time, thread, stack
             elif self.open is None:

@@ -1,1 +1,0 @@
-"""Reports that exist for tests only: small ones, which use every part of the frame."""
