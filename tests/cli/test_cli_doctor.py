@@ -15,7 +15,7 @@ from click.testing import Result
 import clrevents
 from clrevents.analysis.doctor.diagnosing import doctor, rules_of
 from clrevents.analysis.doctor.diagnosis import Diagnosis
-from clrevents.cli.live_findings import LiveFindings
+from clrevents.cli.doctor import LiveFindings
 from project_files import FIXTURES, fixture, unpacked
 from scripted_runtime import ScriptedRuntime, ok, pieces, text
 

@@ -86,7 +86,7 @@ class _Root(click.Group):
         name = args[0]
         if not name.startswith("-") and name not in self.list_commands(ctx):
             if os.path.exists(name) or "." in name or os.sep in name:
-                return "FILE", importlib.import_module("clrevents.cli.first").command, args
+                return "FILE", importlib.import_module("clrevents.cli.info").first, args
             ctx.fail(f"{unknown('command', name, self.list_commands(ctx))} (clrevents --help lists all)")
         return super().resolve_command(ctx, args)
 

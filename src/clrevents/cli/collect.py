@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from clrevents._util.words import counted, lost_events, safe
-from clrevents.cli.durations import UNCOUNTED, DurationType, duration_option, processor_option
 from clrevents.cli.live_process import (
     StopCount,
     asked_profile,
@@ -31,6 +30,7 @@ from clrevents.cli.live_process import (
     process_options,
     split_names,
 )
+from clrevents.cli.live_report import UNCOUNTED, DurationType, duration_option, processor_option
 from clrevents.cli.output import Output, say
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.child import Child

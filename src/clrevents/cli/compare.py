@@ -15,8 +15,7 @@ from clrevents.analysis.compare.change import Per
 from clrevents.analysis.compare.compare import compare, is_saved, measure, save_measured
 from clrevents.analysis.compare.comparison import rows_of
 from clrevents.analysis.compare.measured import Measured
-from clrevents.cli.comparison_screen import show_comparison
-from clrevents.cli.measured_files import measured_file
+from clrevents.cli.comparisons import measured_file, show_comparison
 from clrevents.cli.output import Output, say, write_file
 from clrevents.cli.reading import Reading, errors_option, format_option, refuse_overwriting
 from clrevents.cli.report_rows import usage_error

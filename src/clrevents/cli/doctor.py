@@ -6,17 +6,19 @@ Shows what `Trace.doctor` finds, and exits by what it names. Judges nothing itse
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from clrevents._util.fitting import TextColumn, fitted_table, shortened
 from clrevents._util.units import amount_text
 from clrevents._util.words import counted
-from clrevents.analysis.doctor.diagnosing import BROKEN, doctor, rules_of
+from clrevents.analysis.doctor.case import TRACE
+from clrevents.analysis.doctor.diagnosing import BROKEN, asked_of, concluded, doctor, rules_of
 from clrevents.analysis.doctor.diagnosis import Diagnosis
 from clrevents.analysis.doctor.diagnosis_texts import (
     COLUMNS,
@@ -29,12 +31,16 @@ from clrevents.analysis.doctor.diagnosis_texts import (
 from clrevents.analysis.doctor.rule import Rule
 from clrevents.analysis.framework.model.conditions import limit_of
 from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.model.needs import SeenKinds
 from clrevents.analysis.framework.render.show import note_text
+from clrevents.analysis.framework.run.asking import ReportFeed
+from clrevents.analysis.framework.run.occurred import seen_kind
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.cli.live_report import LiveQuestion, live_options
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import (
     Reading,
+    ReadingMany,
     errors_option,
     format_option,
     means_many,
@@ -44,8 +50,13 @@ from clrevents.cli.reading import (
     with_option,
 )
 from clrevents.cli.report_rows import UNMET, usage_error
-from clrevents.errors import DamageError, PayloadError
-from clrevents.trace import Trace
+from clrevents.errors import DamageError, PayloadError, TraceError
+from clrevents.trace import EARLY_NAMES, Decoder, Trace, learn_early, occurred_in
+
+_EVERY: Final = 1.0
+_SHARE: Final = 0.2
+"""The most that reading and judging may take of the time."""
+_PIECE: Final = 1 << 18
 
 
 class _Limits(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
@@ -220,8 +231,6 @@ for decorate in reversed(live_options("after Ctrl-C")):
 
 def _drawing(rules: Sequence[Rule]) -> Callable[[Path], None]:
     """Draws what the rules find in a recording so far, when it is given the file again and again."""
-    from clrevents.cli.live_findings import LiveFindings
-
     seen: list[LiveFindings] = []
 
     def draw(path: Path) -> None:
@@ -262,8 +271,6 @@ def _many(
     symbols: tuple[str, ...],
 ) -> int:
     """A line for each finding: how many traces show it, and which one shows it best."""
-    from clrevents.cli.reading_many import ReadingMany
-
     with ReadingMany(files, errors, jobs, symbols) as reading, Output() as out:
         seen: dict[str, list[tuple[str, Any]]] = {}
         known: dict[str, int] = {}
@@ -298,3 +305,59 @@ def _show_many(out: Output, seen: dict[str, list[tuple[str, Any]]], known: dict[
         ]
         out.line()
         out.fitted(fitted_table(columns, out.width))
+
+
+class LiveFindings:
+    """The findings of `rules` in the recording at `path`, which grows; call `look` often.
+
+    The recording comes first: what cannot be read, or takes too long, is judged at its end.
+    """
+
+    def __init__(self, rules: Sequence[Rule], path: Path) -> None:
+        self._rules = [rule for rule in rules if not rule.id.startswith(f"{TRACE}.")]
+        self._path = path
+        self._feed = ReportFeed(asked_of(self._rules))
+        self._decoder = Decoder(*self._feed.selectors, symbols=True)
+        self._place = 0
+        self._named = self._broken = False
+        self._began = self._told = time.monotonic()
+        self._spent = 0.0
+
+    def look(self) -> Diagnosis | None:
+        """What was found so far, about every second; None in between."""
+        began = time.monotonic()
+        if self._broken or self._spent > _SHARE * (began - self._began):
+            return None
+        try:
+            self.read()
+            if began - self._told < _EVERY or self._decoder.info is None:
+                return None
+            self._told = began
+            return self.judged()
+        except (TraceError, OSError):
+            self._broken = True
+            return None
+        finally:
+            self._spent += time.monotonic() - began
+
+    def read(self) -> bool:
+        """Take the next bytes; whether there were any. Raises TraceError and OSError."""
+        with self._path.open("rb") as file:
+            file.seek(self._place)
+            piece = file.read(_PIECE)
+        self._place += len(piece)
+        self._feed.take(self._decoder, self._decoder.feed(piece) if piece else self._decoder.flush())
+        names = Path(f"{self._path}{EARLY_NAMES}")
+        if not self._named and self._decoder.info is not None and names.exists():
+            self._named = True
+            learn_early(self._decoder, names.read_bytes())
+        return bool(piece)
+
+    def judged(self) -> Diagnosis:
+        """What the rules find in what was read. Raises ValueError before the trace's header was."""
+        seen = (seen_kind(kind) for _, kind in occurred_in(self._decoder))
+        kinds = SeenKinds(seen) if self._decoder.info is None else SeenKinds.of(seen, self._decoder.info)
+        lost = sum(loss.count for loss in self._decoder.losses)
+        known = {"lost": lost, "damaged": 0, "unended": 0, "snapshots": int(any(k.name == "GCBulkNode" for k in kinds))}
+        trace = {name: Metric(value, "count") for name, value in known.items()}
+        return concluded(self._feed.so_far(self._decoder), trace, self._rules, kinds)

@@ -1,31 +1,234 @@
-"""`clrevents flame`: a flame graph, or a file for a viewer. Parses options; `analysis` and `export` do the work."""
+"""`clrevents flame`: a flame graph, or a file for a viewer. Parses options; `analysis` and `export` do the work.
+
+Says which samples are shown, what is missing from them, and how sure their weights are.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
 import clrevents
-from clrevents.analysis.shared.weights.event_weights import CPU_TIME, OFF_CPU
-from clrevents.cli.output import safe, write_file
+from clrevents._util.units import amount_text
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.needs import BY_MACHINE, record_needs
+from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
+from clrevents.analysis.shared.samples.sample_parameters import KINDS
+from clrevents.analysis.shared.samples.sample_states import chosen_states
+from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
+from clrevents.analysis.shared.samples.stack_shapes import StackShape
+from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE, certainty
+from clrevents.analysis.shared.weights.cpu_samples import ON_PROCESSOR
+from clrevents.analysis.shared.weights.event_weights import ALONE, CPU_TIME, OFF_CPU, event_and_weight
+from clrevents.analysis.shared.weights.weighing import SAFE_POINT_CAVEAT
+from clrevents.cli.output import safe, say, write_file
 from clrevents.cli.reading import (
     FailOn,
     Reading,
     errors_option,
     fail_on_option,
     file_argument,
+    process_option,
     refuse_overwriting,
     refuse_same_input,
     symbols_option,
     with_option,
 )
-from clrevents.cli.sampling import Chosen, in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
 from clrevents.errors import AmbiguousEventError, ErrorMode, UnknownEventError
 from clrevents.export.file_formats import file_format, near_suffix
 from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes
-from clrevents.export.look import Look
+from clrevents.export.look import Look, summary
+from clrevents.schema.registry import short_event
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SHOWN: Final = 8
+_RECORD: Final = record_needs((NEEDED, NEEDED_RARE))
+
+
+def _pattern(name: str, help: str) -> Callable[[F], F]:
+    return click.option(f"--{name}", multiple=True, metavar="PATTERN", help=f"{help} Repeatable.")
+
+
+def sampling_options(command: F) -> F:
+    """Which samples: `event`, `weight`, `process`, `threads`, `start`, `end`, `running`, `waiting`, `state`, `kind`,
+    `include`, `exclude`; and `raw`, `group`, `fold`, `fold_kernel`, `my_code` and `artefacts`, how their stacks are
+    shown."""
+    for option in (
+        click.option(
+            "--artefacts",
+            is_flag=True,
+            help="Keep the runtime's suspension and exception-dispatch frames, and those that dispatch async methods.",
+        ),
+        click.option("--my-code", is_flag=True, help="Leave out frames of the runtime and the framework."),
+        click.option(
+            "--fold-kernel",
+            is_flag=True,
+            help="Show the kernel's frames of a stack as one: the system call, page fault or interrupt.",
+        ),
+        _pattern("fold", "Remove methods that match from stacks; their weight goes to their callers."),
+        _pattern("exclude", "Only samples whose stacks have no method that matches."),
+        _pattern("include", "Only samples whose stacks have a method that matches."),
+        _pattern("group", "Show methods that match as one: PATTERN->NAME or PATTERN=>NAME."),
+        click.option(
+            "--kind",
+            type=click.Choice(KINDS),
+            help="Only samples whose innermost frame is this kind of code; only recordings of machines tell.",
+        ),
+        click.option("--state", metavar="STATE", help="Only threads in this state, such as lock or native."),
+        click.option("--waiting", is_flag=True, help="Only threads that were waiting, in a method known to wait."),
+        click.option("--running", is_flag=True, help="Only threads that were running managed code."),
+        click.option(
+            "--raw", is_flag=True, help="Show methods as the runtime writes them, prefixed with their module."
+        ),
+        click.option("--end", metavar="WHEN", help="End time, exclusive."),
+        click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone."),
+        click.option(
+            "--thread", "threads", type=int, multiple=True, metavar="NUMBER", help="Only this thread; repeatable."
+        ),
+        click.option(
+            "--by",
+            "--weight",
+            "weight",
+            metavar="alloc|exceptions|off-cpu|FIELD",
+            help="Weight by bytes allocated, exceptions thrown (ExceptionType: by type), time off a "
+            "processor, or a field of --event. "
+            "[default: 1 per event]",
+        ),
+        process_option,
+        click.option("--event", metavar="SELECTOR", help="Use this event's stacks. [default: the sample profiler's]"),
+    ):
+        command = option(command)
+    return command
+
+
+class Chosen(NamedTuple):
+    """Which samples, by what their threads did and what is on their stacks; which frames are shown, and whether
+    creators of tasks are shown as their callers."""
+
+    running: bool
+    waiting: bool
+    state: str | None
+    kind: str | None
+    group: tuple[str, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    fold: tuple[str, ...]
+    my_code: bool
+    artefacts: bool
+    logical: bool
+    fold_kernel: bool
+    process: str | None
+
+    def shape(self) -> StackShape:
+        """The parsed patterns. Raises ValueError for an invalid one."""
+        group, include, exclude, fold = (
+            SEPARATOR.join(texts) if texts else None for texts in (self.group, self.include, self.exclude, self.fold)
+        )
+        return StackShape.of(group, include, exclude, fold, self.my_code, self.fold_kernel)
+
+
+def samples_of(
+    reading: Reading,
+    event: str | None,
+    weight: str | None,
+    threads: tuple[int, ...],
+    start: str | None,
+    end: str | None,
+    chosen: Chosen,
+) -> Samples:
+    """The samples selected by the options. Raises UsageError for invalid options, and if there are no samples."""
+    if weight not in (None, CPU_TIME, *ALONE) and event is None:
+        raise click.UsageError("--by with a field requires --event: profiler samples are weighted by time")
+    try:
+        away = event is None and weight == OFF_CPU
+        states = chosen_states(chosen.running, chosen.waiting, chosen.state, away)
+        shape = chosen.shape()
+        if states is not None and (event or weight not in (None, CPU_TIME)) and not away:
+            raise click.UsageError("only profiler samples show whether a thread ran or waited")
+        samples = read_samples(
+            *(reading.trace, event, weight),
+            thread_id=threads or None,
+            start=start,
+            end=end,
+            artefacts=chosen.artefacts,
+            logical=chosen.logical,
+        )
+        if states is not None and samples.on_processor and not samples.by_counts:
+            raise click.UsageError(ON_PROCESSOR)
+        if states is not None and len(samples):
+            samples = samples.in_states(*states)
+        process = reading.process_id(chosen.process)
+        if process is not None:
+            samples = samples.of_process(process)
+        if chosen.kind is not None:
+            samples = samples.of_kind(chosen.kind)
+        samples = samples.in_shape(shape)
+    except (KeyError, TypeError, ValueError) as error:
+        raise click.UsageError(safe(str(error.args[0]))) from None
+    if not len(samples):
+        raise click.ClickException(safe(_nothing(reading, event, weight)))
+    return samples
+
+
+def say_what_is_missing(samples: Samples) -> None:
+    """Reports callers and names that are missing from the trace, and how to record names next time."""
+    if samples.cut_text is not None:
+        say(samples.cut_text)
+    if samples.unawaited_text is not None:
+        say(samples.unawaited_text)
+    if samples.advice is not None:
+        nameless = samples.nameless
+        frames = counted(len(samples.frames), "frame")
+        say(f"{nameless:,} of {frames} {'has' if nameless == 1 else 'have'} no name: {samples.advice}")
+
+
+def say_how_sure(samples: Samples, weight: str | None) -> None:
+    """Says that allocated bytes are not exact, or stacks seen late, if they are."""
+    if samples.at_safe_points:
+        say(SAFE_POINT_CAVEAT)
+    caveat = certainty(samples.event) if weight == ALLOC else None
+    if caveat is not None:
+        say(caveat)
+
+
+def amount(samples: Samples, weight: int | float) -> str:
+    """A weight with its unit, for display."""
+    return amount_text(weight, {"nanoseconds": "ns"}.get(samples.unit, samples.unit))
+
+
+def in_all(samples: Samples) -> str:
+    """How many there are, and their total weight."""
+    whole = "" if samples.unit == "count" else f", {amount(samples, samples.total)} in total"
+    return f"{summary(samples)}{whole}"
+
+
+def _nothing(reading: Reading, event: str | None, weight: str | None) -> str:
+    """Why there is nothing to show, and what is available instead."""
+    trace = reading.trace
+    if event is None:
+        event, weight = event_and_weight(weight)
+    name = "ThreadSample" if event is None else event.rpartition("/")[2]
+    if event is None and weight == ALLOC:
+        text = f"{reading.name} has no allocation event that matches these options"
+        return f"{text}; to record some: dotnet-trace collect --providers {_RECORD}"
+    if event is None and weight == OFF_CPU:
+        return f"{reading.name} has no context switch that matches these options; {BY_MACHINE}"
+    counts = trace.event_counts()
+    if any(trace_event.name == name for trace_event in counts) or (event is None and not counts):
+        return f"no {name} event in {reading.name} matches these options"
+    kinds = stacked_events(trace)
+    text = f"{reading.name} has no {name} event"
+    if event is None:
+        text += " (the provider Microsoft-DotNETCore-SampleProfiler writes them)"
+    if not kinds:
+        return f"{text}, and no event with a stack"
+    most = ", ".join(f"{short_event(*kind)} ({count:,})" for kind, count in list(kinds.items())[:_SHOWN])
+    return f"{text}; events with stacks, for --event: {most}"
+
 
 _OPENS: Final[dict[str, str]] = {
     "speedscope": "; open it at https://www.speedscope.app",

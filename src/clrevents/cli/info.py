@@ -1,11 +1,13 @@
 """`clrevents info`: what a trace is, whether it can be trusted and what it can answer, with hardly a payload decoded.
 
-One screen; each longer list has an option. Shows what `about` answers.
+One screen; each longer list has an option. Shows what `about` answers. `clrevents FILE`, for people who know no command
+yet, adds what to ask next.
 """
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from typing import Final
 
@@ -22,6 +24,7 @@ from clrevents.cli.output import Output, record_lines, safe
 from clrevents.cli.reading import (
     FailOn,
     Reading,
+    ReadingMany,
     errors_option,
     fail_on_option,
     means_many,
@@ -103,7 +106,6 @@ def command(
 
 def _many(files: Sequence[str], as_json: bool, jobs: int | None, errors: ErrorMode, fail_on: FailOn) -> int:
     """A line for each trace: a few facts, or the object that it gives alone."""
-    from clrevents.cli.reading_many import ReadingMany
     from clrevents.fleet.questions import OverviewRow
 
     with ReadingMany(files, errors, jobs) as reading, Output() as out:
@@ -156,3 +158,22 @@ def _show_part(out: Output, found: TraceAbout, part: str) -> None:
         out.line("to record everything:")
         needs = [need for report in lacking for need in asked_and_needed(report)[1]]
         out.lines(record_lines(record_needs(recordable(needs, found.facts.native_aot)), out.width))
+
+
+@click.command(name="FILE")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.pass_context
+def first(ctx: click.Context, files: tuple[str, ...]) -> int:
+    """Show what a trace is, and what to ask next."""
+    code: int = ctx.invoke(command, files=files)
+    named = " ".join(map(shlex.quote, files))
+    with Output() as out:
+        out.line()
+        out.facts(
+            [
+                ("what is wrong?", f"clrevents doctor {named}"),
+                ("everything on a page", f"clrevents report {shlex.quote(files[0])} -o page.html"),
+                ("one report", f"clrevents top {named}"),
+            ]
+        )
+    return code

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -18,7 +18,7 @@ from clrevents.cli.output import say
 from clrevents.diagnostics.dotnet_process import Process, find_process
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
-from clrevents.diagnostics.profiles import CODE_LOADS, Profile, joined_profiles, provider_for
+from clrevents.diagnostics.profiles import CODE_LOADS, METERS, Profile, counter_providers, joined_profiles, provider_for
 from clrevents.diagnostics.providers import (
     AwaitEvents,
     Provider,
@@ -27,6 +27,8 @@ from clrevents.diagnostics.providers import (
     parse_runtime_events,
     united,
 )
+from clrevents.diagnostics.session import Session
+from clrevents.schema.matching import is_glob
 from clrevents.schema.registry import ASYNC, RUNTIME, TPL
 
 if TYPE_CHECKING:
@@ -37,6 +39,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 DOCTOR: Final = "doctor"
 """Stands for all reports that its rules read."""
 _LOOK: Final = 0.25
+_PATIENCE: Final = 2.0
+"""How long to wait for the end of the list, in seconds."""
+_DEFAULT: Final = "System.Runtime"
+_LISTED: Final = "InstrumentPublished"
+_ALL_LISTED: Final = "InitialInstrumentEnumerationComplete"
 
 
 def process_options(command: F) -> F:
@@ -186,3 +193,41 @@ def split_names(ctx: click.Context, param: click.Parameter, values: tuple[str, .
 def on_terminal() -> bool:
     """Whether people see what is written to stderr while it is written."""
     return sys.stderr is not None and sys.stderr.isatty()
+
+
+def with_counters(
+    process: Process, asked: Any, recorded: Iterable[Provider], fixed: Collection[str]
+) -> tuple[Provider, ...]:
+    """The providers with the counters that are asked for by `provider` and `name` instead of the usual ones; those in
+    `fixed` stay as they are.
+
+    Meters and EventSources are asked for by the same names, since nobody needs to know which of them a name is.
+    Patterns, and names of instruments alone, need the process's list of instruments: not every runtime knows patterns.
+    """
+    from clrevents.analysis.reports.counters.report import fits
+
+    if asked.provider is None and asked.name is None:
+        return tuple(recorded)
+    providers = (asked.provider or "*").split(",")
+    names = [provider for provider in providers if not is_glob(provider)]
+    if len(names) < len(providers):
+        announced = _announced(process)
+        names += sorted({m for m, name in announced if fits(asked.provider, m) and fits(asked.name, name)})
+        # No process lists its EventSources.
+        names += [_DEFAULT] if fits(asked.provider, _DEFAULT) else []
+    counters = [one for one in counter_providers(dict.fromkeys(names)) if one.name not in fixed]
+    return (*counters, *(one for one in recorded if one.name in fixed or one.name not in (METERS, _DEFAULT)))
+
+
+def _announced(process: Process) -> set[tuple[str, str]]:
+    """The meters and instruments of the process."""
+    found = set()
+    wanted = (f"{METERS}/{_LISTED}", f"{METERS}/{_ALL_LISTED}")
+    with Session(process, *wanted, providers=counter_providers()[-1:], duration=_PATIENCE, reports=()) as live:
+        for batch in live:
+            for event in batch:
+                if event.name == _ALL_LISTED:
+                    live.stop()
+                else:
+                    found.add((event.payload["meterName"], event.payload["instrumentName"]))
+    return found

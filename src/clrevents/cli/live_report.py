@@ -1,16 +1,17 @@
 """Reports on a running process: a trace's collectors, fed while events come. One hook for every command that asks.
 
 Knows of one report what is asked for by name. With a time limit there is one answer, at the end; without one, an answer
-every second, until Ctrl-C.
+every second, until Ctrl-C. Lengths of time are `10s`, `1.5m`, `2h`, or as dotnet-trace writes them, `dd:hh:mm:ss`.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -19,12 +20,16 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
-from clrevents.cli.durations import UNCOUNTED, duration_option, processor_option
 from clrevents.cli.output import safe, say
 
 _EVERY: Final = 1.0
 _LISTING: Final = 1.0
 """How long a process may take to list what it has, in seconds."""
+F = TypeVar("F", bound=Callable[..., Any])
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|)")
+_UNITS: Final = {"ms": 0.001, "": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_CLOCK: Final = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+):(\d+)")
+UNCOUNTED: Final = "processor time was not recorded"
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,7 @@ def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> I
     Raises DiagnosticsError if it cannot be asked; ValueError for a window in percent.
     """
     # Who asks about a file need not load all this.
-    from clrevents.cli.live_counters import with_counters
-    from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops
+    from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops, with_counters
     from clrevents.diagnostics.providers import parse_providers
     from clrevents.diagnostics.session import Session
 
@@ -113,3 +117,48 @@ def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> I
         if live.uncounted is not None:
             say(safe(f"{UNCOUNTED}: {live.uncounted}"))
         yield feed.finish(live.decoder)[name], True
+
+
+class DurationType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+    """Seconds, of `10s`, `1.5m`, `2h`, `10`, or `dd:hh:mm:ss`."""
+
+    name = "TIME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        text = str(value).strip()
+        if match := _DURATION.fullmatch(text):
+            seconds = float(match[1]) * _UNITS[match[2]]
+        elif match := _CLOCK.fullmatch(text):
+            days, hours, minutes, rest = (int(part or 0) for part in match.groups())
+            seconds = float(((days * 24 + hours) * 60 + minutes) * 60 + rest)
+        else:
+            self.fail(f"{text!r} is not a duration: use 30s, 5m, 1.5h or dd:hh:mm:ss", param, ctx)
+        if seconds <= 0:
+            self.fail("it must be more than zero", param, ctx)
+        return seconds
+
+
+class IntervalType(DurationType):
+    """The same, or None for `off`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return None if value in (None, "off") else super().convert(value, param, ctx)
+
+
+def processor_option(command: F) -> F:
+    """How often processor time is read."""
+    return click.option(
+        "--processor",
+        type=IntervalType(),
+        default="50ms",
+        show_default=True,
+        metavar="TIME|off",
+        help="How often to read the processor time of a process's threads; Linux only.",
+    )(command)
+
+
+def duration_option(text: str) -> Callable[[F], F]:
+    """For how long."""
+    return click.option("--duration", type=DurationType(), metavar="TIME", help=text)

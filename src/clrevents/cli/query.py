@@ -14,6 +14,7 @@ from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import (
     FailOn,
     Reading,
+    ReadingMany,
     errors_option,
     fail_on_option,
     means_many,
@@ -23,7 +24,6 @@ from clrevents.cli.reading import (
     symbols_option,
     with_option,
 )
-from clrevents.cli.reading_many import ReadingMany
 from clrevents.errors import ErrorMode
 from clrevents.export.files.answers import (
     answer_columns,

@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
+from itertools import accumulate
 from tempfile import TemporaryFile
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -45,6 +46,8 @@ _OF_MANY: Final = (
 )
 _PATTERN: Final = re.compile(r"[*?]|\[.+\]")
 _SHOWN: Final = 8
+_LISTED: Final = 10
+"""Of many traces that cannot be read."""
 _TRACE: Final = "clrevents.trace"
 _KINDS: Final = ("damage", "loss", "problem", "end", "none")
 
@@ -427,3 +430,45 @@ def damage_sentence(name: str, damage: Sequence[Problem | ProblemRow]) -> str:
     where = "" if first.offset is None else f" at offset {first.offset:#x}"
     more = f" (the first of {len(damage)} damaged places)" if len(damage) > 1 else ""
     return f"{name}{where}: {first.message}{more}"
+
+
+class ReadingMany:
+    """Many open traces, and what to report about them at the end: for many what `Reading` is for one."""
+
+    def __init__(self, places: Sequence[str], errors: ErrorMode, jobs: int | None, symbols: Sequence[str] = ()) -> None:
+        if given_trace() != 1:
+            raise click.UsageError("--trace takes one file")
+        self._meter = Meter(sys.stderr)
+        try:
+            self.asked = clrevents.open_many(places, jobs=jobs, errors=errors, progress=self._tell, symbols=symbols)
+        except (FileNotFoundError, ImportError) as error:
+            raise click.UsageError(str(error)) from None
+        sizes = (os.path.getsize(path) if os.path.isfile(path) else 0 for path in self.asked.paths)
+        self._read = [0, *accumulate(sizes)]
+
+    def _tell(self, done: int, total: int) -> None:
+        self._meter.tell(self._read[done], self._read[total])
+
+    def __enter__(self) -> ReadingMany:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._meter.close()
+        self.asked.close()
+
+    def finish(self, fail_on: FailOn) -> int:
+        """Report which traces could not be read, and how many are damaged; returns the worst exit code of all."""
+        self._meter.close()
+        problems = self.asked.problems.select("trace", "severity", "kind", "message")
+        errors = [row for row in problems.rows() if row["severity"] == "error"]
+        for row in errors[:_LISTED]:
+            say(f"{row['trace']}: {row['message']}")
+        if len(errors) > _LISTED:
+            say(f"and {len(errors) - _LISTED} more; the table `problems` has all of them")
+        damaged = {row["trace"] for row in problems.rows() if row["severity"] == "damage"}
+        if damaged:
+            say(f"{counted(len(damaged), 'trace')} of {len(self.asked)} damaged; the table `problems` says where")
+        lossy = "loss" in fail_on and any(self.asked.overview()["lost"].tolist())
+        return 2 if errors else exit_code([(row["severity"], row["kind"]) for row in problems.rows()], lossy, fail_on)

@@ -28,7 +28,7 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
 from clrevents.analysis.framework.vocabulary.row_texts import shown_columns
 from clrevents.cli.output import Output, say
-from clrevents.cli.reading_many import ReadingMany
+from clrevents.cli.reading import ReadingMany
 from clrevents.cli.report_rows import (
     LIMIT,
     NOTHING,

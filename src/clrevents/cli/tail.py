@@ -9,7 +9,6 @@ import click
 
 import clrevents
 from clrevents._util.words import counted, lost_events
-from clrevents.cli.durations import duration_option
 from clrevents.cli.events import json_lines, text_lines
 from clrevents.cli.live_process import (
     asked_profile,
@@ -18,6 +17,7 @@ from clrevents.cli.live_process import (
     process_options,
     split_names,
 )
+from clrevents.cli.live_report import duration_option
 from clrevents.cli.output import Output, safe, say
 from clrevents.diagnostics.profiles import CODE_LOADS
 from clrevents.diagnostics.providers import united
