@@ -268,7 +268,7 @@ LAYERS: Final = {
         ("compare", "doctor", "about"),
     ),
     "export": (
-        ("look", "sampled_calls", "protobuf_wire", "file_formats"),
+        ("look", "protobuf_wire", "file_formats"),
         ("files",),
         ("flame", "timeline"),
         ("page",),

@@ -24,7 +24,7 @@ import clrevents
 from arrow_rows import arrow_rows
 from clrevents._util import workers
 from clrevents.export.files import buffered, directory, lake, tables
-from clrevents.export.files.sink import FileSink
+from clrevents.export.files.formats import FileSink
 from clrevents.table.stacks import stack_table
 from clrevents.testing.builder import TraceBuilder
 

@@ -183,7 +183,7 @@ def test_it_loads_no_more_than_it_needs(process: Callable[..., Any], command: li
     code += f"root.main(['flame', {str(shop)!r}, '-f', 'speedscope', '-o', '-'], standalone_mode=False)\n"
     code += "print(*sys.modules, file=sys.stderr)"
     loaded = set(subprocess.run([command[0], "-c", code], capture_output=True, text=True).stderr.split())
-    assert "clrevents.export.flame.speedscope" in loaded
+    assert "clrevents.export.flame.flame_formats" in loaded
     unwanted = {"rich", "construct", "numpy.ma", "pandas", "polars", "pyarrow", "duckdb", "clrevents.encode"}
     assert not unwanted & loaded
     assert not {"clrevents.export.flame.flame_html", "clrevents.export.flame.pprof", "clrevents.rewrite"} & loaded

@@ -16,7 +16,7 @@ from uuid import UUID
 import pytest
 
 from clrevents.diagnostics import AsyncProcess, DiagnosticsError, Process, find_process
-from clrevents.diagnostics.asynchronous import answered
+from clrevents.diagnostics.async_session import answered
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.runtime_requests import environment, info, resume
 from clrevents.diagnostics.transports import Endpoint, SocketEndpoint, endpoint_at

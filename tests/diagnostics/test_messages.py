@@ -11,16 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.diagnostics.ipc_answers import (
-    Environment,
-    EnvironmentFollows,
-    ProcessInfo,
-    ProcessInfo2,
-    ProcessInfo3,
-    Refusal,
-    ResultCode,
-    SessionId,
-)
 from clrevents.diagnostics.ipc_values import (
     ArrayOf,
     FlagType,
@@ -45,9 +35,17 @@ from clrevents.diagnostics.messages import (
     CollectTracing5,
     CollectTracing6,
     EnablePerfMap,
+    Environment,
+    EnvironmentFollows,
     FilteredProvider,
     GenerateCoreDump,
     GetProcessInfo3,
+    ProcessInfo,
+    ProcessInfo2,
+    ProcessInfo3,
+    Refusal,
+    ResultCode,
+    SessionId,
     SetEnvironmentVariable,
     StopTracing,
 )

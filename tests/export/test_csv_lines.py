@@ -9,7 +9,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.export.files.csv_lines import csv_lines
+from clrevents.export.files.answers import csv_lines
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")) | st.text("=+-@\t\r\n,\"' a")
 SIGNS = "=+-@\u2212\uff1d\uff0b\uff0d\uff20\ufe66\ufe63\ufe62\ufe6b"

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.export.files.directory import export_directory
-from clrevents.export.files.file_names import Names, name_hash, safe_name, trace_stem
 from clrevents.export.files.formats import Format
-from clrevents.export.files.tables import Options
+from clrevents.export.files.tables import Names, Options, name_hash, safe_name, trace_stem
 from clrevents.testing.builder import TraceBuilder
 
 ODD = ["", ".", "..", "../../etc/passwd", "a/b", "a\\b", "CON", "con.txt", "nul", "COM1", "lpt¹.x"]

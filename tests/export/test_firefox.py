@@ -16,7 +16,7 @@ from clrevents.analysis import read_samples
 from clrevents.export.file_formats import file_format
 from clrevents.export.look import Look
 from clrevents.export.timeline.firefox import FirefoxFile
-from clrevents.export.timeline.read_timeline import read_timeline
+from clrevents.export.timeline.report_items import read_timeline
 from clrevents.export.timeline.timeline_file import write_timeline
 from clrevents.export.timeline.timeline_items import Instant, Placed, Stretch, Track
 from firefox_rules import check_profile

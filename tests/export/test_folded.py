@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clrevents.analysis.shared.samples.samples import SampledThread
-from clrevents.export.flame.folded import render
+from clrevents.export.flame.flame_formats import folded as render
 from clrevents.export.look import Look
 from hand_made import Row, hand_made
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clrevents.analysis.shared.weights.weighing import Unit
-from clrevents.export.flame.speedscope import render
+from clrevents.export.flame.flame_formats import speedscope as render
 from clrevents.export.look import Look
 from hand_made import Row, hand_made
 from viewer_rules import check_speedscope

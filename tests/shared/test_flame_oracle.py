@@ -15,7 +15,7 @@ from shared_files import SHARED, needs_shared
 import clrevents
 from clrevents.analysis.shared.samples.hot import hottest
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
-from clrevents.export.flame.speedscope import render as speedscope
+from clrevents.export.flame.flame_formats import speedscope
 from clrevents.export.look import Look
 from viewer_rules import check_speedscope
 

@@ -15,7 +15,7 @@ from clrevents.analysis.compare.families import PROCESSOR
 from clrevents.analysis.shared.samples.hot import hottest
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.export.look import Look
-from clrevents.export.timeline.read_timeline import read_timeline
+from clrevents.export.timeline.report_items import read_timeline
 from processor_counts import CAPTURES, COUNTS, PARTS, counted, readings, truth
 from project_files import ROOT
 from thread_tiles import tiles

@@ -15,7 +15,7 @@ import report_laws
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.shared.samples.samples import read_samples
-from clrevents.export.flame.folded import render
+from clrevents.export.flame.flame_formats import folded as render
 from clrevents.export.look import Look
 from clrevents.rewrite import redact
 from clrevents.rewrite.identifiers import ORIGIN

@@ -31,7 +31,7 @@ _WRITE = """
 import resource, sys, warnings
 import clrevents
 from clrevents.export.look import Look
-from clrevents.export.timeline.read_timeline import read_timeline
+from clrevents.export.timeline.report_items import read_timeline
 from clrevents.export.timeline.timeline_file import write_timeline
 
 def most():

@@ -1,7 +1,8 @@
 """Asks a runtime: opens a connection, sends a request, reads its answer, all within a time limit. Blocks, starts no
 threads.
 
-`steps` says what to do and does nothing; `run` does it here, `asynchronous` does it in an event loop.
+A request and its answer are generators that yield how many bytes they need next; `run` reads them here, `async_session`
+in an event loop.
 """
 
 from __future__ import annotations
@@ -11,12 +12,68 @@ from collections.abc import Generator
 from typing import Any, Final, TypeAlias, TypeVar
 
 from clrevents._util.value_classes import frozen
-from clrevents.diagnostics.exchange import Reading, answer_to
-from clrevents.diagnostics.faults import broken_off, unanswered
-from clrevents.diagnostics.messages import Command
+from clrevents._util.words import counted
+from clrevents.diagnostics.faults import broken_off, nonsense, refused, unanswered
+from clrevents.diagnostics.ipc_values import Malformed, Reader, TextType, read_record
+from clrevents.diagnostics.messages import (
+    ERROR,
+    HEADER_BYTES,
+    MAGIC,
+    OK,
+    Command,
+    Environment,
+    EnvironmentFollows,
+    Refusal,
+)
 from clrevents.diagnostics.transports import Connection, Endpoint
 
 A = TypeVar("A")
+
+Reading: TypeAlias = Generator[int, bytes, A]
+MOST_ENVIRONMENT_BYTES = 16 << 20
+
+
+def answer_to(command: Command[A]) -> Reading[A]:
+    """Reads the answer to a command. Raises DiagnosticsError for a refusal, or for anything but an answer."""
+    try:
+        header = Reader((yield HEADER_BYTES))
+        if (magic := header.take(len(MAGIC))) != MAGIC:
+            raise Malformed(f"it begins with {magic!r}")
+        size = int.from_bytes(header.take(2), "little")
+        code = (header.take(1)[0], header.take(1)[0])
+        if size < HEADER_BYTES:
+            raise Malformed(f"it claims to have {size} bytes, but its header alone has {HEADER_BYTES}")
+        payload = Reader((yield size - HEADER_BYTES) if size > HEADER_BYTES else b"")
+        if code == ERROR:
+            refusal = read_record(Refusal, payload)
+            raise refused(command.what, command.since, command.advice, refusal.hresult, _message(payload))
+        if code != OK:
+            raise Malformed(f"its code is {code[0]:#x}, {code[1]:#x}")
+        answer: A = read_record(command.answer, payload)
+        return answer
+    except Malformed as error:
+        raise nonsense(command.what, error) from None
+
+
+def environment_after(follows: EnvironmentFollows) -> Reading[Environment]:
+    """Reads what follows the answer to a request for the environment."""
+    what = "its environment"
+    if follows.size > MOST_ENVIRONMENT_BYTES:
+        raise nonsense(what, f"it claims to have {counted(follows.size, 'byte')}")
+    try:
+        return read_record(Environment, Reader((yield follows.size)))
+    except Malformed as error:
+        raise nonsense(what, error) from None
+
+
+def _message(payload: Reader) -> str | None:
+    """Newer runtimes say in words why."""
+    try:
+        found: Any = TextType().read(payload)
+    except Malformed:
+        return None
+    return found or None
+
 
 ANSWER_SECONDS: Final = 10.0
 """How long an answer may take, except for dumps."""

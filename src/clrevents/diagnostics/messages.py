@@ -1,7 +1,8 @@
-"""The requests that a runtime takes, each declared once, as a class with its fields in wire order.
+"""The requests that a runtime takes, and its answers, each declared once, as a class with its fields in wire order.
 
-Everything is checked before it becomes bytes: a malformed request ends a .NET 8 process with a segmentation fault. Does
-no I/O; `exchange` says how a request and its answer follow each other.
+Bytes after the last field of an answer are from a newer runtime and ignored. Everything is checked before it becomes
+bytes: a malformed request ends a .NET 8 process with a segmentation fault. Does no I/O; `driving` says how a request
+and its answer follow each other.
 """
 
 from __future__ import annotations
@@ -11,16 +12,8 @@ from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
 import attrs
 
 from clrevents._util.value_classes import frozen
-from clrevents.diagnostics.ipc_answers import (
-    Done,
-    EnvironmentFollows,
-    ProcessInfo,
-    ProcessInfo2,
-    ProcessInfo3,
-    ResultCode,
-    SessionId,
-)
 from clrevents.diagnostics.ipc_values import (
+    I32,
     MOST_BYTES,
     U16,
     U32,
@@ -34,10 +27,90 @@ from clrevents.diagnostics.ipc_values import (
     Reader,
     RecordOf,
     Text,
+    TextType,
     read_record,
     write_record,
 )
 from clrevents.diagnostics.providers import Provider
+
+
+@frozen
+class Done:
+    """Only that it worked. What some versions add is ignored."""
+
+
+@frozen
+class ResultCode:
+    """How it went: 0, or an error code of the runtime."""
+
+    hresult: I32
+
+
+@frozen
+class SessionId:
+    """The number of a session."""
+
+    session: U64
+
+
+@frozen
+class ProcessInfo:
+    """What a process says about itself."""
+
+    pid: U64
+    """In its own namespace: that of its container, if it is in one."""
+    cookie: Guid
+    """The same in every answer of one runtime."""
+    command_line: OptionalText
+    os: OptionalText
+    architecture: OptionalText
+
+
+@frozen
+class ProcessInfo2(ProcessInfo):
+    """The same from .NET 6 on."""
+
+    entry_assembly: OptionalText
+    runtime_version: OptionalText
+
+
+@frozen
+class ProcessInfo3:
+    """The same from .NET 8 on."""
+
+    version: U32
+    pid: U64
+    cookie: Guid
+    command_line: OptionalText
+    os: OptionalText
+    architecture: OptionalText
+    entry_assembly: OptionalText
+    runtime_version: OptionalText
+    rid: OptionalText
+    """What the runtime was built for, such as `linux-x64`."""
+
+
+@frozen
+class EnvironmentFollows:
+    """So many bytes follow, which are an `Environment`."""
+
+    size: U32
+    reserved: U16
+
+
+@frozen
+class Environment:
+    """Texts `NAME=VALUE`."""
+
+    variables: Annotated[tuple[str | None, ...], ArrayOf(TextType())]
+
+
+@frozen
+class Refusal:
+    """The runtime's error code."""
+
+    hresult: I32
+
 
 A = TypeVar("A")
 

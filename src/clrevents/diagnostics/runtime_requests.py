@@ -12,10 +12,8 @@ import attrs
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents.diagnostics.driving import Steps, open_request, request, take_in
-from clrevents.diagnostics.exchange import answer_to, environment_after
+from clrevents.diagnostics.driving import Steps, answer_to, environment_after, open_request, request, take_in
 from clrevents.diagnostics.faults import UNKNOWN_COMMAND, DiagnosticsError, refused
-from clrevents.diagnostics.ipc_answers import ProcessInfo, ProcessInfo2, ProcessInfo3
 from clrevents.diagnostics.messages import (
     DEFAULT_RUNDOWN,
     DUMP_KINDS,
@@ -35,6 +33,9 @@ from clrevents.diagnostics.messages import (
     GetProcessInfo,
     GetProcessInfo2,
     GetProcessInfo3,
+    ProcessInfo,
+    ProcessInfo2,
+    ProcessInfo3,
     ResumeRuntime,
     SetEnvironmentVariable,
 )

@@ -5,7 +5,7 @@ from clrevents.rewrite.cut import CONTEXT, cut
 from clrevents.rewrite.field_rules import FieldRule
 from clrevents.rewrite.join import JoinResult, join
 from clrevents.rewrite.redact import Redacted, redact, redaction_rules
-from clrevents.rewrite.redaction_report import RedactionCounts
+from clrevents.rewrite.replacement import RedactionCounts
 from clrevents.rewrite.word_search import FoundWord
 
 __all__ = [

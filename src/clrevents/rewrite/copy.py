@@ -3,19 +3,23 @@
 Keeps each event's own data; renumbers sequences, so that the result shows exactly the losses it is given. NetTrace 6
 stays NetTrace 6; everything older becomes NetTrace 4. Events come in time order, so each is flagged as sorted: only at
 such events do other readers look for another capture thread. What came in a buffer of the async profiler, and late, is
-written as an event of its own. Has no rules about what to keep.
+written as an event of its own. What its original lacked is marked. Has no rules about what to keep.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import gzip
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, TypeVar
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Final, TypeVar
 
 import attrs
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.outputs import whole_file
 from clrevents._util.value_classes import frozen
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import MOST_BLOCK_BYTES, NetTrace6Writer
@@ -24,9 +28,9 @@ from clrevents.errors import TraceError
 from clrevents.schema.async_forms import CARRIER_ID
 from clrevents.schema.codes import ARRAYS, LabelKind, TypeCode
 from clrevents.schema.dynamic import FieldDescription
-from clrevents.schema.own_marks import LACKED, PROVIDER, Mark
+from clrevents.schema.own_marks import LACKED, MOST, PROVIDER, Lack, Lacking, Mark
 from clrevents.schema.registry import ASYNC
-from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
+from clrevents.trace import DecodedRows, EventRows, Loss, Trace, TraceInfo, passes_of
 
 _REGION_EVENTS: Final = 20_000
 _BLOCK_BYTES: Final = 100_000
@@ -451,3 +455,44 @@ def _labels(labels: Any) -> tuple[Label, ...]:
 def _label_size(label: Label) -> int:
     """At least as many bytes as the label takes."""
     return 32 + 4 * len(label.key) + (4 * len(label.value) if isinstance(label.value, str) else 0)
+
+
+@contextmanager
+def new_trace(out: str | os.PathLike[str] | BinaryIO, *inputs: str | None) -> Iterator[Sink]:
+    """The file `out`, which appears only when complete and is compressed if its name ends in `.gz`; or an open file.
+
+    Equal traces make equal files. Raises what `whole_file` raises.
+    """
+    if not isinstance(out, str | os.PathLike):
+        yield out
+        return
+    with whole_file(out, *inputs) as file:
+        if not os.fspath(out).lower().endswith(".gz"):
+            yield file
+            return
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+            yield packed
+
+
+def lacks(trace: Trace, destroyed: Iterable[Loss]) -> Iterator[tuple[Mark, bytes]]:
+    """Marks of what a trace lacks and sequence numbers cannot show; `destroyed` are those of its destroyed events that
+    concern the copy.
+    """
+    scan = passes_of(trace).scan(raising=False)
+    if not scan.complete:
+        yield LACKED, Lack(Lacking.END, start_ns=scan.known_ns).payload()
+    if not scan.losses_visible:
+        yield LACKED, Lack(Lacking.NUMBERS).payload()
+    places = scan.problems.severities["damage"] - scan.problems.counts["missing-events"]
+    if places:
+        yield LACKED, Lack(Lacking.DAMAGE, places).payload()
+    for loss in destroyed:
+        yield LACKED, Lack(Lacking.EVENTS, loss.count, loss.thread_id, loss.start_ns, loss.end_ns).payload()
+
+
+def every_destroyed(trace: Trace) -> list[Loss]:
+    """All of its events that were in damaged bytes, also those beyond the limit of what is listed."""
+    scan = passes_of(trace).scan(raising=False)
+    rest = scan.missing - sum(loss.count for loss in scan.destroyed)
+    last = [Loss(-1, rest, scan.destroyed[-1].start_ns, MOST)] if scan.destroyed and rest > 0 else []
+    return [*scan.destroyed, *last]

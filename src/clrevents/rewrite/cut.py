@@ -11,8 +11,7 @@ from typing import Final, Literal, Unpack
 
 import attrs
 
-from clrevents.rewrite.copy import Copied, Copier
-from clrevents.rewrite.new_trace import every_destroyed, lacks, new_trace
+from clrevents.rewrite.copy import Copied, Copier, every_destroyed, lacks, new_trace
 from clrevents.schema.async_forms import in_buffer
 from clrevents.schema.naming_events import NAMING_EVENTS
 from clrevents.schema.own_marks import CUT, JOINED, LEAST, MOST, REDACTED

@@ -15,8 +15,7 @@ from typing import BinaryIO, Final
 import attrs
 
 from clrevents._util.value_classes import frozen
-from clrevents.rewrite.copy import Copied, Copier, Origin, Part
-from clrevents.rewrite.new_trace import every_destroyed, lacks, new_trace
+from clrevents.rewrite.copy import Copied, Copier, Origin, Part, every_destroyed, lacks, new_trace
 from clrevents.schema.own_marks import JOINED, REDACTED
 from clrevents.trace import DecodedRows, Loss, SameRun, ShiftedRows, Trace, TraceInfo, passes_of, same_run
 

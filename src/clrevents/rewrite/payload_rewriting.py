@@ -12,8 +12,7 @@ from typing import Any, Final
 from clrevents.rewrite.field_rules import FieldRules
 from clrevents.rewrite.identifiers import Identifiers
 from clrevents.rewrite.payload_texts import Form, FoundTexts, TextPlace, TextWalk, Unwalkable, least_size, text_walk
-from clrevents.rewrite.redaction_report import RedactionCounts
-from clrevents.rewrite.replacement import Replacer
+from clrevents.rewrite.replacement import RedactionCounts, Replacer
 from clrevents.schema.disclosure import NUMBER, Disclosure
 from clrevents.schema.layout import BoundLayout, Layout
 from clrevents.trace import DecodedRows, PayloadDecoder, RawPayload

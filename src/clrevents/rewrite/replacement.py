@@ -1,17 +1,21 @@
 """What replaces a text: a word that only a key can connect with it, or the same number of `x`.
 
 Texts that reports treat as alike, because they differ only in numbers, become words that they treat as alike. Knows
-encodings and lengths, and how much of a text may stay; knows no fields. Remembers some texts, for speed.
+encodings and lengths, and how much of a text may stay; knows no fields. Remembers some texts, for speed, and counts
+what was replaced.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from typing import Final
+from collections import Counter
+from typing import Any, Final
 
 import attrs
 
+from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define
 from clrevents._util.varying import is_id, message_pattern
 from clrevents.schema.disclosure import Disclosure, going
@@ -24,6 +28,7 @@ _LETTERS: Final = "ghjkmnpqrstuvwyz"
 _WORD: Final = 12
 _NUMBERS: Final = 10**11
 _MOST_PARTS: Final = 64
+SCHEMA: Final = "clrevents.redaction/1"
 
 
 @define
@@ -146,3 +151,41 @@ def _again(text: str, raw: bytes, width: int) -> bytes:
     except UnicodeDecodeError:
         return text.encode("latin-1")
     return text.encode("utf-8")
+
+
+@define
+class RedactionCounts(Value):
+    """Counts that grow while a trace is redacted."""
+
+    replaced: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
+    """Replaced texts, arrays of bytes and characters, by provider, event and field."""
+    identifiers: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
+    """Replaced identifying numbers in payloads, by provider, event and field."""
+    blanked: Counter[tuple[str, str]] = attrs.field(factory=Counter)
+    """Payloads that became zeros, by provider and event."""
+    tails: Counter[tuple[str, str]] = attrs.field(factory=Counter)
+    """Payloads in which only the bytes after the known fields became zeros."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `--report` writes."""
+        return {
+            "schema": SCHEMA,
+            "replaced": [
+                {"provider": provider, "event": event, "field": field, "texts": count}
+                for (provider, event, field), count in sorted(self.replaced.items())
+            ],
+            "identifiers": [
+                {"provider": provider, "event": event, "field": field, "numbers": count}
+                for (provider, event, field), count in sorted(self.identifiers.items())
+            ],
+            "blanked": _payloads(self.blanked),
+            "tails": _payloads(self.tails),
+        }
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _payloads(counts: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
+    return [{"provider": p, "event": e, "payloads": count} for (p, e), count in sorted(counts.items())]

@@ -23,7 +23,7 @@ from built.built_user_events import user_events
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.export.look import Look
-from clrevents.export.timeline.read_timeline import read_timeline
+from clrevents.export.timeline.report_items import read_timeline
 from clrevents.rewrite import JoinResult, cut, join
 from clrevents.rewrite.copy import Copier
 from clrevents.schema.codes import TypeCode

@@ -1,27 +1,31 @@
-"""Results of SQL → rows of JSON values. Knows no trace; reads duckdb's relation through Arrow.
+"""Results of SQL → rows of JSON values; and rows → lines of JSON and CSV. Knows no trace; reads duckdb through Arrow.
 
 Integers stay integers of any size; bytes are hex, times ISO 8601, and values without a JSON form are text.
 """
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
 
-from clrevents.export.files.csv_lines import csv_lines
+from clrevents._util.words import is_seen
 from clrevents.table.table import needed
 
 _ROWS: Final = 1 << 14
 _NUMBER: Final = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)")
 
 _encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False).encode
+_END: Final = "\r\n"
+_FORMULA: Final = frozenset("=+-@\u2212")
 
 
 def sql_errors() -> type[Exception]:
@@ -133,3 +137,36 @@ def _plain(value: Any) -> Any:
             return value.isoformat()
         case _:
             return str(value)
+
+
+def csv_lines(rows: Iterable[Iterable[Any]], spreadsheet: bool = False) -> list[str]:
+    """The lines without their newlines; None is an empty cell.
+
+    With `spreadsheet`, a text that a spreadsheet would run as a formula gets an apostrophe before it.
+    """
+    if spreadsheet:
+        rows = ([_guarded(cell) for cell in row] for row in rows)
+    lines = _Lines()
+    # The end of lines decides what is quoted: a lone carriage return too, which some readers take for an end.
+    csv.writer(lines, lineterminator=_END).writerows(rows)
+    return [line[: -len(_END)] for line in lines]
+
+
+class _Lines(list[str]):
+    """What csv writes each row to."""
+
+    write = list.append
+
+
+def _guarded(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and _may_be_formula(cell) else cell
+
+
+def _may_be_formula(text: str) -> bool:
+    """Whether it begins like one for any spreadsheet: some skip invisible characters, and take full-width signs."""
+    if text.startswith(("\t", "\r", "\n")):
+        return True
+    for char in text:
+        if is_seen(char) and not char.isspace():
+            return unicodedata.normalize("NFKC", char)[0] in _FORMULA
+    return False

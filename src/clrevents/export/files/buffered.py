@@ -17,11 +17,11 @@ from clrevents.export.files.formats import (
     GROUP_BYTES,
     GROUP_ROWS,
     WRITERS,
+    FileSink,
     Format,
     SpreadsheetWriter,
     Writer,
 )
-from clrevents.export.files.sink import FileSink
 from clrevents.table.table import Table
 
 _BUDGET: Final = 8 << 20

@@ -19,9 +19,9 @@ from clrevents.analysis.about.problem_rows import problem_rows
 from clrevents.errors import Problem, UnknownEventError
 from clrevents.export.files.apart import apart
 from clrevents.export.files.buffered import TableFiles
+from clrevents.export.files.formats import FileSink
 from clrevents.export.files.json_pieces import json_pieces
 from clrevents.export.files.jsonl import EventJson
-from clrevents.export.files.sink import FileSink
 from clrevents.export.files.tables import Event, Options
 from clrevents.table.read import Wanted
 from clrevents.trace import Filters, Trace, passes_of

@@ -1,6 +1,7 @@
 """Tables → bytes of a file: Parquet, Arrow, CSV and JSON lines, piece by piece.
 
-Each writer receives the table's columns once, and rows any number of times. Knows no trace and no folder; pyarrow is
+Each writer receives the table's columns once, and rows any number of times. Files are open only while they are written:
+a trace may have more events than a process may have open files. Knows no trace and no folder; pyarrow is
 imported on use.
 """
 
@@ -8,15 +9,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, BinaryIO, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
-from clrevents.export.files.csv_lines import csv_lines
-from clrevents.export.files.sink import FileSink, opened
+from clrevents.export.files.answers import csv_lines
 from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.childless import childful_fields, without_childless
 from clrevents.table.event_schema import TableField
@@ -34,6 +35,7 @@ _COMPRESSIBLE: Final = 64
 """Average bytes per column. Below this, compression gains nothing and takes longer than everything else."""
 _PAGE: Final = 1 << 17
 """Bytes. An open file keeps a page of its last column in memory; smaller pages have no measurable cost."""
+_HELD: Final = 1 << 20
 
 
 class Writer(ABC):
@@ -311,3 +313,66 @@ def json_rows(table: Table) -> list[dict[str, Any]]:
     """A table's rows as JSON objects: see `JsonWriter`."""
     columns = {field.name: _values(table.column(field.name)) for field in table.fields}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def opened(path: Path, new: bool) -> BinaryIO:
+    """A new file, or one to append to. Raises FileExistsError, or FileNotFoundError: a file that somebody removed would
+    otherwise lack its beginning."""
+    file = open(path, "xb" if new else "r+b")  # noqa: SIM115 - the caller's
+    file.seek(0, os.SEEK_END)
+    return file
+
+
+class FileSink:
+    """Appends to a new file, buffering at most a megabyte. Raises FileExistsError if the file exists."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.closed = False
+        self._waiting: list[bytes] = []
+        self._held = 0
+        self._size = 0
+        self._given_up = False
+        self._new = True
+
+    def write(self, data: Any) -> int:
+        """Write bytes, or any object with a buffer."""
+        if self._given_up:
+            return memoryview(data).nbytes
+        piece = bytes(data)
+        self._waiting.append(piece)
+        self._held += len(piece)
+        self._size += len(piece)
+        if self._held >= _HELD:
+            self.flush()
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        if self._waiting or self._new:
+            with opened(self.path, self._new) as file:
+                file.writelines(self._waiting)
+            self._new = False
+            self._waiting.clear()
+            self._held = 0
+
+    def give_up(self) -> None:
+        """Write nothing more: pyarrow does when its objects go, though the file may be gone by then."""
+        self._given_up = True
+        self._waiting.clear()
+
+    def close(self) -> None:
+        if not self.closed:
+            self.flush()
+            self.closed = True
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False

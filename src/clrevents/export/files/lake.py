@@ -21,8 +21,7 @@ from clrevents._util.workers import Workers, give_up_if_told
 from clrevents.errors import ErrorMode, Problem, SourceError, TraceError, TraceWarning
 from clrevents.export.files.apart import Apart
 from clrevents.export.files.directory import FACTS, Written, export_directory
-from clrevents.export.files.file_names import name_hash, trace_stem
-from clrevents.export.files.tables import Options
+from clrevents.export.files.tables import Options, name_hash, trace_stem
 from clrevents.trace import Trace
 
 _HEAD: Final = 1 << 16

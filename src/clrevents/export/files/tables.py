@@ -1,21 +1,24 @@
 """One pass over a trace → files of its tables: all of them, or the share of one process among several.
 
-Which tables a process writes changes nothing in any of them. Knows no other process, and no facts but those that
-every table has.
+Which tables a process writes changes nothing in any of them. Names of files are valid on every system and depend on the
+names in the trace alone, so that an event has the same one for every trace. Knows no other process, and no facts but
+those that every table has.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final, TypeAlias
 
 from clrevents.errors import Problem, UnknownEventError
 from clrevents.export.files.buffered import TableFile, TableFiles
-from clrevents.export.files.file_names import Names
 from clrevents.export.files.formats import Format
 from clrevents.table.build import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.table.table import Table
@@ -34,6 +37,11 @@ _OTHERS: Final = 400_000
 """What it costs to have others: to start them, and to end them."""
 _GAIN: Final = 0.8
 """The share of the time that is left at most if one more process is to be worth it."""
+_LONGEST: Final = 100
+"""Bytes; with suffixes and a temporary one this stays far below the limit of 255 that file systems have."""
+_PLAIN: Final = "-_.+(),"
+_RESERVED: Final = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
+_ENDINGS: Final = re.compile(r"\.(nettrace|netperf)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -252,3 +260,58 @@ class Tables:
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self._folder).as_posix()
+
+
+def safe_name(name: str) -> str:
+    """A file name without suffix: the name itself if it is harmless, otherwise a similar text and a hash.
+
+    Distinct names give distinct results: `~`, which precedes the hash, is in no harmless name.
+    """
+    shown = "".join(c if _harmless(c) else "_" for c in unicodedata.normalize("NFC", name))
+    # A leading dot hides a file, a leading underscore is reserved for us, and Windows drops trailing dots.
+    shown = shown.lstrip("._-").rstrip(".")
+    if _RESERVED.fullmatch(shown):
+        shown = shown.replace(".", "_")
+    elif name and shown == name and len(shown.encode()) <= _LONGEST:
+        return shown
+    cut = shown.encode()[: _LONGEST - 9].decode(errors="ignore")
+    return f"{cut or 'unnamed'}~{name_hash(name)}"
+
+
+def name_hash(name: str, digits: int = 8) -> str:
+    """Hex digits that distinguish names, up to 64. Eight distinguish all but those made to have the same."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+
+
+def _harmless(char: str) -> bool:
+    return char.isalnum() or char in _PLAIN
+
+
+class Names:
+    """Names inside one folder, distinct even if they differ only by case or were made to have equal hashes."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, str] = {}
+        self._given: dict[str, str] = {}
+
+    def of(self, name: str) -> str:
+        """The file's name; the same for every call."""
+        if name not in self._given:
+            safe = safe_name(name)
+            shown = safe.partition("~")[0]
+            tries = (safe, f"{shown}~{name_hash(name)}", f"{shown}~{name_hash(name, 64)}")
+            self._given[name] = next(file for file in tries if self._taken.setdefault(_folded(file), name) == name)
+        return self._given[name]
+
+
+def _folded(name: str) -> str:
+    """What a case-insensitive file system compares."""
+    return unicodedata.normalize("NFC", name.casefold())
+
+
+def trace_stem(file: str) -> str:
+    """A trace's name from its file name: without folder, `.gz` and `.nettrace`."""
+    name = PurePath(file).name
+    if name.lower().endswith(".gz"):
+        name = name[:-3]
+    return safe_name(_ENDINGS.sub("", name))

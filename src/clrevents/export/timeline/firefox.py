@@ -20,9 +20,8 @@ from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import is_own
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weighing import Ints
-from clrevents.export.look import Look, frame_names
-from clrevents.export.sampled_calls import rows_by_thread
-from clrevents.export.timeline.read_timeline import Timeline
+from clrevents.export.look import Look, frame_names, rows_by_thread
+from clrevents.export.timeline.report_items import Timeline
 from clrevents.export.timeline.timeline_items import GROUPS, Group, Instant, Level, Placed, Stretch, Track
 
 OWN, OTHERS, NAMELESS = 0, 1, 2

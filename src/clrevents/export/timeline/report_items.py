@@ -1,7 +1,7 @@
 """Which rows of which reports are on a timeline, where, and under which names: defined once for all renderers.
 
 Durations are those of the reports' tables. A row without a beginning has no place in time and is left out. Makes row
-objects for a portion at a time, because tables can be long. Knows no format.
+objects for a portion at a time, because tables can be long. Asks all of them in one pass. Knows no format.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis import ReportTable
+from clrevents.analysis import Answer, ReportTable, read_samples
+from clrevents.analysis.framework.run.catalogue import reports_of
 from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weighing import Ints
-from clrevents.export.look import Look, frame_names
-from clrevents.export.sampled_calls import calls, rows_by_thread
+from clrevents.export.look import Look, calls, frame_names, rows_by_thread
 from clrevents.export.timeline.timeline_items import (
     GROUPS,
     Arrows,
@@ -31,8 +32,10 @@ from clrevents.export.timeline.timeline_items import (
     Level,
     Placed,
     Stretch,
+    ThreadName,
     Track,
 )
+from clrevents.trace import Trace
 
 _NEVER: Final = 1 << 64
 _NESTING: Final = 4
@@ -372,3 +375,69 @@ def counters(answer: Any) -> Iterator[Placed]:
             if row.value is not None:
                 track = Track("counters", f"{row.provider}/{row.label}", process, unit=row.unit, lane=series)
                 yield track, Level(row.time_ns, row.value)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What is on the timeline of one trace. Times are nanoseconds since the session started."""
+
+    look: Look
+    end_ns: int
+    samples: Samples
+    answers: dict[str, Answer[Any]]
+
+    @property
+    def start_ns(self) -> int | None:
+        """When the session started, since 1970; None if unknown."""
+        start = self.look.start
+        return None if start is None else int(start.timestamp()) * 10**9 + start.microsecond * 1000
+
+    @property
+    def interval_ns(self) -> int | None:
+        """The median time between two samples of a thread; None without samples."""
+        found: int | None = getattr(self.answers["threads"].facts, "sampling_period_ns", None)
+        return found
+
+    @property
+    def threads(self) -> list[ThreadName]:
+        """The threads that the report `threads` knows, the first one of each id."""
+        found: dict[tuple[int | None, int], ThreadName] = {}
+        rows: Any = self.answers["threads"].table("threads")
+        for row in rows:
+            name = ThreadName(row.process_id, row.thread_id, row.name or row.role, row.role == "main")
+            found.setdefault(name[:2], name)
+        return list(found.values())
+
+    @property
+    def left_out(self) -> dict[Group, int]:
+        """How many rows of reports have no place in time because their beginning is not in the trace."""
+        found = {shown.group: shown.left_out(self.answers[shown.report]) for shown in SHOWN}
+        return {group: count for group, count in found.items() if count and group != "held"}
+
+    def items(self) -> Iterator[Placed]:
+        """Everything except users' events. On each track, items are in order of time."""
+        yield from sample_calls(self.samples, self.look)
+        yield from processor_time(self.samples)
+        yield from self.happenings()
+
+    def happenings(self) -> Iterator[Placed]:
+        """The same without the calls, for formats that have samples."""
+        arrows = Arrows()
+        for shown in SHOWN:
+            yield from shown.items(self.answers[shown.report], arrows)
+        yield from processors_in_use(self.answers["threads"])
+        yield from counters(self.answers["counters"])
+
+
+_REPORTS: Final = (*dict.fromkeys(shown.report for shown in SHOWN), "counters")
+
+
+def read_timeline(trace: Trace, look: Look, process_id: int | None = None) -> Timeline:
+    """Ask for all reports that a timeline shows, of one process or of all.
+
+    Raises what `Trace.reports` and `read_samples` raise.
+    """
+    answers = reports_of(trace, _REPORTS, {"process_id": process_id})
+    samples = read_samples(trace)
+    samples = samples if process_id is None else samples.of_process(process_id)
+    return Timeline(look, trace.duration_ns, samples, answers)

@@ -14,7 +14,7 @@ from typing import IO, Any, Final, NamedTuple, cast
 from clrevents.export.file_formats import TimelineFormat
 from clrevents.export.files.jsonl import EventJson
 from clrevents.export.look import Look, summary
-from clrevents.export.timeline.read_timeline import Timeline, read_timeline
+from clrevents.export.timeline.report_items import Timeline, read_timeline
 from clrevents.export.timeline.timeline_items import GROUPS, Instant, Placed, Track
 from clrevents.trace import Selector, Trace
 

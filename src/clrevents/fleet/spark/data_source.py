@@ -25,7 +25,6 @@ from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
 from clrevents.fleet.joined import TRACE, Joined, with_trace
 from clrevents.fleet.outcome import UNREAD, Opening, TraceProblem, asked, problems_table
 from clrevents.fleet.questions import AskDoctor, AskReport, empty_tables
-from clrevents.fleet.spark.types import arrow_target, in_words
 from clrevents.fleet.spark.worker_rows import (
     SUMMARIES,
     AskFields,
@@ -36,6 +35,8 @@ from clrevents.fleet.spark.worker_rows import (
     SparkReportRows,
     SparkRows,
     SparkSchema,
+    arrow_target,
+    in_words,
     summary,
 )
 from clrevents.fleet.trace_batches import event_table

@@ -1,6 +1,8 @@
 """What a Spark worker does with one trace: rows of an event, of a report's table, of findings, or of its problems.
 
-Each is a value that is sent to the workers. Knows Spark's types and nothing else of it, and no other traces.
+Each is a value that is sent to the workers. Spark has no unsigned numbers: each becomes the next larger signed type,
+and unsigned 64 bits become `decimal(20,0)`, which is exact. Its timestamps are microseconds: finer digits are cut off.
+Imports nothing of Spark, and knows no other traces.
 """
 
 from __future__ import annotations
@@ -10,16 +12,135 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.decode.payload.columns.column import ColumnType
 from clrevents.decode.selection import FilterOptions, Selector
 from clrevents.errors import UnknownEventError
 from clrevents.fleet.fleet_answer import fleet_answer
-from clrevents.fleet.joined import with_trace
+from clrevents.fleet.joined import fitted, with_trace
 from clrevents.fleet.outcome import Opening, Question, TraceProblem, asked, error_row, problems_table
 from clrevents.fleet.questions import AskDoctor, AskReport, KeptAnswer
-from clrevents.fleet.spark.types import cast_batch, fields_of, spark_batches
 from clrevents.fleet.trace_batches import TraceBatches
-from clrevents.table.table import Table
+from clrevents.table.build import TableField
+from clrevents.table.table import Table, needed
 from clrevents.trace import Trace
+
+_UNSIGNED_64: Final = "decimal(20,0)"
+_WORDS: Final[Mapping[str, str]] = {
+    "bool": "boolean",
+    "int8": "tinyint",
+    "uint8": "smallint",
+    "int16": "smallint",
+    "uint16": "int",
+    "int32": "int",
+    "uint32": "bigint",
+    "int64": "bigint",
+    "uint64": _UNSIGNED_64,
+    "float32": "float",
+    "float64": "double",
+    "string": "string",
+    "binary": "binary",
+    "timestamp": "timestamp",
+}
+"""A column's type → Spark's, as a schema in words has it."""
+_KINDS: Final[Mapping[str, str]] = {
+    "boolean": "bool",
+    "byte": "int8",
+    "short": "int16",
+    "integer": "int32",
+    "long": "int64",
+    _UNSIGNED_64: "uint64",
+    "float": "float32",
+    "double": "float64",
+    "string": "string",
+    "binary": "binary",
+    "timestamp": "timestamp",
+}
+"""Spark's type, as a schema in JSON has it → the column's type that has the same values."""
+
+
+def in_words(fields: Sequence[TableField]) -> str:
+    """The columns as a schema in Spark's language. Every column may be null, as in all files that Spark reads."""
+    return ", ".join(f"{_quoted(field.name)} {_word(field.type)}" for field in fields)
+
+
+def _word(type: ColumnType) -> str:
+    if type.kind == "list":
+        return f"array<{_word(type.children[0])}>"
+    if type.kind == "struct":
+        inner = ", ".join(f"{_quoted(n)}: {_word(c)}" for n, c in zip(type.names, type.children, strict=True))
+        return f"struct<{inner}>"
+    return _WORDS[type.kind]
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def fields_of(schema: Mapping[str, Any]) -> tuple[TableField, ...]:
+    """The columns of a Spark schema, given as its `jsonValue()`.
+
+    Raises TypeError for a type that no column of a trace has: a date, a map, a decimal with another precision.
+    """
+    return tuple(
+        TableField(field["name"], _column_type(field["name"], field["type"]), nullable=True)
+        for field in schema["fields"]
+    )
+
+
+def _column_type(name: str, type: Any) -> ColumnType:
+    if isinstance(type, str) and type in _KINDS:
+        return ColumnType(_KINDS[type])
+    if isinstance(type, Mapping) and type.get("type") == "array":
+        return ColumnType("list", (_column_type(name, type["elementType"]),))
+    if isinstance(type, Mapping) and type.get("type") == "struct":
+        fields = fields_of(type)
+        return ColumnType("struct", tuple(f.type for f in fields), tuple(f.name for f in fields))
+    shown = type if isinstance(type, str) else type.get("type")
+    raise TypeError(f"{name} cannot be {shown}: columns of traces are {', '.join(_KINDS)}, arrays and structs of these")
+
+
+def arrow_target(schema: Mapping[str, Any]) -> Any:
+    """The Arrow schema of the batches that Spark expects for a schema, given as its `jsonValue()`."""
+    pa = needed("pyarrow", "spark", "Spark's data source")
+    return pa.schema([_arrow_field(pa, f["name"], f["type"], f["nullable"]) for f in schema["fields"]])
+
+
+def _arrow_field(pa: Any, name: str, type: Any, nullable: bool) -> Any:
+    return pa.field(name, _arrow_type(pa, type), nullable=nullable)
+
+
+def _arrow_type(pa: Any, type: Any) -> Any:
+    if isinstance(type, Mapping):
+        if type["type"] == "array":
+            return pa.list_(_arrow_field(pa, "element", type["elementType"], type["containsNull"]))
+        return pa.struct([_arrow_field(pa, f["name"], f["type"], f["nullable"]) for f in type["fields"]])
+    match _KINDS[type]:
+        case "uint64":
+            return pa.decimal128(20, 0)
+        case "timestamp":
+            return pa.timestamp("us", tz="UTC")
+        case "bool":
+            return pa.bool_()
+        case kind:
+            return getattr(pa, kind)()
+
+
+def spark_batches(table: Table, schema: Mapping[str, Any]) -> Iterator[Any]:
+    """A table's rows as the record batches that Spark expects for a schema; columns that the table lacks are null."""
+    wanted = fields_of(schema)
+    parts = tuple(tuple(fitted(wanted, table.fields, part)) for part in table.parts)
+    for batch in Table(wanted, parts).to_arrow().to_batches():
+        yield cast_batch(batch, schema)
+
+
+def cast_batch(batch: Any, schema: Mapping[str, Any]) -> Any:
+    """A record batch with the columns of `schema` in the types that Spark expects."""
+    pa = needed("pyarrow", "spark", "Spark's data source")
+    target = arrow_target(schema)
+    # Not safe: only nanoseconds get lost, and other values always fit.
+    columns = [column.cast(field.type, safe=False) for column, field in zip(batch.columns, target, strict=True)]
+    return pa.record_batch(columns, schema=target)
+
 
 T = TypeVar("T")
 SparkSchema: TypeAlias = Mapping[str, Any]
