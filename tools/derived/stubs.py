@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -49,7 +50,26 @@ def _late(names: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _events() -> Iterator[str]:
-    yield from _imports(((module, name) for name, module in EXPORTS.items()), exported=True)
+    """Classes that `extended` makes are written out, with the added fields behind those of the extended version."""
+    families = sorted(set(EXPORTS.values()))
+    made = {name: (module, *bases) for module in families for name, *bases in _extended(module)}
+    needed = {(module, added) for module, _, added in made.values()}
+    yield "from clrevents.schema.event import InstanceFields, struct"
+    yield from _imports(((module, name) for name, module in EXPORTS.items() if name not in made), exported=True)
+    yield from _imports((module, added) for module, added in needed if added != "InstanceFields")
+    for name, (_, parent, added) in made.items():
+        yield ""
+        yield "@struct"
+        yield f"class {name}({added}, {parent}): ..."
+
+
+def _extended(module: str) -> Iterator[tuple[str, str, str]]:
+    """Name, extended version and added fields of each class of a family that no class statement declares."""
+    path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Name("extended"), [ast.Name(parent), ast.Name(added)])):
+                yield name, parent, added
 
 
 def _reported() -> Iterator[str]:

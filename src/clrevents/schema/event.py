@@ -19,7 +19,7 @@ from clrevents._util.notebook_views import fields_html
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.registry import DEFAULT, EventInfo, Registry
 from clrevents.schema.short_repr import record_text
-from clrevents.schema.types import read_annotation
+from clrevents.schema.types import UInt16, read_annotation
 
 C = TypeVar("C", bound=type)
 
@@ -94,6 +94,24 @@ def struct(cls: C) -> C:
     malformed annotation.
     """
     return cast("C", make_record(cls, sys._getframe(1)))
+
+
+def extended(parent: Any, added: type[Any], keywords: int | None = None) -> Any:
+    """The next version of an event, whose payload has more fields at its end: those of a class made by `@struct`.
+
+    That class's docstring says what was added, for the docstrings of all versions that add it. Type checkers see the
+    new class in `events.pyi`.
+    """
+    info: EventInfo = parent.__event__
+    version = info.version + 1
+    what = parent.__doc__.partition(" Adds ")[0]
+    body = {
+        "__doc__": f"{what} {added.__doc__}",
+        "__module__": parent.__module__,
+        "__annotations__": inspect.get_annotations(added, eval_str=True),
+    }
+    cls = type(f"{info.name}_V{version}", (parent,), body)
+    return event(info.provider, id=info.id, version=version, keywords=keywords)(cls)
 
 
 def event_name(class_name: str, version: int) -> str:
@@ -182,3 +200,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     return asdict(value) if hasattr(type(value), "__layout__") else value
+
+
+@struct
+class InstanceFields:
+    """Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16

@@ -5,7 +5,7 @@ The decisions of a collection are in `gc_history`, thread suspension is in `gc_s
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import InstanceFields, event, extended
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
@@ -125,11 +125,9 @@ class GCCreateConcurrentThread_V0:
     """The thread for background collections was created."""
 
 
-@event(RUNTIME, id=11, version=1, keywords=RuntimeKeyword.GC | RuntimeKeyword.Threading)
-class GCCreateConcurrentThread_V1(GCCreateConcurrentThread_V0):
-    """The thread for background collections was created. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCCreateConcurrentThread_V1 = extended(
+    GCCreateConcurrentThread_V0, InstanceFields, keywords=RuntimeKeyword.GC | RuntimeKeyword.Threading
+)
 
 
 @event(RUNTIME, id=12, version=0, aliases=("GC/TerminateConcurrentThread",), keywords=RuntimeKeyword.GC, level=4)
@@ -137,11 +135,9 @@ class GCTerminateConcurrentThread_V0:
     """The thread for background collections terminated."""
 
 
-@event(RUNTIME, id=12, version=1, keywords=RuntimeKeyword.GC | RuntimeKeyword.Threading)
-class GCTerminateConcurrentThread_V1(GCTerminateConcurrentThread_V0):
-    """The thread for background collections terminated. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCTerminateConcurrentThread_V1 = extended(
+    GCTerminateConcurrentThread_V0, InstanceFields, keywords=RuntimeKeyword.GC | RuntimeKeyword.Threading
+)
 
 
 @event(RUNTIME, id=35, version=0, aliases=("GC/Triggered",), keywords=RuntimeKeyword.GC, level=4)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import InstanceFields, event, extended
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
@@ -28,11 +28,7 @@ class GCCreateSegment_V0:
     Type: Annotated[GCSegmentType, UInt32]
 
 
-@event(RUNTIME, id=5, version=1)
-class GCCreateSegment_V1(GCCreateSegment_V0):
-    """A heap segment of Size bytes was created at Address. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCCreateSegment_V1 = extended(GCCreateSegment_V0, InstanceFields)
 
 
 @event(RUNTIME, id=6, version=0, aliases=("GC/FreeSegment",), keywords=RuntimeKeyword.GC, level=4)
@@ -42,11 +38,7 @@ class GCFreeSegment_V0:
     Address: UInt64
 
 
-@event(RUNTIME, id=6, version=1)
-class GCFreeSegment_V1(GCFreeSegment_V0):
-    """The heap segment at Address was freed. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCFreeSegment_V1 = extended(GCFreeSegment_V0, InstanceFields)
 
 
 @event(
@@ -105,11 +97,7 @@ class GCFinalizersEnd_V0:
     Count: UInt32
 
 
-@event(RUNTIME, id=13, version=1)
-class GCFinalizersEnd_V1(GCFinalizersEnd_V0):
-    """The finalizer thread finished running Count finalizers. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCFinalizersEnd_V1 = extended(GCFinalizersEnd_V0, InstanceFields)
 
 
 @event(RUNTIME, id=14, version=0, aliases=("GC/FinalizersStart",), keywords=RuntimeKeyword.GC, level=4)
@@ -117,11 +105,7 @@ class GCFinalizersBegin_V0:
     """The finalizer thread started running finalizers."""
 
 
-@event(RUNTIME, id=14, version=1)
-class GCFinalizersBegin_V1(GCFinalizersBegin_V0):
-    """The finalizer thread started running finalizers. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCFinalizersBegin_V1 = extended(GCFinalizersBegin_V0, InstanceFields)
 
 
 @event(RUNTIME, id=29, version=0, aliases=("GC/FinalizeObject",), keywords=RuntimeKeyword.GC, level=5)

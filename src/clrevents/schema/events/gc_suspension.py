@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import InstanceFields, event, extended
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
@@ -33,11 +33,7 @@ class GCRestartEEEnd_V0:
     """Managed threads have been resumed after a suspension."""
 
 
-@event(RUNTIME, id=3, version=1)
-class GCRestartEEEnd_V1(GCRestartEEEnd_V0):
-    """Managed threads have been resumed after a suspension. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCRestartEEEnd_V1 = extended(GCRestartEEEnd_V0, InstanceFields)
 
 
 @event(RUNTIME, id=7, version=0, aliases=("GC/RestartEEStart",), keywords=RuntimeKeyword.GC, level=4)
@@ -45,11 +41,7 @@ class GCRestartEEBegin_V0:
     """The runtime starts resuming managed threads."""
 
 
-@event(RUNTIME, id=7, version=1)
-class GCRestartEEBegin_V1(GCRestartEEBegin_V0):
-    """The runtime starts resuming managed threads. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCRestartEEBegin_V1 = extended(GCRestartEEBegin_V0, InstanceFields)
 
 
 @event(RUNTIME, id=8, version=0, aliases=("GC/SuspendEEStop",), keywords=RuntimeKeyword.GC, level=4)
@@ -57,11 +49,7 @@ class GCSuspendEEEnd_V0:
     """All managed threads are suspended."""
 
 
-@event(RUNTIME, id=8, version=1)
-class GCSuspendEEEnd_V1(GCSuspendEEEnd_V0):
-    """All managed threads are suspended. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCSuspendEEEnd_V1 = extended(GCSuspendEEEnd_V0, InstanceFields)
 
 
 @event(RUNTIME, id=9, version=0, aliases=("GC/SuspendEEStart",), keywords=RuntimeKeyword.GC, level=4)

@@ -2,11 +2,47 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import InstanceFields, event, extended, struct
 from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 from clrevents.schema.runtime_flags import AppDomainFlags, AssemblyFlags, ModuleFlags
 from clrevents.schema.types import Guid, UInt16, UInt32, UInt64, UnicodeString
+
+
+@struct
+class PdbFields:
+    """Adds the identity of its PDBs."""
+
+    ManagedPdbSignature: Guid
+    ManagedPdbAge: UInt32
+    ManagedPdbBuildPath: UnicodeString
+    NativePdbSignature: Guid
+    NativePdbAge: UInt32
+    NativePdbBuildPath: UnicodeString
+
+
+@struct
+class BuildFields:
+    """Adds NativeBuildID."""
+
+    NativeBuildID: UnicodeString
+
+
+@struct
+class AppDomainFields:
+    """An application domain."""
+
+    AppDomainID: UInt64
+    AppDomainFlags: Annotated[AppDomainFlags, UInt32]
+    AppDomainName: UnicodeString
+
+
+@struct
+class IndexFields:
+    """Adds AppDomainIndex and ClrInstanceID."""
+
+    AppDomainIndex: UInt32
+    ClrInstanceID: UInt16
 
 
 @struct
@@ -49,11 +85,7 @@ class DomainModuleLoad_V0(DomainModuleFields):
     """A module was loaded into an application domain."""
 
 
-@event(RUNTIME, id=151, version=1)
-class DomainModuleLoad_V1(DomainModuleLoad_V0):
-    """A module was loaded into an application domain. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+DomainModuleLoad_V1 = extended(DomainModuleLoad_V0, InstanceFields)
 
 
 @event(RUNTIME, id=152, version=0, aliases=("Loader/ModuleLoad",), keywords=RuntimeKeyword.Loader, level=4)
@@ -61,30 +93,11 @@ class ModuleLoad_V0(ModuleFields):
     """A module was loaded."""
 
 
-@event(RUNTIME, id=152, version=1, keywords=RuntimeKeyword.Loader | RuntimeKeyword.PerfTrack)
-class ModuleLoad_V1(ModuleLoad_V0):
-    """A module was loaded. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+ModuleLoad_V1 = extended(ModuleLoad_V0, InstanceFields, keywords=RuntimeKeyword.Loader | RuntimeKeyword.PerfTrack)
+ModuleLoad_V2 = extended(ModuleLoad_V1, PdbFields)
 
 
-@event(RUNTIME, id=152, version=2)
-class ModuleLoad_V2(ModuleLoad_V1):
-    """A module was loaded. Adds the identity of its PDBs."""
-
-    ManagedPdbSignature: Guid
-    ManagedPdbAge: UInt32
-    ManagedPdbBuildPath: UnicodeString
-    NativePdbSignature: Guid
-    NativePdbAge: UInt32
-    NativePdbBuildPath: UnicodeString
-
-
-@event(RUNTIME, id=152, version=3)
-class ModuleLoad_V3(ModuleLoad_V2):
-    """A module was loaded. Adds NativeBuildID."""
-
-    NativeBuildID: UnicodeString
+ModuleLoad_V3 = extended(ModuleLoad_V2, BuildFields)
 
 
 @event(RUNTIME, id=153, version=0, aliases=("Loader/ModuleUnload",), keywords=RuntimeKeyword.Loader, level=4)
@@ -92,23 +105,8 @@ class ModuleUnload_V0(ModuleFields):
     """A module was unloaded."""
 
 
-@event(RUNTIME, id=153, version=1, keywords=RuntimeKeyword.Loader | RuntimeKeyword.PerfTrack)
-class ModuleUnload_V1(ModuleUnload_V0):
-    """A module was unloaded. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
-@event(RUNTIME, id=153, version=2)
-class ModuleUnload_V2(ModuleUnload_V1):
-    """A module was unloaded. Adds the identity of its PDBs."""
-
-    ManagedPdbSignature: Guid
-    ManagedPdbAge: UInt32
-    ManagedPdbBuildPath: UnicodeString
-    NativePdbSignature: Guid
-    NativePdbAge: UInt32
-    NativePdbBuildPath: UnicodeString
+ModuleUnload_V1 = extended(ModuleUnload_V0, InstanceFields, keywords=RuntimeKeyword.Loader | RuntimeKeyword.PerfTrack)
+ModuleUnload_V2 = extended(ModuleUnload_V1, PdbFields)
 
 
 @struct
@@ -154,37 +152,19 @@ class AssemblyUnload_V1(AssemblyFields):
 
 
 @event(RUNTIME, id=156, version=0, aliases=("Loader/AppDomainLoad",), keywords=RuntimeKeyword.Loader, level=4)
-class AppDomainLoad_V0:
+class AppDomainLoad_V0(AppDomainFields):
     """An application domain was created."""
 
-    AppDomainID: UInt64
-    AppDomainFlags: Annotated[AppDomainFlags, UInt32]
-    AppDomainName: UnicodeString
 
-
-@event(RUNTIME, id=156, version=1)
-class AppDomainLoad_V1(AppDomainLoad_V0):
-    """An application domain was created. Adds AppDomainIndex and ClrInstanceID."""
-
-    AppDomainIndex: UInt32
-    ClrInstanceID: UInt16
+AppDomainLoad_V1 = extended(AppDomainLoad_V0, IndexFields)
 
 
 @event(RUNTIME, id=157, version=0, aliases=("Loader/AppDomainUnload",), keywords=RuntimeKeyword.Loader, level=4)
-class AppDomainUnload_V0:
+class AppDomainUnload_V0(AppDomainFields):
     """An application domain was unloaded."""
 
-    AppDomainID: UInt64
-    AppDomainFlags: Annotated[AppDomainFlags, UInt32]
-    AppDomainName: UnicodeString
 
-
-@event(RUNTIME, id=157, version=1)
-class AppDomainUnload_V1(AppDomainUnload_V0):
-    """An application domain was unloaded. Adds AppDomainIndex and ClrInstanceID."""
-
-    AppDomainIndex: UInt32
-    ClrInstanceID: UInt16
+AppDomainUnload_V1 = extended(AppDomainUnload_V0, IndexFields)
 
 
 @event(RUNDOWN, id=155, version=0, aliases=("Loader/AssemblyDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
@@ -208,37 +188,19 @@ class AssemblyDCEnd_V1(AssemblyFields):
 
 
 @event(RUNDOWN, id=157, version=0, aliases=("Loader/AppDomainDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
-class AppDomainDCStart_V0:
+class AppDomainDCStart_V0(AppDomainFields):
     """An application domain that existed when the session started."""
 
-    AppDomainID: UInt64
-    AppDomainFlags: Annotated[AppDomainFlags, UInt32]
-    AppDomainName: UnicodeString
 
-
-@event(RUNDOWN, id=157, version=1)
-class AppDomainDCStart_V1(AppDomainDCStart_V0):
-    """An application domain that existed when the session started. Adds AppDomainIndex and ClrInstanceID."""
-
-    AppDomainIndex: UInt32
-    ClrInstanceID: UInt16
+AppDomainDCStart_V1 = extended(AppDomainDCStart_V0, IndexFields)
 
 
 @event(RUNDOWN, id=158, version=0, aliases=("Loader/AppDomainDCStop",), keywords=RundownKeyword.LoaderRundown, level=4)
-class AppDomainDCEnd_V0:
+class AppDomainDCEnd_V0(AppDomainFields):
     """An application domain that existed when the session ended."""
 
-    AppDomainID: UInt64
-    AppDomainFlags: Annotated[AppDomainFlags, UInt32]
-    AppDomainName: UnicodeString
 
-
-@event(RUNDOWN, id=158, version=1)
-class AppDomainDCEnd_V1(AppDomainDCEnd_V0):
-    """An application domain that existed when the session ended. Adds AppDomainIndex and ClrInstanceID."""
-
-    AppDomainIndex: UInt32
-    ClrInstanceID: UInt16
+AppDomainDCEnd_V1 = extended(AppDomainDCEnd_V0, IndexFields)
 
 
 @event(
@@ -248,11 +210,7 @@ class DomainModuleDCStart_V0(DomainModuleFields):
     """A module in an application domain when the session started."""
 
 
-@event(RUNDOWN, id=151, version=1)
-class DomainModuleDCStart_V1(DomainModuleDCStart_V0):
-    """A module in an application domain when the session started. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+DomainModuleDCStart_V1 = extended(DomainModuleDCStart_V0, InstanceFields)
 
 
 @event(
@@ -262,11 +220,7 @@ class DomainModuleDCEnd_V0(DomainModuleFields):
     """A module in an application domain when the session ended."""
 
 
-@event(RUNDOWN, id=152, version=1)
-class DomainModuleDCEnd_V1(DomainModuleDCEnd_V0):
-    """A module in an application domain when the session ended. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+DomainModuleDCEnd_V1 = extended(DomainModuleDCEnd_V0, InstanceFields)
 
 
 @event(RUNDOWN, id=153, version=0, aliases=("Loader/ModuleDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
@@ -274,23 +228,10 @@ class ModuleDCStart_V0(ModuleFields):
     """A module that was loaded when the session started."""
 
 
-@event(RUNDOWN, id=153, version=1, keywords=RundownKeyword.LoaderRundown | RundownKeyword.PerfTrackRundown)
-class ModuleDCStart_V1(ModuleDCStart_V0):
-    """A module that was loaded when the session started. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
-@event(RUNDOWN, id=153, version=2)
-class ModuleDCStart_V2(ModuleDCStart_V1):
-    """A module that was loaded when the session started. Adds the identity of its PDBs."""
-
-    ManagedPdbSignature: Guid
-    ManagedPdbAge: UInt32
-    ManagedPdbBuildPath: UnicodeString
-    NativePdbSignature: Guid
-    NativePdbAge: UInt32
-    NativePdbBuildPath: UnicodeString
+ModuleDCStart_V1 = extended(
+    ModuleDCStart_V0, InstanceFields, keywords=RundownKeyword.LoaderRundown | RundownKeyword.PerfTrackRundown
+)
+ModuleDCStart_V2 = extended(ModuleDCStart_V1, PdbFields)
 
 
 @event(RUNDOWN, id=154, version=0, aliases=("Loader/ModuleDCStop",), keywords=RundownKeyword.LoaderRundown, level=4)
@@ -298,27 +239,10 @@ class ModuleDCEnd_V0(ModuleFields):
     """A module that was loaded when the session ended."""
 
 
-@event(RUNDOWN, id=154, version=1, keywords=RundownKeyword.LoaderRundown | RundownKeyword.PerfTrackRundown)
-class ModuleDCEnd_V1(ModuleDCEnd_V0):
-    """A module that was loaded when the session ended. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
-@event(RUNDOWN, id=154, version=2)
-class ModuleDCEnd_V2(ModuleDCEnd_V1):
-    """A module that was loaded when the session ended. Adds the identity of its PDBs."""
-
-    ManagedPdbSignature: Guid
-    ManagedPdbAge: UInt32
-    ManagedPdbBuildPath: UnicodeString
-    NativePdbSignature: Guid
-    NativePdbAge: UInt32
-    NativePdbBuildPath: UnicodeString
+ModuleDCEnd_V1 = extended(
+    ModuleDCEnd_V0, InstanceFields, keywords=RundownKeyword.LoaderRundown | RundownKeyword.PerfTrackRundown
+)
+ModuleDCEnd_V2 = extended(ModuleDCEnd_V1, PdbFields)
 
 
-@event(RUNDOWN, id=154, version=3)
-class ModuleDCEnd_V3(ModuleDCEnd_V2):
-    """A module that was loaded when the session ended. Adds NativeBuildID."""
-
-    NativeBuildID: UnicodeString
+ModuleDCEnd_V3 = extended(ModuleDCEnd_V2, BuildFields)

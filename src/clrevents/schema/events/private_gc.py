@@ -5,7 +5,7 @@ Most of these events moved to the runtime provider.
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import InstanceFields, event, extended
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
 from clrevents.schema.runtime_flags import GCHandleKind
@@ -19,11 +19,7 @@ class GCDecision_V0:
     DoCompact: Boolean
 
 
-@event(PRIVATE, id=1, version=1)
-class GCDecision_V1(GCDecision_V0):
-    """Whether a collection compacts or sweeps. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCDecision_V1 = extended(GCDecision_V0, InstanceFields)
 
 
 @event(PRIVATE, id=2, version=0, aliases=("GC/Settings",), keywords=PrivateKeyword.GCPrivate, level=4)
@@ -35,11 +31,7 @@ class GCSettings_V0:
     ServerGC: Boolean
 
 
-@event(PRIVATE, id=2, version=1)
-class GCSettings_V1(GCSettings_V0):
-    """Heap settings; segment sizes in bytes. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCSettings_V1 = extended(GCSettings_V0, InstanceFields)
 
 
 @event(PRIVATE, id=3, version=0, aliases=("GC/Optimized",), keywords=PrivateKeyword.GCPrivate, level=5)
@@ -51,11 +43,7 @@ class GCOptimized_V0:
     GenerationNumber: UInt32
 
 
-@event(PRIVATE, id=3, version=1)
-class GCOptimized_V1(GCOptimized_V0):
-    """A generation's allocation budget was recomputed; in bytes. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCOptimized_V1 = extended(GCOptimized_V0, InstanceFields)
 
 
 @event(
@@ -112,11 +100,7 @@ class PrvGCGlobalHeapHistory_V0:
     GlobalMechanisms: UInt32
 
 
-@event(PRIVATE, id=5, version=1)
-class PrvGCGlobalHeapHistory_V1(PrvGCGlobalHeapHistory_V0):
-    """What a collection decided for all heaps; sizes in bytes. Now a runtime event. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+PrvGCGlobalHeapHistory_V1 = extended(PrvGCGlobalHeapHistory_V0, InstanceFields)
 
 
 @event(
@@ -153,11 +137,7 @@ class GCFullNotify_V0:
     IsAlloc: UInt32
 
 
-@event(PRIVATE, id=25, version=1)
-class GCFullNotify_V1(GCFullNotify_V0):
-    """The program is notified, at its request, that a full collection is imminent. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+GCFullNotify_V1 = extended(GCFullNotify_V0, InstanceFields)
 
 
 @event(PRIVATE, id=7, version=0, aliases=("GC/MarkStackRoots",), keywords=PrivateKeyword.GCPrivate, level=4)
@@ -167,11 +147,7 @@ class PrvGCMarkStackRoots_V0:
     HeapNum: UInt32
 
 
-@event(PRIVATE, id=7, version=1)
-class PrvGCMarkStackRoots_V1(PrvGCMarkStackRoots_V0):
-    """Objects of a heap reachable from stacks have been marked. Now a runtime event. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+PrvGCMarkStackRoots_V1 = extended(PrvGCMarkStackRoots_V0, InstanceFields)
 
 
 @event(PRIVATE, id=8, version=0, aliases=("GC/MarkFinalizeQueueRoots",), keywords=PrivateKeyword.GCPrivate, level=4)
@@ -181,11 +157,7 @@ class PrvGCMarkFinalizeQueueRoots_V0:
     HeapNum: UInt32
 
 
-@event(PRIVATE, id=8, version=1)
-class PrvGCMarkFinalizeQueueRoots_V1(PrvGCMarkFinalizeQueueRoots_V0):
-    """Objects reachable from a heap's finalizer queue have been marked. Now a runtime event. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+PrvGCMarkFinalizeQueueRoots_V1 = extended(PrvGCMarkFinalizeQueueRoots_V0, InstanceFields)
 
 
 @event(PRIVATE, id=9, version=0, aliases=("GC/MarkHandles",), keywords=PrivateKeyword.GCPrivate, level=4)
@@ -195,11 +167,7 @@ class PrvGCMarkHandles_V0:
     HeapNum: UInt32
 
 
-@event(PRIVATE, id=9, version=1)
-class PrvGCMarkHandles_V1(PrvGCMarkHandles_V0):
-    """Objects of a heap reachable from GC handles have been marked. Now a runtime event. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+PrvGCMarkHandles_V1 = extended(PrvGCMarkHandles_V0, InstanceFields)
 
 
 @event(PRIVATE, id=10, version=0, aliases=("GC/MarkCards",), keywords=PrivateKeyword.GCPrivate, level=4)
@@ -209,11 +177,7 @@ class PrvGCMarkCards_V0:
     HeapNum: UInt32
 
 
-@event(PRIVATE, id=10, version=1)
-class PrvGCMarkCards_V1(PrvGCMarkCards_V0):
-    """Objects of a heap reachable from older generations have been marked. Now a runtime event. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+PrvGCMarkCards_V1 = extended(PrvGCMarkCards_V0, InstanceFields)
 
 
 @event(PRIVATE, id=192, version=0, aliases=("GC/FinalizeObject",), keywords=PrivateKeyword.GCPrivate, level=5)

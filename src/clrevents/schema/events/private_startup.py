@@ -1,9 +1,8 @@
 """Startup of the runtime: domains, the assembly binder, policy, security and modules, from the private provider."""
 
-from clrevents.schema.event import event
+from clrevents.schema.event import InstanceFields, event, extended
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
-from clrevents.schema.types import UInt16
 
 
 @event(PRIVATE, id=80, version=0, aliases=("Startup/EEStartupStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -11,23 +10,9 @@ class EEStartupStart_V0:
     """Start of execution engine startup."""
 
 
-@event(PRIVATE, id=80, version=1)
-class EEStartupStart_V1(EEStartupStart_V0):
-    """Start of execution engine startup. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=81, version=0, aliases=("Startup/EEStartupStop",), keywords=PrivateKeyword.Startup, level=4)
 class EEStartupEnd_V0:
     """End of execution engine startup."""
-
-
-@event(PRIVATE, id=81, version=1)
-class EEStartupEnd_V1(EEStartupEnd_V0):
-    """End of execution engine startup. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=82, version=0, aliases=("Startup/EEConfigSetupStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -35,23 +20,9 @@ class EEConfigSetup_V0:
     """Start of reading the runtime's configuration."""
 
 
-@event(PRIVATE, id=82, version=1)
-class EEConfigSetup_V1(EEConfigSetup_V0):
-    """Start of reading the runtime's configuration. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=83, version=0, aliases=("Startup/EEConfigSetupStop",), keywords=PrivateKeyword.Startup, level=4)
 class EEConfigSetupEnd_V0:
     """End of reading the runtime's configuration."""
-
-
-@event(PRIVATE, id=83, version=1)
-class EEConfigSetupEnd_V1(EEConfigSetupEnd_V0):
-    """End of reading the runtime's configuration. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=84, version=0, aliases=("Startup/LoadSystemBasesStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -59,23 +30,9 @@ class LdSysBases_V0:
     """Start of loading the base system classes."""
 
 
-@event(PRIVATE, id=84, version=1)
-class LdSysBases_V1(LdSysBases_V0):
-    """Start of loading the base system classes. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=85, version=0, aliases=("Startup/LoadSystemBasesStop",), keywords=PrivateKeyword.Startup, level=4)
 class LdSysBasesEnd_V0:
     """End of loading the base system classes."""
-
-
-@event(PRIVATE, id=85, version=1)
-class LdSysBasesEnd_V1(LdSysBasesEnd_V0):
-    """End of loading the base system classes. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=86, version=0, aliases=("Startup/ExecExeStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -83,23 +40,9 @@ class ExecExe_V0:
     """Start of running the program's executable."""
 
 
-@event(PRIVATE, id=86, version=1)
-class ExecExe_V1(ExecExe_V0):
-    """Start of running the program's executable. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=87, version=0, aliases=("Startup/ExecExeStop",), keywords=PrivateKeyword.Startup, level=4)
 class ExecExeEnd_V0:
     """End of running the program's executable."""
-
-
-@event(PRIVATE, id=87, version=1)
-class ExecExeEnd_V1(ExecExeEnd_V0):
-    """End of running the program's executable. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=88, version=0, aliases=("Startup/MainStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -107,23 +50,9 @@ class Main_V0:
     """Start of the program's Main."""
 
 
-@event(PRIVATE, id=88, version=1)
-class Main_V1(Main_V0):
-    """Start of the program's Main. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=89, version=0, aliases=("Startup/MainStop",), keywords=PrivateKeyword.Startup, level=4)
 class MainEnd_V0:
     """End of the program's Main."""
-
-
-@event(PRIVATE, id=89, version=1)
-class MainEnd_V1(MainEnd_V0):
-    """End of the program's Main. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=100, version=0, aliases=("Startup/ExplicitBindStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -131,23 +60,9 @@ class ExplicitBindStart_V0:
     """Start of an explicit bind."""
 
 
-@event(PRIVATE, id=100, version=1)
-class ExplicitBindStart_V1(ExplicitBindStart_V0):
-    """Start of an explicit bind. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=101, version=0, aliases=("Startup/ExplicitBindStop",), keywords=PrivateKeyword.Startup, level=4)
 class ExplicitBindEnd_V0:
     """End of an explicit bind."""
-
-
-@event(PRIVATE, id=101, version=1)
-class ExplicitBindEnd_V1(ExplicitBindEnd_V0):
-    """End of an explicit bind. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=102, version=0, aliases=("Startup/ParseXmlStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -155,23 +70,9 @@ class ParseXml_V0:
     """Start of parsing an XML file."""
 
 
-@event(PRIVATE, id=102, version=1)
-class ParseXml_V1(ParseXml_V0):
-    """Start of parsing an XML file. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=103, version=0, aliases=("Startup/ParseXmlStop",), keywords=PrivateKeyword.Startup, level=4)
 class ParseXmlEnd_V0:
     """End of parsing an XML file."""
-
-
-@event(PRIVATE, id=103, version=1)
-class ParseXmlEnd_V1(ParseXmlEnd_V0):
-    """End of parsing an XML file. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -181,23 +82,9 @@ class InitDefaultDomain_V0:
     """Start of initializing the default application domain."""
 
 
-@event(PRIVATE, id=104, version=1)
-class InitDefaultDomain_V1(InitDefaultDomain_V0):
-    """Start of initializing the default application domain. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=105, version=0, aliases=("Startup/InitDefaultDomainStop",), keywords=PrivateKeyword.Startup, level=4)
 class InitDefaultDomainEnd_V0:
     """End of initializing the default application domain."""
-
-
-@event(PRIVATE, id=105, version=1)
-class InitDefaultDomainEnd_V1(InitDefaultDomainEnd_V0):
-    """End of initializing the default application domain. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=106, version=0, aliases=("Startup/InitSecurityStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -205,23 +92,9 @@ class InitSecurity_V0:
     """Start of security setup."""
 
 
-@event(PRIVATE, id=106, version=1)
-class InitSecurity_V1(InitSecurity_V0):
-    """Start of security setup. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=107, version=0, aliases=("Startup/InitSecurityStop",), keywords=PrivateKeyword.Startup, level=4)
 class InitSecurityEnd_V0:
     """End of security setup."""
-
-
-@event(PRIVATE, id=107, version=1)
-class InitSecurityEnd_V1(InitSecurityEnd_V0):
-    """End of security setup. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -231,13 +104,6 @@ class AllowBindingRedirs_V0:
     """Start of checking whether binding redirects are allowed."""
 
 
-@event(PRIVATE, id=108, version=1)
-class AllowBindingRedirs_V1(AllowBindingRedirs_V0):
-    """Start of checking whether binding redirects are allowed. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(
     PRIVATE, id=109, version=0, aliases=("Startup/AllowBindingRedirsStop",), keywords=PrivateKeyword.Startup, level=4
 )
@@ -245,23 +111,9 @@ class AllowBindingRedirsEnd_V0:
     """End of checking whether binding redirects are allowed."""
 
 
-@event(PRIVATE, id=109, version=1)
-class AllowBindingRedirsEnd_V1(AllowBindingRedirsEnd_V0):
-    """End of checking whether binding redirects are allowed. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=110, version=0, aliases=("Startup/EEConfigSyncStart",), keywords=PrivateKeyword.Startup, level=4)
 class EEConfigSync_V0:
     """Start of synchronizing the runtime's configuration."""
-
-
-@event(PRIVATE, id=110, version=1)
-class EEConfigSync_V1(EEConfigSync_V0):
-    """Start of synchronizing the runtime's configuration. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=111, version=0, aliases=("Startup/EEConfigSyncStop",), keywords=PrivateKeyword.Startup, level=4)
@@ -269,23 +121,9 @@ class EEConfigSyncEnd_V0:
     """End of synchronizing the runtime's configuration."""
 
 
-@event(PRIVATE, id=111, version=1)
-class EEConfigSyncEnd_V1(EEConfigSyncEnd_V0):
-    """End of synchronizing the runtime's configuration. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=112, version=0, aliases=("Startup/BindingStart",), keywords=PrivateKeyword.Startup, level=4)
 class FusionBinding_V0:
     """Start of a bind by the assembly binder."""
-
-
-@event(PRIVATE, id=112, version=1)
-class FusionBinding_V1(FusionBinding_V0):
-    """Start of a bind by the assembly binder. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=113, version=0, aliases=("Startup/BindingStop",), keywords=PrivateKeyword.Startup, level=4)
@@ -293,23 +131,9 @@ class FusionBindingEnd_V0:
     """End of a bind by the assembly binder."""
 
 
-@event(PRIVATE, id=113, version=1)
-class FusionBindingEnd_V1(FusionBindingEnd_V0):
-    """End of a bind by the assembly binder. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=114, version=0, aliases=("Startup/LoaderCatchCallStart",), keywords=PrivateKeyword.Startup, level=4)
 class LoaderCatchCall_V0:
     """Start of a guarded call of the loader."""
-
-
-@event(PRIVATE, id=114, version=1)
-class LoaderCatchCall_V1(LoaderCatchCall_V0):
-    """Start of a guarded call of the loader. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=115, version=0, aliases=("Startup/LoaderCatchCallStop",), keywords=PrivateKeyword.Startup, level=4)
@@ -317,23 +141,9 @@ class LoaderCatchCallEnd_V0:
     """End of a guarded call of the loader."""
 
 
-@event(PRIVATE, id=115, version=1)
-class LoaderCatchCallEnd_V1(LoaderCatchCallEnd_V0):
-    """End of a guarded call of the loader. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=116, version=0, aliases=("Startup/FusionInitStart",), keywords=PrivateKeyword.Startup, level=4)
 class FusionInit_V0:
     """Start of setting up the assembly binder."""
-
-
-@event(PRIVATE, id=116, version=1)
-class FusionInit_V1(FusionInit_V0):
-    """Start of setting up the assembly binder. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=117, version=0, aliases=("Startup/FusionInitStop",), keywords=PrivateKeyword.Startup, level=4)
@@ -341,23 +151,9 @@ class FusionInitEnd_V0:
     """End of setting up the assembly binder."""
 
 
-@event(PRIVATE, id=117, version=1)
-class FusionInitEnd_V1(FusionInitEnd_V0):
-    """End of setting up the assembly binder. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=118, version=0, aliases=("Startup/FusionAppCtxStart",), keywords=PrivateKeyword.Startup, level=4)
 class FusionAppCtx_V0:
     """Start of setting up the assembly binder's application context."""
-
-
-@event(PRIVATE, id=118, version=1)
-class FusionAppCtx_V1(FusionAppCtx_V0):
-    """Start of setting up the assembly binder's application context. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=119, version=0, aliases=("Startup/FusionAppCtxStop",), keywords=PrivateKeyword.Startup, level=4)
@@ -365,35 +161,14 @@ class FusionAppCtxEnd_V0:
     """End of setting up the assembly binder's application context."""
 
 
-@event(PRIVATE, id=119, version=1)
-class FusionAppCtxEnd_V1(FusionAppCtxEnd_V0):
-    """End of setting up the assembly binder's application context. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=120, version=0, aliases=("Startup/Fusion2EEStart",), keywords=PrivateKeyword.Startup, level=4)
 class Fusion2EE_V0:
     """Start of the transition from the assembly binder to the execution engine."""
 
 
-@event(PRIVATE, id=120, version=1)
-class Fusion2EE_V1(Fusion2EE_V0):
-    """Start of the transition from the assembly binder to the execution engine. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=121, version=0, aliases=("Startup/Fusion2EEStop",), keywords=PrivateKeyword.Startup, level=4)
 class Fusion2EEEnd_V0:
     """End of the transition from the assembly binder to the execution engine."""
-
-
-@event(PRIVATE, id=121, version=1)
-class Fusion2EEEnd_V1(Fusion2EEEnd_V0):
-    """End of the transition from the assembly binder to the execution engine. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -403,23 +178,9 @@ class SecurityCatchCall_V0:
     """Start of a guarded call of security."""
 
 
-@event(PRIVATE, id=122, version=1)
-class SecurityCatchCall_V1(SecurityCatchCall_V0):
-    """Start of a guarded call of security. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=123, version=0, aliases=("Startup/SecurityCatchCallStop",), keywords=PrivateKeyword.Startup, level=4)
 class SecurityCatchCallEnd_V0:
     """End of a guarded call of security."""
-
-
-@event(PRIVATE, id=123, version=1)
-class SecurityCatchCallEnd_V1(SecurityCatchCallEnd_V0):
-    """End of a guarded call of security. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=90, version=0, aliases=("Startup/ApplyPolicyStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -427,23 +188,9 @@ class ApplyPolicyStart_V0:
     """Start of applying binding policy."""
 
 
-@event(PRIVATE, id=90, version=1)
-class ApplyPolicyStart_V1(ApplyPolicyStart_V0):
-    """Start of applying binding policy. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=91, version=0, aliases=("Startup/ApplyPolicyStop",), keywords=PrivateKeyword.Startup, level=4)
 class ApplyPolicyEnd_V0:
     """End of applying binding policy."""
-
-
-@event(PRIVATE, id=91, version=1)
-class ApplyPolicyEnd_V1(ApplyPolicyEnd_V0):
-    """End of applying binding policy. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=92, version=0, aliases=("Startup/LdLibShFolderStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -451,23 +198,9 @@ class LdLibShFolder_V0:
     """Start of loading the shell folder library."""
 
 
-@event(PRIVATE, id=92, version=1)
-class LdLibShFolder_V1(LdLibShFolder_V0):
-    """Start of loading the shell folder library. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=93, version=0, aliases=("Startup/LdLibShFolderStop",), keywords=PrivateKeyword.Startup, level=4)
 class LdLibShFolderEnd_V0:
     """End of loading the shell folder library."""
-
-
-@event(PRIVATE, id=93, version=1)
-class LdLibShFolderEnd_V1(LdLibShFolderEnd_V0):
-    """End of loading the shell folder library. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=94, version=0, aliases=("Startup/PrestubWorkerStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -475,23 +208,9 @@ class PrestubWorker_V0:
     """Start of preparing a method's first call."""
 
 
-@event(PRIVATE, id=94, version=1)
-class PrestubWorker_V1(PrestubWorker_V0):
-    """Start of preparing a method's first call. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=95, version=0, aliases=("Startup/PrestubWorkerStop",), keywords=PrivateKeyword.Startup, level=4)
 class PrestubWorkerEnd_V0:
     """End of preparing a method's first call."""
-
-
-@event(PRIVATE, id=95, version=1)
-class PrestubWorkerEnd_V1(PrestubWorkerEnd_V0):
-    """End of preparing a method's first call. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=96, version=0, aliases=("Startup/GetInstallationStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -499,23 +218,9 @@ class GetInstallationStart_V0:
     """Start of the search for the installation."""
 
 
-@event(PRIVATE, id=96, version=1)
-class GetInstallationStart_V1(GetInstallationStart_V0):
-    """Start of the search for the installation. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=97, version=0, aliases=("Startup/GetInstallationStop",), keywords=PrivateKeyword.Startup, level=4)
 class GetInstallationEnd_V0:
     """End of the search for the installation."""
-
-
-@event(PRIVATE, id=97, version=1)
-class GetInstallationEnd_V1(GetInstallationEnd_V0):
-    """End of the search for the installation. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=98, version=0, aliases=("Startup/OpenHModuleStart",), keywords=PrivateKeyword.Startup, level=4)
@@ -523,20 +228,53 @@ class OpenHModule_V0:
     """Start of opening a module."""
 
 
-@event(PRIVATE, id=98, version=1)
-class OpenHModule_V1(OpenHModule_V0):
-    """Start of opening a module. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
-
-
 @event(PRIVATE, id=99, version=0, aliases=("Startup/OpenHModuleStop",), keywords=PrivateKeyword.Startup, level=4)
 class OpenHModuleEnd_V0:
     """End of opening a module."""
 
 
-@event(PRIVATE, id=99, version=1)
-class OpenHModuleEnd_V1(OpenHModuleEnd_V0):
-    """End of opening a module. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+# The same in the versions that runtimes have written since .NET Framework 4.
+EEStartupStart_V1 = extended(EEStartupStart_V0, InstanceFields)
+EEStartupEnd_V1 = extended(EEStartupEnd_V0, InstanceFields)
+EEConfigSetup_V1 = extended(EEConfigSetup_V0, InstanceFields)
+EEConfigSetupEnd_V1 = extended(EEConfigSetupEnd_V0, InstanceFields)
+LdSysBases_V1 = extended(LdSysBases_V0, InstanceFields)
+LdSysBasesEnd_V1 = extended(LdSysBasesEnd_V0, InstanceFields)
+ExecExe_V1 = extended(ExecExe_V0, InstanceFields)
+ExecExeEnd_V1 = extended(ExecExeEnd_V0, InstanceFields)
+Main_V1 = extended(Main_V0, InstanceFields)
+MainEnd_V1 = extended(MainEnd_V0, InstanceFields)
+ExplicitBindStart_V1 = extended(ExplicitBindStart_V0, InstanceFields)
+ExplicitBindEnd_V1 = extended(ExplicitBindEnd_V0, InstanceFields)
+ParseXml_V1 = extended(ParseXml_V0, InstanceFields)
+ParseXmlEnd_V1 = extended(ParseXmlEnd_V0, InstanceFields)
+InitDefaultDomain_V1 = extended(InitDefaultDomain_V0, InstanceFields)
+InitDefaultDomainEnd_V1 = extended(InitDefaultDomainEnd_V0, InstanceFields)
+InitSecurity_V1 = extended(InitSecurity_V0, InstanceFields)
+InitSecurityEnd_V1 = extended(InitSecurityEnd_V0, InstanceFields)
+AllowBindingRedirs_V1 = extended(AllowBindingRedirs_V0, InstanceFields)
+AllowBindingRedirsEnd_V1 = extended(AllowBindingRedirsEnd_V0, InstanceFields)
+EEConfigSync_V1 = extended(EEConfigSync_V0, InstanceFields)
+EEConfigSyncEnd_V1 = extended(EEConfigSyncEnd_V0, InstanceFields)
+FusionBinding_V1 = extended(FusionBinding_V0, InstanceFields)
+FusionBindingEnd_V1 = extended(FusionBindingEnd_V0, InstanceFields)
+LoaderCatchCall_V1 = extended(LoaderCatchCall_V0, InstanceFields)
+LoaderCatchCallEnd_V1 = extended(LoaderCatchCallEnd_V0, InstanceFields)
+FusionInit_V1 = extended(FusionInit_V0, InstanceFields)
+FusionInitEnd_V1 = extended(FusionInitEnd_V0, InstanceFields)
+FusionAppCtx_V1 = extended(FusionAppCtx_V0, InstanceFields)
+FusionAppCtxEnd_V1 = extended(FusionAppCtxEnd_V0, InstanceFields)
+Fusion2EE_V1 = extended(Fusion2EE_V0, InstanceFields)
+Fusion2EEEnd_V1 = extended(Fusion2EEEnd_V0, InstanceFields)
+SecurityCatchCall_V1 = extended(SecurityCatchCall_V0, InstanceFields)
+SecurityCatchCallEnd_V1 = extended(SecurityCatchCallEnd_V0, InstanceFields)
+ApplyPolicyStart_V1 = extended(ApplyPolicyStart_V0, InstanceFields)
+ApplyPolicyEnd_V1 = extended(ApplyPolicyEnd_V0, InstanceFields)
+LdLibShFolder_V1 = extended(LdLibShFolder_V0, InstanceFields)
+LdLibShFolderEnd_V1 = extended(LdLibShFolderEnd_V0, InstanceFields)
+PrestubWorker_V1 = extended(PrestubWorker_V0, InstanceFields)
+PrestubWorkerEnd_V1 = extended(PrestubWorkerEnd_V0, InstanceFields)
+GetInstallationStart_V1 = extended(GetInstallationStart_V0, InstanceFields)
+GetInstallationEnd_V1 = extended(GetInstallationEnd_V0, InstanceFields)
+OpenHModule_V1 = extended(OpenHModule_V0, InstanceFields)
+OpenHModuleEnd_V1 = extended(OpenHModuleEnd_V0, InstanceFields)

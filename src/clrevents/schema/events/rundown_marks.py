@@ -3,99 +3,50 @@
 An EventPipe session ends with the DCEnd flavours: 148 first, then methods and maps, then 146.
 """
 
-from clrevents.schema.event import event
+from clrevents.schema.event import InstanceFields, event, extended
 from clrevents.schema.keywords import RundownKeyword
 from clrevents.schema.method_flags import ILToNativeMapFields
 from clrevents.schema.registry import RUNDOWN
 from clrevents.schema.types import UInt16, UInt32, UInt64
 
-
-@event(
-    RUNDOWN,
-    id=145,
-    version=0,
-    aliases=("Method/DCStartComplete",),
-    keywords=RundownKeyword.JitRundown
+RUNDOWN_MARKS = (
+    RundownKeyword.JitRundown
     | RundownKeyword.JittedMethodILToNativeMapRundown
     | RundownKeyword.NGenRundown
-    | RundownKeyword.LoaderRundown,
-    level=4,
+    | RundownKeyword.LoaderRundown
 )
+
+
+@event(RUNDOWN, id=145, version=0, aliases=("Method/DCStartComplete",), keywords=RUNDOWN_MARKS, level=4)
 class DCStartComplete_V0:
     """End of the rundown at the start of a session."""
 
 
-@event(RUNDOWN, id=145, version=1)
-class DCStartComplete_V1(DCStartComplete_V0):
-    """End of the rundown at the start of a session. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+DCStartComplete_V1 = extended(DCStartComplete_V0, InstanceFields)
 
 
-@event(
-    RUNDOWN,
-    id=146,
-    version=0,
-    aliases=("Method/DCStopComplete",),
-    keywords=RundownKeyword.JitRundown
-    | RundownKeyword.JittedMethodILToNativeMapRundown
-    | RundownKeyword.NGenRundown
-    | RundownKeyword.LoaderRundown,
-    level=4,
-)
+@event(RUNDOWN, id=146, version=0, aliases=("Method/DCStopComplete",), keywords=RUNDOWN_MARKS, level=4)
 class DCEndComplete_V0:
     """End of the rundown at the end of a session."""
 
 
-@event(RUNDOWN, id=146, version=1)
-class DCEndComplete_V1(DCEndComplete_V0):
-    """End of the rundown at the end of a session. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+DCEndComplete_V1 = extended(DCEndComplete_V0, InstanceFields)
 
 
-@event(
-    RUNDOWN,
-    id=147,
-    version=0,
-    aliases=("Method/DCStartInit",),
-    keywords=RundownKeyword.JitRundown
-    | RundownKeyword.JittedMethodILToNativeMapRundown
-    | RundownKeyword.NGenRundown
-    | RundownKeyword.LoaderRundown,
-    level=4,
-)
+@event(RUNDOWN, id=147, version=0, aliases=("Method/DCStartInit",), keywords=RUNDOWN_MARKS, level=4)
 class DCStartInit_V0:
     """Start of the rundown at the start of a session."""
 
 
-@event(RUNDOWN, id=147, version=1)
-class DCStartInit_V1(DCStartInit_V0):
-    """Start of the rundown at the start of a session. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+DCStartInit_V1 = extended(DCStartInit_V0, InstanceFields)
 
 
-@event(
-    RUNDOWN,
-    id=148,
-    version=0,
-    aliases=("Method/DCStopInit",),
-    keywords=RundownKeyword.JitRundown
-    | RundownKeyword.JittedMethodILToNativeMapRundown
-    | RundownKeyword.NGenRundown
-    | RundownKeyword.LoaderRundown,
-    level=4,
-)
+@event(RUNDOWN, id=148, version=0, aliases=("Method/DCStopInit",), keywords=RUNDOWN_MARKS, level=4)
 class DCEndInit_V0:
     """Start of the rundown at the end of a session."""
 
 
-@event(RUNDOWN, id=148, version=1)
-class DCEndInit_V1(DCEndInit_V0):
-    """Start of the rundown at the end of a session. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+DCEndInit_V1 = extended(DCEndInit_V0, InstanceFields)
 
 
 @event(

@@ -1,9 +1,9 @@
 """Verification of strong names and Authenticode signatures."""
 
-from clrevents.schema.event import event
+from clrevents.schema.event import InstanceFields, event, extended
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
-from clrevents.schema.types import UInt16, UInt32, UnicodeString
+from clrevents.schema.types import UInt32, UnicodeString
 
 
 @event(RUNTIME, id=181, version=0, aliases=("StrongNameVerification/Start",), keywords=RuntimeKeyword.Security, level=5)
@@ -15,11 +15,7 @@ class StrongNameVerificationStart_V0:
     FullyQualifiedAssemblyName: UnicodeString
 
 
-@event(RUNTIME, id=181, version=1)
-class StrongNameVerificationStart_V1(StrongNameVerificationStart_V0):
-    """Strong name verification started. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+StrongNameVerificationStart_V1 = extended(StrongNameVerificationStart_V0, InstanceFields)
 
 
 @event(RUNTIME, id=182, version=0, aliases=("StrongNameVerification/Stop",), keywords=RuntimeKeyword.Security, level=4)
@@ -31,11 +27,7 @@ class StrongNameVerificationStop_V0:
     FullyQualifiedAssemblyName: UnicodeString
 
 
-@event(RUNTIME, id=182, version=1)
-class StrongNameVerificationStop_V1(StrongNameVerificationStop_V0):
-    """Strong name verification ended; ErrorCode 0 is success. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+StrongNameVerificationStop_V1 = extended(StrongNameVerificationStop_V0, InstanceFields)
 
 
 @event(
@@ -49,11 +41,7 @@ class AuthenticodeVerificationStart_V0:
     ModulePath: UnicodeString
 
 
-@event(RUNTIME, id=183, version=1)
-class AuthenticodeVerificationStart_V1(AuthenticodeVerificationStart_V0):
-    """Authenticode verification started. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+AuthenticodeVerificationStart_V1 = extended(AuthenticodeVerificationStart_V0, InstanceFields)
 
 
 @event(
@@ -67,8 +55,4 @@ class AuthenticodeVerificationStop_V0:
     ModulePath: UnicodeString
 
 
-@event(RUNTIME, id=184, version=1)
-class AuthenticodeVerificationStop_V1(AuthenticodeVerificationStop_V0):
-    """Authenticode verification ended; ErrorCode 0 is success. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+AuthenticodeVerificationStop_V1 = extended(AuthenticodeVerificationStop_V0, InstanceFields)

@@ -1,8 +1,8 @@
 """The stress log."""
 
-from clrevents.schema.event import event
+from clrevents.schema.event import InstanceFields, event, extended
 from clrevents.schema.registry import STRESS
-from clrevents.schema.types import AnsiString, UInt8, UInt16, UInt32
+from clrevents.schema.types import AnsiString, UInt8, UInt32
 
 
 @event(STRESS, id=0, version=0, aliases=("StressLog/Start",), level=4)
@@ -14,8 +14,4 @@ class StressLogEvent_V0:
     Message: AnsiString
 
 
-@event(STRESS, id=0, version=1)
-class StressLogEvent_V1(StressLogEvent_V0):
-    """A line of the runtime's stress log. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+StressLogEvent_V1 = extended(StressLogEvent_V0, InstanceFields)

@@ -1,9 +1,9 @@
 """Threads for I/O completions; and thread pool events from before .NET 4, which current runtimes do not send."""
 
-from clrevents.schema.event import event
+from clrevents.schema.event import InstanceFields, event, extended
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
-from clrevents.schema.types import UInt16, UInt32
+from clrevents.schema.types import UInt32
 
 
 @event(RUNTIME, id=40, version=0, keywords=RuntimeKeyword.Threading, level=4)
@@ -62,11 +62,7 @@ class IOThreadCreate_V0:
     RetiredIOThreads: UInt32
 
 
-@event(RUNTIME, id=44, version=1)
-class IOThreadCreate_V1(IOThreadCreate_V0):
-    """A thread for I/O completions was created. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+IOThreadCreate_V1 = extended(IOThreadCreate_V0, InstanceFields)
 
 
 @event(RUNTIME, id=45, version=0, aliases=("IOThreadCreation/Stop",), keywords=RuntimeKeyword.Threading, level=4)
@@ -77,11 +73,7 @@ class IOThreadTerminate_V0:
     RetiredIOThreads: UInt32
 
 
-@event(RUNTIME, id=45, version=1)
-class IOThreadTerminate_V1(IOThreadTerminate_V0):
-    """A thread for I/O completions terminated. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+IOThreadTerminate_V1 = extended(IOThreadTerminate_V0, InstanceFields)
 
 
 @event(RUNTIME, id=46, version=0, aliases=("IOThreadRetirement/Start",), keywords=RuntimeKeyword.Threading, level=4)
@@ -92,11 +84,7 @@ class IOThreadRetire_V0:
     RetiredIOThreads: UInt32
 
 
-@event(RUNTIME, id=46, version=1)
-class IOThreadRetire_V1(IOThreadRetire_V0):
-    """A thread for I/O completions was retired. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+IOThreadRetire_V1 = extended(IOThreadRetire_V0, InstanceFields)
 
 
 @event(RUNTIME, id=47, version=0, aliases=("IOThreadRetirement/Stop",), keywords=RuntimeKeyword.Threading, level=4)
@@ -107,8 +95,4 @@ class IOThreadUnretire_V0:
     RetiredIOThreads: UInt32
 
 
-@event(RUNTIME, id=47, version=1)
-class IOThreadUnretire_V1(IOThreadUnretire_V0):
-    """A retired thread for I/O completions was put back into use. Adds ClrInstanceID."""
-
-    ClrInstanceID: UInt16
+IOThreadUnretire_V1 = extended(IOThreadUnretire_V0, InstanceFields)

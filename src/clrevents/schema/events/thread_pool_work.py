@@ -5,15 +5,10 @@ from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.types import Boolean, Pointer, UInt16
 
+TRANSFERS = RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer
 
-@event(
-    RUNTIME,
-    id=61,
-    version=0,
-    aliases=("ThreadPool/Enqueue",),
-    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
-    level=5,
-)
+
+@event(RUNTIME, id=61, version=0, aliases=("ThreadPool/Enqueue",), keywords=TRANSFERS, level=5)
 class ThreadPoolEnqueue_V0:
     """A work item was queued to the thread pool; its ThreadPoolDequeue has the same WorkID."""
 
@@ -21,14 +16,7 @@ class ThreadPoolEnqueue_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=62,
-    version=0,
-    aliases=("ThreadPool/Dequeue",),
-    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
-    level=5,
-)
+@event(RUNTIME, id=62, version=0, aliases=("ThreadPool/Dequeue",), keywords=TRANSFERS, level=5)
 class ThreadPoolDequeue_V0:
     """A thread pool worker dequeued a work item; its ThreadPoolEnqueue has the same WorkID."""
 
@@ -36,14 +24,7 @@ class ThreadPoolDequeue_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=63,
-    version=0,
-    aliases=("ThreadPool/IOEnqueue",),
-    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
-    level=5,
-)
+@event(RUNTIME, id=63, version=0, aliases=("ThreadPool/IOEnqueue",), keywords=TRANSFERS, level=5)
 class ThreadPoolIOEnqueue_V0:
     """An I/O operation was queued; its ThreadPoolIODequeue has the same NativeOverlapped."""
 
@@ -53,14 +34,7 @@ class ThreadPoolIOEnqueue_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=64,
-    version=0,
-    aliases=("ThreadPool/IODequeue",),
-    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
-    level=5,
-)
+@event(RUNTIME, id=64, version=0, aliases=("ThreadPool/IODequeue",), keywords=TRANSFERS, level=5)
 class ThreadPoolIODequeue_V0:
     """An I/O completion was dequeued; its ThreadPoolIOEnqueue has the same NativeOverlapped."""
 

@@ -8,6 +8,8 @@ from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.types import Double, Pointer, UInt8, UInt16
 
+TRANSFERS = RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer
+
 
 @event(RUNTIME, id=58, version=0, keywords=RuntimeKeyword.Threading, level=4)
 class YieldProcessorMeasurement_V0:
@@ -18,14 +20,7 @@ class YieldProcessorMeasurement_V0:
     EstablishedNsPerYield: Double
 
 
-@event(
-    RUNTIME,
-    id=70,
-    version=0,
-    aliases=("Thread/Creating",),
-    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
-    level=4,
-)
+@event(RUNTIME, id=70, version=0, aliases=("Thread/Creating",), keywords=TRANSFERS, level=4)
 class ThreadCreating_V0:
     """A thread is about to be created; its ThreadRunning has the same ID."""
 
@@ -33,14 +28,7 @@ class ThreadCreating_V0:
     ClrInstanceID: UInt16
 
 
-@event(
-    RUNTIME,
-    id=71,
-    version=0,
-    aliases=("Thread/Running",),
-    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
-    level=4,
-)
+@event(RUNTIME, id=71, version=0, aliases=("Thread/Running",), keywords=TRANSFERS, level=4)
 class ThreadRunning_V0:
     """A created thread starts running; the creator's ThreadCreating has the same ID."""
 
