@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.run.processes import merged_metric
 from clrevents.analysis.framework.vocabulary.answer_values import MISSING, Metric
 from clrevents.events import WaitHandleWaitSource, WaitHandleWaitStart_V0, WaitHandleWaitStop_V0
 from clrevents.testing.builder import TraceBuilder
@@ -25,6 +26,8 @@ SHARED_NAMES = (
     "rare/net8-deadlock-sick-44",
     "requests/net10-two-3",
     "traces/own/net8-unload-verbose",
+    "net11/async-runtime-both",
+    "net11/async-state",
 )
 
 LESS_NAMES = (
@@ -173,3 +176,11 @@ def test_no_bound_becomes_one_from_the_other_side(before: Bound, least: Bound | 
             assert (found.value, found.low, found.high, found.reason) == (None, None, None, MISSING)
         else:
             assert (found.value, found.low, found.high) == (16, *expected)
+
+
+def test_bounds_from_both_sides_merge_to_nothing_known() -> None:
+    parts = [Metric(5, "count", high=5), Metric(3, "count", low=3), Metric(1, "count")]
+    merged = merged_metric(parts)
+    assert (merged.value, merged.low, merged.high, merged.reason) == (None, None, None, MISSING)
+    least = merged_metric(parts[1:])
+    assert (least.value, least.low, least.high) == (4, 4, None)

@@ -752,8 +752,10 @@ def _same(one: Answer[Any], other: Answer[Any], what: str) -> None:
 def _adds_up(name: str, whole: Metric, parts: Sequence[Metric]) -> None:
     known = [part.value for part in parts if part.value is not None]
     if whole.value is None:
-        # What cannot be counted in one part, such as waits that only samples show, makes the whole unknown.
-        assert len(known) < len(parts), f"{name}: every part has a number and the whole has none"
+        # What cannot be counted in one part, such as waits that only samples show, makes the whole unknown; so do
+        # bounds from both sides.
+        sides = {part.low is None for part in parts if part.bounded}
+        assert len(known) < len(parts) or len(sides) > 1, f"{name}: every part has a number and the whole has none"
         return
     assert known, f"{name}: no part has a number"
     merged = {"sum": sum, "max": max, "min": min}[whole.merge](known)

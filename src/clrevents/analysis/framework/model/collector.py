@@ -227,10 +227,13 @@ class Context:
         """The code of the trace, to name addresses."""
         return self.names.methods
 
-    @property
+    @cached_property
     def named(self) -> bool:
-        """Whether all managed code has a name; programs that were compiled ahead of time list none."""
-        return self.methods.named
+        """Whether stacks tell all managed code by name: none is missing, nor anything of the list that is written after
+        tracing stopped. Programs that were compiled ahead of time list none."""
+        listed = np.array([self.stopped_ns]), np.array([FOREVER])
+        complete = self.methods.named and not self.troubles.gaps.touched(*listed)[0]
+        return complete and all(hole.cause != "stacks" for hole in self.holes)
 
     @property
     def stacks(self) -> AddressStacks:

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
+from clrevents.analysis.framework.vocabulary.answer_values import MISSING, Coverage, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import shape_of, shares_of
 
@@ -119,4 +119,5 @@ def merged_metric(found: Sequence[Metric], several: str = _SEVERAL) -> Metric:
         # One that has only the other bound may be anything on this side.
         known = known and not any(m.bounded and getattr(m, bound) is None for m in found)
         bounds[bound] = merge[first.merge]([limit for limit in limits if limit is not None]) if known else None
-    return attrs.evolve(first, value=merge[first.merge](values), reason=None, **bounds)
+    made = attrs.evolve(first, value=merge[first.merge](values), reason=None, **bounds)
+    return made if made.bounded or not any(m.bounded for m in found) else made.unknown(MISSING)

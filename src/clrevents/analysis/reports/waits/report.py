@@ -218,7 +218,7 @@ def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Me
         if hidden and isinstance(one := found[name], Metric) and one.value == 0:
             found[name] = context.metric(name, None, reason=HIDDEN)
     by_events = (wait for wait in programs if wait.evidence == "event" and wait.system_call is None)
-    if not context.named and any(wait.kind == "handle" for wait in by_events):
+    if not context.named and any(wait.kind in ("handle", "monitor") for wait in by_events):
         for name in ("count", "waited_total", "event_total", "unfinished"):
             found[name] = context.metric(name, None, reason=_UNNAMED)
     return found

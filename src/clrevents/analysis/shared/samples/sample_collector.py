@@ -100,6 +100,8 @@ SAMPLE_METRICS: Final = (
         "ns",
         "The weight of those whose stacks the runtime cut, so that the methods further out lack it.",
         "less",
+        # Deeper stacks, or what the async profiler knows of these, may be among what is missing.
+        lossy="unknown",
     ),
 )
 SAMPLES_OF_PART: Final[Mapping[str, InPart]] = {"samples": "at least", "*": "unknown"}

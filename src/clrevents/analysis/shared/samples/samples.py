@@ -693,7 +693,8 @@ def name_samples(
         weight = np.where(ended[merged.of], 0, weighed.weight)
         state = states[merged.of].astype(np.int8)
     # Only the runtime cuts stacks: the Linux recorder, whose traces hold many processes, unwinds them itself.
-    cut = cut_stacks(np.diff(merged.offsets))[merged.of] & (not apart)
+    deep = stacks.arrays.ids[cut_stacks(np.diff(stacks.arrays.offsets))]
+    cut = np.isin(rows.stack_id, deep) & (ids == rows.stack_id) & (not apart)
     unawaited = np.zeros(len(merged.of), dtype=np.bool_) if artefacts else _unawaited(merged)
     merged = merged if artefacts else folded(merged)
     if trails is not None:
