@@ -42,7 +42,7 @@ from clrevents.analysis.framework.run.catalogue import find_report  # noqa: E402
 from clrevents.analysis.framework.run.listing import report_names  # noqa: E402
 from clrevents.fleet import FleetAnswer  # noqa: E402
 from clrevents.fleet.questions import AskFacts  # noqa: E402
-from clrevents.table.build import row_table  # noqa: E402
+from clrevents.table.table import row_table  # noqa: E402
 
 EVENT: Final = "MethodLoadVerbose"
 SQL: Final = f"count(*) methods, sum(MethodSize) bytes from {EVENT}"

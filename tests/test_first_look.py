@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents._util.html import MOST_HTML
+from clrevents._util.notebook_views import MOST_HTML
 from clrevents.analysis import feed_reports, heap_snapshots, hottest, read_samples, spans
 from clrevents.analysis.framework.run.catalogue import report_names
 from clrevents.analysis.framework.vocabulary.answer_values import Metric

@@ -112,28 +112,11 @@ ANSWERS: Final = {f"analysis.{part}" for part in ("framework", "gathering")}
 NAMES: Final = {
     f"symbols.{module}"
     for module in (
-        *(
-            "async_machinery",
-            "async_stacks",
-            "elf",
-            "feed",
-            "il",
-            "images",
-            "lifetimes",
-            "method",
-            "method_names",
-            "methods",
-            "modules",
-            "native",
-            "ranges",
-            "stacks",
-        ),
-        "typenames",
+        *("async_machinery", "async_stacks", "display_names", "elf", "feed", "frame_tables", "il", "lifetimes"),
+        *("methods", "modules", "native"),
     )
 }
-NAMES_OF_METHODS: Final = {
-    f"symbols.{module}" for module in ("feed", "lifetimes", "method_names", "modules", "typenames")
-}
+NAMES_OF_METHODS: Final = {f"symbols.{module}" for module in ("display_names", "feed", "lifetimes", "modules")}
 SHARED: Final = {f"analysis.shared.{part}" for part in ("events", "processor", "samples", "weights")}
 
 
@@ -171,7 +154,7 @@ SMALL: Final = str(ROOT / "fixtures" / "net8-sample.nettrace.gz")
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("check",), READING | {"analysis.framework", "analysis.about"}),
+        (("check",), READING | ANSWERS | {"analysis.about"}),
         pytest.param(("events", "--limit", "5"), READING | {"analysis.framework"}, marks=pytest.mark.full),
         pytest.param(("info",), READING | ANSWERS | {"analysis.about"}, marks=pytest.mark.full),
         pytest.param(

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from clrevents.trace.batch import Batch as Batch
     from clrevents.trace.decoder import Decoder as Decoder
     from clrevents.trace.event import Event as Event
-    from clrevents.trace.stacks import Stacks as Stacks
+    from clrevents.trace.named_stacks import Stacks as Stacks
 
 
 _HOMES = {
@@ -99,7 +99,7 @@ _HOMES = {
     "fleet": ("Traces", "open_many"),
     "schema.event": ("asdict",),
     "symbols.methods": ("Methods",),
-    "trace.stacks": ("Stacks",),
+    "trace.named_stacks": ("Stacks",),
     "table.table": ("Table",),
     "trace": ("ThreadInfo", "Trace", "open"),
     "_util.process": ("tune_process",),

@@ -21,7 +21,7 @@ from clrevents.analysis.framework.recording.recording_cost import (
     recording_cost,
     recording_cost_of,
 )
-from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
+from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks
 from clrevents.events import (
     GCRestartEEBegin_V1,
     GCRestartEEEnd_V1,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis.gathering.merged import StackFrame, _with_modules
+from clrevents.analysis.gathering.merged_stacks import StackFrame, _with_modules
 from clrevents.analysis.shared.samples.hot import HotMethod, telling_names
 from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
 from clrevents.encode.values import ThreadRow

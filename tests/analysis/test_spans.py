@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis import spans
-from clrevents.analysis.framework.vocabulary.marks import Marks, holes_of, trace_holes
+from clrevents.analysis.framework.vocabulary.report_table import Marks, holes_of, trace_holes
 from clrevents.events import GCStart_V1, GCStart_V2, MethodJittingStarted_V1, MethodLoadVerbose_V1
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.analysis.gathering.merged_stacks import StackFrame
 from clrevents.analysis.shared.samples.leaf_states import LEAVES, ROOTS, STATES, stack_states
 from clrevents.events import ThreadCreated_V0, ThreadFlags
-from clrevents.table.stacks import cut_stacks
+from clrevents.table.read import cut_stacks
 from clrevents.testing.builder import TraceBuilder
 
 MS = 1_000_000

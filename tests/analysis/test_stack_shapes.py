@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis import read_samples
-from clrevents.analysis.gathering.merged import FRAMEWORK_NAMES, StackFrame
+from clrevents.analysis.gathering.merged_stacks import FRAMEWORK_NAMES, StackFrame
 from clrevents.analysis.shared.samples.samples import SampledThread, Samples
 from project_files import fixture
 

@@ -11,7 +11,7 @@ from built_allocations import MAIN, sampled, tick
 from clrevents.analysis import read_samples
 from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import DEFAULT
-from clrevents.table.build import ColumnType, TableField, header_fields
+from clrevents.table.table import ColumnType, TableField, header_fields
 from clrevents.trace import tables_of_registry
 
 AMOUNTS = {

@@ -25,7 +25,7 @@ from arrow_rows import arrow_rows
 from clrevents._util import workers
 from clrevents.export.files import buffered, directory, lake, tables
 from clrevents.export.files.formats import FileSink
-from clrevents.table.stacks import stack_table
+from clrevents.table.read import stack_table
 from clrevents.testing.builder import TraceBuilder
 
 Run = Callable[..., Result]

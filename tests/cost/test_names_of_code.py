@@ -22,11 +22,10 @@ from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
 from clrevents.events import MethodLoadVerbose_V1, MethodUnloadVerbose_V1, ModuleLoad_V1, ModuleUnload_V1
 from clrevents.reference import codec
 from clrevents.schema.registry import RUNTIME, SAMPLE
-from clrevents.symbols import native
-from clrevents.symbols import stacks as symbol_stacks
+from clrevents.symbols import frame_tables, native
+from clrevents.symbols.frame_tables import resolve_stacks
+from clrevents.symbols.lifetimes import Ranges
 from clrevents.symbols.methods import Methods
-from clrevents.symbols.ranges import Ranges
-from clrevents.symbols.stacks import resolve_stacks
 from clrevents.testing.builder import TraceBuilder
 from costly import operations
 from counting import lines
@@ -146,7 +145,7 @@ def test_a_deep_stack_is_resolved_for_each_change_and_not_for_each_use(changes: 
 
 
 def test_more_deep_stacks_than_fit_keep_their_first_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(symbol_stacks, "_ROOM", 1000)
+    monkeypatch.setattr(frame_tables, "_ROOM", 1000)
     trace = opened(deep(300, 60, changes=5).build())
     names = {frame.name for frame in read_samples(trace).frames}
     assert {"A.Run0()", "A.Run1()"} <= names
@@ -173,7 +172,7 @@ def test_a_deep_stack_in_many_processes() -> None:
 
 
 def test_more_deep_stacks_of_processes_than_fit_count_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(symbol_stacks, "_ROOM", 1000)
+    monkeypatch.setattr(frame_tables, "_ROOM", 1000)
     trace = opened(in_processes(20, 300))
     ids = np.ones(20, dtype=np.int64)
     found = resolve_stacks(trace.methods, trace.stacks.arrays, ids, np.arange(20), 1 + np.arange(20))

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.symbols.lifetimes import Lifetimes
-from clrevents.symbols.ranges import EARLY, FOUND, UNDECIDED, Ranges
+from clrevents.symbols.lifetimes import EARLY, FOUND, UNDECIDED, Lifetimes, Ranges
 from costly import operations, vast_method
 
 SIZES = (250, 500, 1000)

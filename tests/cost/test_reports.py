@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import clrevents
 import costly_reports
-from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
+from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks
 from clrevents.analysis.reports.startup.self_time import NONE, ThreadSpans, depths, self_times
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.encode.nettrace6 import NetTrace6Writer

@@ -24,8 +24,7 @@ from clrevents.export.look import Look
 from clrevents.export.timeline.timeline_file import write_timeline
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Undescribable, Variant
-from clrevents.table.build import ColumnType, TableField, number_column
-from clrevents.table.table import portions
+from clrevents.table.table import ColumnType, TableField, number_column, portions
 from costly import empty_fields, many_tables, null_columns, wide_kinds
 
 pytestmark = pytest.mark.full

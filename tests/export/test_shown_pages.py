@@ -20,7 +20,7 @@ import attrs
 import pytest
 
 import clrevents
-from clrevents._util.units import duration_text
+from clrevents._util.words import duration_text
 from clrevents.analysis import ReportTable, read_samples
 from clrevents.analysis.reports.threads import ThreadsReport
 from clrevents.analysis.shared.samples.calltree import call_tree

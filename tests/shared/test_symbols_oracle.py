@@ -9,7 +9,7 @@ import pytest
 from shared_files import SHARED, Shared, json_lines, needs_shared, params, traces, unpacked, with_stacks
 
 import clrevents
-from clrevents.symbols.method_names import display_name, raw_name
+from clrevents.symbols.display_names import display_name, raw_name
 from reading import event_batches
 
 # Distinct stacks and their frames; every one of them agrees.

@@ -17,7 +17,7 @@ from built_elf import Function, elf
 from clrevents.cli import root
 from clrevents.events import ProcessMapping_V0, ProcessMappingMetadata_V0, ProcessSymbol_V0
 from clrevents.symbols.elf import FileSymbols, MappedFile, SymbolFolders
-from clrevents.symbols.method import ANOTHER_BUILD, NATIVE, NO_BUILD_ID, UNUSABLE
+from clrevents.symbols.frame import ANOTHER_BUILD, NATIVE, NO_BUILD_ID, UNUSABLE
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.symbols.stacks import resolve_stacks
+from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.testing.builder import RUNDOWN, RUNTIME, TraceBuilder
 
 edges = st.sampled_from([0, 1, 0x1000, 0x1010, (1 << 32) - 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1])

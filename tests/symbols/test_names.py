@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.symbols.method_names import display_name, display_signature, raw_name
-from clrevents.symbols.typenames import display_type, made_up
+from clrevents.symbols.display_names import display_name, display_signature, display_type, made_up, raw_name
 
 # All of these but the last few stand in traces of .NET Core 2.0 to .NET 10, made by three compilers.
 NAMES = [

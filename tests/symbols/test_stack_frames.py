@@ -8,9 +8,9 @@ import numpy as np
 
 import clrevents
 from clrevents.decode.stacks import StackArrays
+from clrevents.symbols.frame import REASONS
+from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.symbols.lifetimes import Ints
-from clrevents.symbols.method import REASONS
-from clrevents.symbols.stacks import resolve_stacks
 from clrevents.testing.builder import TraceBuilder
 from project_files import ROOT
 from reading import event_batches

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from clrevents.schema.method_flags import OptimizationTier
-from clrevents.table.build import UInt64, plain, row_table
+from clrevents.table.table import UInt64, plain, row_table
 
 
 @attrs.frozen

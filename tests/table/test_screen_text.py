@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from clrevents.schema.short_repr import record_text, value_text
-from clrevents.table.build import TableField, number_column
 from clrevents.table.display import fitted, screen_lines, text_rows
-from clrevents.table.listed import Listed
-from clrevents.table.table import Table
+from clrevents.table.table import Listed, Table, TableField, number_column
 
 
 def test_a_short_tuple_is_as_always() -> None:

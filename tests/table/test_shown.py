@@ -17,7 +17,7 @@ from clrevents.events import GCPerHeapHistory_V3, MethodLoadVerbose_V1
 from clrevents.export.files.jsonl import EventJson
 from clrevents.reference import codec
 from clrevents.table.event_schema import payload_fields
-from clrevents.table.stacks import stack_table
+from clrevents.table.read import stack_table
 from clrevents.table.table import Table
 from clrevents.testing.builder import TraceBuilder
 from clrevents.types import Counted, FileTime, Pointer, Registry, Time, UInt32, by, event

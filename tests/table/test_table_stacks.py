@@ -15,8 +15,7 @@ import clrevents
 from clrevents.decode.container.blocks import Stacks
 from clrevents.decode.container.window import unpack_words
 from clrevents.decode.stacks import StackTable, stack_arrays
-from clrevents.table.read import Wanted
-from clrevents.table.stacks import AddressStacks, stack_table
+from clrevents.table.read import AddressStacks, Wanted, stack_table
 from clrevents.table.table import Table
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import Filters, passes_of

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents._util.units import amount_text, duration_text, moment_text, number_text, raw_text, share_text, size_text
+from clrevents._util.words import amount_text, duration_text, moment_text, number_text, raw_text, share_text, size_text
 
 
 @pytest.mark.parametrize(

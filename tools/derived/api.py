@@ -79,7 +79,7 @@ SECTIONS: Final = (
         "Names for addresses",
         "clrevents",
         ("Methods", "Frame"),
-        ("symbols.method.Method", "symbols.modules.Modules", "symbols.modules.Module", "symbols.modules.Pdb"),
+        ("symbols.frame.Method", "symbols.modules.Modules", "symbols.modules.Module", "symbols.modules.Pdb"),
     ),
     Section(
         "Errors and limits",
@@ -133,7 +133,7 @@ SECTIONS: Final = (
         ("spans", "read_samples", "Samples", "hottest", "add_leaf", "add_artefact"),
         (
             "analysis.shared.samples.samples.SampledThread",
-            "analysis.gathering.merged.StackFrame",
+            "analysis.gathering.merged_stacks.StackFrame",
             "analysis.shared.samples.hot.HotMethod",
         ),
     ),

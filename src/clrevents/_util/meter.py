@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol, TextIO
 
 from clrevents._util.notebook_views import notebook_shell
-from clrevents._util.units import size_text
+from clrevents._util.words import size_text
 
 _PATIENCE: Final = 1.0
 

@@ -27,7 +27,6 @@ from types import ModuleType
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 from clrevents._util.process import tune_process
-from clrevents._util.served_parent import serve_parent
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -259,3 +258,19 @@ def give_up_if_told(*progress: float) -> None:
     KeyboardInterrupt if that one ends its processes."""
     if _stop is not None and _stop.is_set():
         raise KeyboardInterrupt
+
+
+def serve_parent() -> None:
+    """Leave interrupts to the process that started this one, and end when that one has ended.
+
+    If it was killed, this process would otherwise wait for work forever.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_after, args=(parent,), name="end with parent", daemon=True).start()
+
+
+def _end_after(parent: Any) -> None:
+    parent.join()
+    os._exit(1)

@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.vocabulary.marks import Marks, trace_holes
+from clrevents.analysis.framework.vocabulary.report_table import Marks, trace_holes
 from clrevents.analysis.gathering.gather import Gathered, gather, matched
 from clrevents.analysis.shared.forest.activity_signals import SignalKind, edge_of
-from clrevents.table.build import (
+from clrevents.table.table import (
     TABLE_HEADERS,
     Column,
     ColumnType,
+    Table,
     TableField,
     named,
     number_column,
     renamed,
     shown_fields,
 )
-from clrevents.table.table import Table
 from clrevents.trace import FilterOptions, Selector, Trace, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]

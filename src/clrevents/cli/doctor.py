@@ -15,8 +15,7 @@ from typing import Any, Final
 import click
 
 from clrevents._util.fitting import TextColumn, fitted_table, shortened
-from clrevents._util.units import amount_text
-from clrevents._util.words import counted
+from clrevents._util.words import amount_text, counted
 from clrevents.analysis.doctor.case import TRACE
 from clrevents.analysis.doctor.diagnosing import BROKEN, asked_of, concluded, doctor, rules_of
 from clrevents.analysis.doctor.diagnosis import Diagnosis

@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import click
 
 import clrevents
-from clrevents._util.units import amount_text
-from clrevents._util.words import counted
+from clrevents._util.words import amount_text, counted
 from clrevents.analysis.framework.model.needs import BY_MACHINE, record_needs
 from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
 from clrevents.analysis.shared.samples.sample_parameters import KINDS

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from clrevents._util.units import duration_text
-from clrevents._util.words import counted
+from clrevents._util.words import counted, duration_text
 from clrevents.cli.output import safe, say
 from clrevents.cli.reading import (
     FailOn,

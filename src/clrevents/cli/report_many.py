@@ -17,15 +17,17 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, Wi
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, metric_text
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     CELLS,
     Cell,
     ColumnDeclaration,
     FilePath,
     Word,
+    column,
+    columns_of,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
 from clrevents.analysis.framework.vocabulary.row_texts import shown_columns
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import ReadingMany

@@ -7,8 +7,7 @@ from typing import Any, Final
 import click
 
 import clrevents
-from clrevents._util.units import duration_text, moment_text
-from clrevents._util.words import counted, lost_events
+from clrevents._util.words import counted, duration_text, lost_events, moment_text
 from clrevents.analysis.pairing import activity_keys, longest, spans, summary, telling
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import (

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents._util.html import framed_html, html_table, html_text
+from clrevents._util.notebook_views import framed_html, html_table, html_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.conditions import Condition
@@ -22,9 +22,8 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.fleet.joined import Joined, rows_of_traces
 from clrevents.fleet.questions import KeptAnswer, empty_tables
-from clrevents.table.build import ColumnType, TableField, from_values, row_table
 from clrevents.table.display import LINES, fitted
-from clrevents.table.table import Table
+from clrevents.table.table import ColumnType, Table, TableField, from_values, row_table
 
 _WHOLE: Final = ("count", "ns", "bytes")
 """Units of numbers without a fraction."""

@@ -19,9 +19,8 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.decode.payload.columns.column import Column, common, nulls, widened
 from clrevents.fleet.outcome import UNREAD, TraceProblem
-from clrevents.table.build import TableField, renamed, row_fields, text_column
 from clrevents.table.query import sql_arrow
-from clrevents.table.table import Table, needed
+from clrevents.table.table import Table, TableField, needed, renamed, row_fields, text_column
 
 TRACE: Final = "trace"
 """The column for the trace that a row belongs to: its path or URL as given."""

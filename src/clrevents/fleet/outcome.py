@@ -25,8 +25,7 @@ from clrevents.errors import (
     UnreadableError,
 )
 from clrevents.schema.registry import DEFAULT, Registry
-from clrevents.table.build import row_table
-from clrevents.table.table import Table
+from clrevents.table.table import Table, row_table
 from clrevents.trace import Trace, passes_of
 
 UNREAD: Final = "error"

@@ -15,7 +15,8 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report, reports_of
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     Bytes,
     Count,
     DurationNs,
@@ -23,13 +24,12 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ordinal,
     ProcessId,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.decode.selection import Selector
 from clrevents.errors import UnknownEventError
-from clrevents.table.build import Column
-from clrevents.table.table import Table
+from clrevents.table.table import Column, Table
 from clrevents.trace import Trace, passes_of, tables_in_sql
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar, Unpack
 
-from clrevents._util.html import framed_html, html_table
+from clrevents._util.notebook_views import framed_html, html_table
 from clrevents._util.process import usable_processors
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
@@ -40,9 +40,8 @@ from clrevents.fleet.side_by_side import SideBySide
 from clrevents.fleet.trace_paths import Places, trace_paths
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.symbols.elf import Folders, folders_of
-from clrevents.table.build import row_table
 from clrevents.table.query import ask
-from clrevents.table.table import Table
+from clrevents.table.table import Table, row_table
 from clrevents.trace import Moment, Order, Trace
 
 T = TypeVar("T")

@@ -14,8 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.units import duration_text
-from clrevents._util.words import counted, unknown
+from clrevents._util.words import counted, duration_text, unknown
 from clrevents.analysis.about.describing import about
 from clrevents.analysis.compare.compare import compare, measure
 from clrevents.analysis.compare.comparison_texts import headline as compared_headline

@@ -11,8 +11,7 @@ import re
 from typing import Final
 
 from clrevents._util.value_classes import frozen
-from clrevents.symbols.method_names import display_name
-from clrevents.symbols.typenames import DEPTH
+from clrevents.symbols.display_names import DEPTH, display_name
 
 TYPE: Final = "_ZTV"
 """How symbols of types begin; the length of the name follows."""

@@ -23,8 +23,8 @@ from clrevents.schema.async_forms import FIRST_ID
 from clrevents.schema.registry import ASYNC
 from clrevents.symbols.async_machinery import BUILDERS, CONTINUATIONS
 from clrevents.symbols.frame import Frame
+from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.symbols.methods import Methods
-from clrevents.symbols.stacks import resolve_stacks
 
 Ints: TypeAlias = NDArray[np.int64]
 

@@ -16,9 +16,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.symbols.lifetimes import Addresses, Ints
-from clrevents.symbols.method import ANOTHER_BUILD, NATIVE, NO_BUILD_ID, UNUSABLE
-from clrevents.symbols.ranges import LastBeyond
+from clrevents.symbols.frame import ANOTHER_BUILD, NATIVE, NO_BUILD_ID, UNUSABLE
+from clrevents.symbols.lifetimes import Addresses, Ints, LastBeyond
 
 Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """One folder or file, or several."""

@@ -1,19 +1,20 @@
-"""When which code was at an address: from loads, unloads and listings to ranges with lifetimes.
+"""When which code was at an address: from loads, unloads and listings to ranges with lifetimes, and an index over them.
 
-Holds the rules. A lifetime is `[begin, end)` in ns since the session started. A load of jitted code begins one, an
-unload ends it. Any other sighting of code (a listing at the start or end of the session, an unload without a load, a
-load of precompiled code, which is always in its image) shows that it existed before: it begins when the previous code
-at the address ended, else with the trace. Without an unload, code stays until something else is seen at its address,
-or its module is unloaded. A listing overrides an earlier unload: on shutdown a runtime writes an unload for all code,
-and lists the same code in the rundown. Knows no names.
+A lifetime is `[begin, end)` in ns since the session started. A load of jitted code begins one, an unload ends it. Any
+other sighting (a listing, an unload without a load, a load of precompiled code, always in its image) shows that the
+code existed before: it begins when the previous code at the address ended, else with the trace. Without an unload, code
+stays until something else is seen there, or its module is unloaded. A listing overrides an earlier unload: on shutdown
+a runtime writes an unload for all code, and lists the same code in the rundown. Knows no names.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -177,3 +178,264 @@ def _end_with_modules(made: Lifetimes, module: Addresses, gone: Iterable[tuple[i
 def ends_of(made: Lifetimes) -> Addresses:
     """The first address after each range; sizes that exceed the address space are cut."""
     return made.start + np.minimum(made.size, np.iinfo(np.uint64).max - made.start)
+
+
+FOUND, NOTHING, GONE, EARLY, UNDECIDED = range(5)
+"""The result of a query: found, never anything there, no longer there, not there yet; or more ranges overlap at the
+address than are examined."""
+
+_STEPS: Final = 4
+"""How many start addresses of ranges around an address are examined in any case: one in an intact trace, or a few where
+code of other times was at other addresses nearby."""
+_MORE: Final = 10_000
+_MORE_EACH: Final = 8
+"""How many more are examined in all queries together, and how many for each range that there is; only hostile ranges
+overlap so often."""
+_FEW: Final = 8
+"""Up to this many places are faster to look up one by one than with arrays: a single frame asks for one."""
+
+
+class LastBeyond:
+    """Finds the last of some ends that lies beyond an address, in as many steps as their number has bits."""
+
+    def __init__(self, ends: Addresses) -> None:
+        # A binary tree of maxima: node n has the children 2n and 2n + 1, the leaves begin at `leaves`.
+        self._leaves = 1 << len(ends).bit_length()
+        self._largest = np.zeros(2 * self._leaves, dtype=np.uint64)
+        self._largest[self._leaves : self._leaves + len(ends)] = ends
+        low = self._leaves
+        while low > 1:
+            self._largest[low // 2 : low] = self._largest[low : 2 * low].reshape(-1, 2).max(axis=1)
+            low //= 2
+
+    def before(self, places: Ints, addresses: Addresses) -> Ints:
+        """The last place before each of `places` whose end is beyond the address there; -1 if there is none."""
+        if len(places) <= _FEW:
+            pairs = zip(places.tolist(), addresses.tolist(), strict=True)
+            return np.array([self.one_before(place, address) for place, address in pairs], dtype=np.int64)
+        found = np.full(len(places), -1, dtype=np.int64)
+        node = places + self._leaves
+        up = np.arange(len(places))
+        # Up, past everything to the left of a node, until some of it lies beyond.
+        while len(up):
+            there = ((node[up] & 1) == 1) & (self._largest[node[up] - 1] > addresses[up])
+            done = up[there]
+            found[done] = node[done] - 1
+            node[up] >>= 1
+            up = up[~there & (node[up] > 1)]
+        down = np.flatnonzero((found >= 0) & (found < self._leaves))
+        while len(down):
+            right = 2 * found[down] + 1
+            found[down] = right - (self._largest[right] <= addresses[down])
+            down = down[found[down] < self._leaves]
+        found[found >= 0] -= self._leaves
+        return found
+
+    def one_before(self, place: int, address: int) -> int:
+        """The same for one place."""
+        largest, leaves = self._largest, self._leaves
+        node = place + leaves
+        while not (node & 1 and largest[node - 1] > address):
+            node >>= 1
+            if node <= 1:
+                return -1
+        node -= 1
+        while node < leaves:
+            node = 2 * node + 1
+            node -= int(largest[node] <= address)
+        return node - leaves
+
+
+@attrs.frozen(eq=False)
+class _Numbers:
+    """Columns of `Ranges` without a copy, whose items are Python's integers: to look at one after the other."""
+
+    first: memoryview
+    limit: memoryview
+    starts: memoryview
+    reach: memoryview
+    ends: memoryview
+    begin: memoryview
+    end: memoryview
+
+
+class Ranges:
+    """An index of `Lifetimes`; `spaces` are the process numbers counted by its `space`."""
+
+    def __init__(self, made: Lifetimes, spaces: tuple[int, ...]) -> None:
+        self.made = made
+        self.spaces = spaces
+        self._places = {number: space for space, number in enumerate(spaces)}
+        count = len(made)
+        self._ends = ends_of(made)
+        new = np.ones(count, dtype=np.bool_)
+        new[1:] = (made.start[1:] != made.start[:-1]) | (made.space[1:] != made.space[:-1])
+        self._first = np.flatnonzero(new)
+        self._limit = np.append(self._first[1:], count) if count else self._first
+        self._starts = made.start[self._first]
+        self._bounds = [np.searchsorted(made.space[self._first], [s, s + 1]).tolist() for s in range(len(spaces))]
+        self._more = _MORE + _MORE_EACH * count
+        self._reach = np.zeros(len(self._first), dtype=np.uint64)
+        largest = np.maximum.reduceat(self._ends, self._first) if count else self._ends
+        for low, high in self._bounds:
+            self._reach[low:high] = np.maximum.accumulate(largest[low:high])
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Views of memory are made again where they are needed.
+        return {name: value for name, value in vars(self).items() if name != "_numbers"}
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+    def find(
+        self, addresses: Addresses, times: Ints | None = None, process: int | None = None
+    ) -> tuple[Ints, NDArray[np.uint8]]:
+        """For each (address, time in ns) the index of its range or -1, and the result code.
+
+        Without times, the last range at the address. Without a process, the first with a range there.
+        """
+        index = np.full(len(addresses), -1, dtype=np.int64)
+        outcome = np.full(len(addresses), NOTHING, dtype=np.uint8)
+        every = range(len(self.spaces))
+        for space in every if process is None else self._of_process(process):
+            open_ = np.flatnonzero(outcome != FOUND)
+            if not len(open_):
+                break
+            low, high = self._bounds[space]
+            if high > low:
+                self._in_space(low, high, addresses, times, open_, index, outcome)
+        return index, outcome
+
+    def find_one(self, address: int, time_ns: int | None = None, process: int | None = None) -> tuple[int, int]:
+        """The same for one address, in a tenth of the time that arrays of one take."""
+        outcome = NOTHING
+        for space in range(len(self.spaces)) if process is None else self._of_process(process):
+            low, high = self._bounds[space]
+            index, outcome = self._one_in_space(low, high, address, time_ns, outcome)
+            if outcome == FOUND:
+                return index, FOUND
+        return -1, outcome
+
+    def _of_process(self, process: int) -> list[int]:
+        """The spaces of one process, and of what has none, which is before all others."""
+        return [self._places[number] for number in sorted({-1, process}) if number in self._places]
+
+    def _in_space(
+        self,
+        low: int,
+        high: int,
+        addresses: Addresses,
+        times: Ints | None,
+        open_: Ints,
+        index: Ints,
+        outcome: NDArray[np.uint8],
+    ) -> None:
+        group = np.searchsorted(self._starts[low:high], addresses[open_], "right") - 1 + low
+        steps = 0
+        while True:
+            keep = group >= low
+            keep[keep] = self._reach[group[keep]] > addresses[open_[keep]]
+            open_, group = open_[keep], group[keep]
+            if not len(open_):
+                return
+            if steps >= _STEPS:
+                if self._more < len(open_):
+                    outcome[open_] = UNDECIDED
+                    return
+                self._more -= len(open_)
+            steps += 1
+            asked = addresses[open_]
+            if times is None:
+                at, how = self._latest(group, asked)
+            else:
+                at, how = self._alive(group, asked, times[open_])
+            better = (how != NOTHING) & ((how == FOUND) | (outcome[open_] == NOTHING))
+            outcome[open_[better]] = how[better]
+            found = how == FOUND
+            index[open_[found]] = at[found]
+            open_, group = open_[~found], group[~found]
+            if len(open_):
+                group = self._around(group, addresses[open_])
+
+    def _one_in_space(self, low: int, high: int, address: int, time_ns: int | None, outcome: int) -> tuple[int, int]:
+        columns = self._numbers
+        group = bisect_right(columns.starts, address, low, high) - 1
+        steps = 0
+        while group >= low and columns.reach[group] > address:
+            if steps >= _STEPS:
+                if not self._more:
+                    return -1, UNDECIDED
+                self._more -= 1
+            steps += 1
+            at, how = self._one_latest(group, address) if time_ns is None else self._one_alive(group, address, time_ns)
+            if how == FOUND:
+                return at, FOUND
+            outcome = how if outcome == NOTHING else outcome
+            group = bisect_right(columns.first, self._beyond.one_before(columns.first[group], address)) - 1
+        return -1, outcome
+
+    @cached_property
+    def _numbers(self) -> _Numbers:
+        every = self._first, self._limit, self._starts, self._reach, self._ends, self.made.begin, self.made.end
+        return _Numbers(*(column.data for column in every))
+
+    @cached_property
+    def _beyond(self) -> LastBeyond:
+        """Made when it is needed first: never, where ranges do not overlap."""
+        return LastBeyond(self._ends)
+
+    def _around(self, group: Ints, asked: Addresses) -> Ints:
+        """The last group of ranges with the same start before each group that reaches beyond its address, or -1."""
+        at = self._beyond.before(self._first[group], asked)
+        return np.searchsorted(self._first, at, "right") - 1
+
+    def _alive(self, group: Ints, asked: Addresses, times: Ints) -> tuple[Ints, NDArray[np.uint8]]:
+        """Of the ranges that start at the same address, the one that existed at its time."""
+        made = self.made
+        low, high = self._first[group], self._limit[group]
+        limit = high
+        # The first that ends later, by bisection: their ends are in order.
+        while np.any(low < high):
+            middle = (low + high) // 2
+            over = (low < high) & (made.end[np.minimum(middle, len(made) - 1)] <= times)
+            high = np.where((low < high) & ~over, middle, high)
+            low = np.where(over, middle + 1, low)
+        there = low < limit
+        at = np.where(there, low, limit - 1)
+        inside = asked < self._ends[at]
+        begun = made.begin[at] <= times
+        before = at - 1
+        older = there & (before >= self._first[group]) & (asked < self._ends[np.maximum(before, 0)])
+        how = np.where(
+            there & begun & inside,
+            FOUND,
+            np.where(older | (~there & inside), GONE, np.where(there & inside, EARLY, NOTHING)),
+        )
+        return at, how.astype(np.uint8)
+
+    def _one_alive(self, group: int, address: int, time_ns: int) -> tuple[int, int]:
+        columns = self._numbers
+        first, limit = columns.first[group], columns.limit[group]
+        at = bisect_right(columns.end, time_ns, first, limit)
+        there = at < limit
+        inside = address < columns.ends[at if there else limit - 1]
+        if there and inside and columns.begin[at] <= time_ns:
+            return at, FOUND
+        if inside if not there else at > first and address < columns.ends[at - 1]:
+            return at, GONE
+        return at, EARLY if inside else NOTHING
+
+    def _latest(self, group: Ints, asked: Addresses) -> tuple[Ints, NDArray[np.uint8]]:
+        at = self._limit[group] - 1
+        over = np.flatnonzero(asked >= self._ends[at])
+        if len(over):
+            last = self._beyond.before(at[over], asked[over])
+            at[over] = np.maximum(last, self._first[group[over]])
+        return at, np.where(asked < self._ends[at], FOUND, NOTHING).astype(np.uint8)
+
+    def _one_latest(self, group: int, address: int) -> tuple[int, int]:
+        columns = self._numbers
+        at = columns.limit[group] - 1
+        if address >= columns.ends[at]:
+            at = max(self._beyond.one_before(at, address), columns.first[group])
+        return at, FOUND if address < columns.ends[at] else NOTHING

@@ -19,23 +19,10 @@ from clrevents._util.words import counted
 from clrevents.decode.decoded import DecodedRows
 from clrevents.errors import LimitError, Limits
 from clrevents.schema.method_flags import MethodFlags
+from clrevents.symbols.display_names import display_name, nameless_method
 from clrevents.symbols.elf import SymbolFolders
 from clrevents.symbols.feed import ENTRY, Feed, with_entries
-from clrevents.symbols.frame import Frame
-from clrevents.symbols.il import ILMaps
-from clrevents.symbols.images import Images
-from clrevents.symbols.lifetimes import (
-    ALWAYS,
-    FOREVER,
-    LISTED,
-    Addresses,
-    Ints,
-    Sightings,
-    bounded,
-    bounded_ns,
-    lifetimes,
-)
-from clrevents.symbols.method import (
+from clrevents.symbols.frame import (
     ADVICE,
     IN_FILE,
     NO_RUNDOWN,
@@ -46,12 +33,29 @@ from clrevents.symbols.method import (
     RESOLVED,
     STUB,
     UNLOADED,
+    Frame,
     Method,
 )
-from clrevents.symbols.method_names import display_name, nameless_method
+from clrevents.symbols.il import ILMaps
+from clrevents.symbols.lifetimes import (
+    ALWAYS,
+    EARLY,
+    FOREVER,
+    FOUND,
+    GONE,
+    LISTED,
+    NOTHING,
+    UNDECIDED,
+    Addresses,
+    Ints,
+    Ranges,
+    Sightings,
+    bounded,
+    bounded_ns,
+    lifetimes,
+)
 from clrevents.symbols.modules import Modules, process_number
-from clrevents.symbols.native import Native
-from clrevents.symbols.ranges import EARLY, FOUND, GONE, NOTHING, UNDECIDED, Ranges
+from clrevents.symbols.native import Images, Native
 
 _REASONS: Final = {FOUND: RESOLVED, GONE: UNLOADED, EARLY: NOT_YET, UNDECIDED: OVERLAPPING}
 _PASSING: Final = frozenset((UNLOADED, NOT_YET, OVERLAPPING, STUB)) | IN_FILE

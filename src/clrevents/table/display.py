@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from clrevents._util.html import framed_html, html_table, shortened
+from clrevents._util.notebook_views import framed_html, html_table, shortened
 from clrevents._util.words import counted, safe
 from clrevents.decode.payload.columns.column import ColumnType
 from clrevents.table.event_schema import TableField

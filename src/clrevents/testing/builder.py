@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, TypeAlias
 import attrs
 
 from clrevents._util.notebook_views import Summary
-from clrevents._util.units import moment_text
+from clrevents._util.words import moment_text
 from clrevents.encode import netperf, nettrace4, nettrace6
 from clrevents.encode.values import (
     NO_GUID,

@@ -8,11 +8,10 @@ from clrevents.decode.selection import FilterOptions, Filters, Moment, Selector,
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
 from clrevents.trace.alignment import SameRun, ShiftedRows, same_run
-from clrevents.trace.batch import Batch, rows_of, tables_of
-from clrevents.trace.batch_tables import BatchTables, StreamChunks, tables_of_registry
-from clrevents.trace.broken_sources import source_errors
+from clrevents.trace.batch import Batch, BatchTables, StreamChunks, rows_of, tables_of, tables_of_registry
 from clrevents.trace.decoder import (
     Decoder,
+    StreamTally,
     duration_so_far,
     known_so_far,
     learn_early,
@@ -21,13 +20,11 @@ from clrevents.trace.decoder import (
     stream_moment,
     stream_of,
 )
-from clrevents.trace.event import label_list
-from clrevents.trace.event_rows import EventRows
+from clrevents.trace.event import EventRows, label_list
+from clrevents.trace.named_stacks import EARLY_NAMES
 from clrevents.trace.passes import Order
-from clrevents.trace.process_lives import ProcessLife
+from clrevents.trace.recording_events import ProcessLife, source_errors
 from clrevents.trace.scan import ThreadInfo
-from clrevents.trace.stacks import EARLY_NAMES
-from clrevents.trace.stream_tally import StreamTally
 from clrevents.trace.trace import Trace, modules_of, open, passes_of, tables_in_sql
 from clrevents.trace.trust import Trust
 

@@ -1,12 +1,11 @@
-"""`Decoder`: selectors and bytes in, batches of events out. For sockets and for embedding.
+"""`Decoder`: selectors and bytes in, batches of events out, for sockets and for embedding; `StreamTally` only counts.
 
-Combines a pass over events with tables and, on request, with names for addresses. No I/O, threads, warnings or
-logging.
+Combines a pass over events with tables and, on request, with names for addresses. No I/O, threads, warnings or logging.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Unpack
 
 from clrevents._util.notebook_views import Summary
@@ -14,19 +13,60 @@ from clrevents._util.words import counted
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.event_pass import EventPass, Observer, TracingEnd
+from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.selection import FilterOptions, Filters, Moment, Selection, Selector, to_ns
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Buffer, Stream
-from clrevents.errors import ErrorMode, Limits, Problem
+from clrevents.errors import ErrorMode, Limits, Problem, TraceError
 from clrevents.schema.registry import DEFAULT, Registry
-from clrevents.table.listed import Listed
-from clrevents.trace.batch import Batch
-from clrevents.trace.batch_tables import BatchTables
+from clrevents.table.table import Listed
+from clrevents.trace.batch import Batch, BatchTables
 from clrevents.trace.passes import Order, in_time_order
 
 if TYPE_CHECKING:
     from clrevents.symbols.methods import LiveMethods, Methods
+
+
+class StreamTally:
+    """Counts as bytes are fed. Anything that is not a trace, or exceeds a limit, ends the counting and raises
+    nothing."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        limits = limits or Limits()
+        self._totals = Tally(limits.threads)
+        self._stream = Stream(errors="salvage", limits=limits, tally=self._totals)
+        self._stopped = False
+
+    def feed(self, data: Buffer) -> None:
+        """Count what is in the next bytes."""
+        self._do(lambda: self._stream.feed(data))
+
+    def close(self) -> None:
+        """There are no more."""
+        self._do(self._stream.close)
+
+    @property
+    def events(self) -> int:
+        """All events so far."""
+        return int(self._totals.kinds.sum())
+
+    @property
+    def lost(self) -> int:
+        """Those that were never written."""
+        return self._stream.lost
+
+    @property
+    def complete(self) -> bool:
+        """Whether the end of the trace was among the bytes."""
+        return self._stream.complete
+
+    def _do(self, step: Callable[[], object]) -> None:
+        if not self._stopped:
+            try:
+                step()
+            except TraceError:
+                self._stopped = True
 
 
 class Decoder(Summary):

@@ -11,9 +11,8 @@ from itertools import islice
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from clrevents._util.html import LEFT, html_row, html_table, html_text, shortened
-from clrevents._util.units import duration_text
-from clrevents._util.words import counted, safe
+from clrevents._util.notebook_views import LEFT, html_row, html_table, html_text, shortened
+from clrevents._util.words import counted, duration_text, safe
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.table.display import fitted, hex_text

@@ -43,6 +43,7 @@ from clrevents.schema.registry import Registry
 from clrevents.sources import Source, file_mark
 from clrevents.table.event_schema import TableField, header_fields, shown_fields
 from clrevents.table.read import (
+    AddressStacks,
     TableChunk,
     Wanted,
     event_fields,
@@ -53,10 +54,9 @@ from clrevents.table.read import (
     stream_table,
     table_chunks,
 )
-from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
-from clrevents.trace.found_problems import FoundProblems
 from clrevents.trace.scan import HeaderScan, scan_headers
+from clrevents.trace.trust import FoundProblems
 
 if TYPE_CHECKING:
     from clrevents.symbols.async_stacks import AsyncStacks

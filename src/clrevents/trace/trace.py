@@ -23,20 +23,18 @@ from clrevents.errors import ErrorMode, Limits, Problem, TraceError
 from clrevents.schema.own_marks import REDACTED
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.sources import Openable, open_source
-from clrevents.table.listed import Listed
 from clrevents.table.query import ask
 from clrevents.table.read import Wanted, header_names, header_table
-from clrevents.table.table import Table
-from clrevents.trace.batch import Batch, hand_out
-from clrevents.trace.batch_tables import BatchTables
+from clrevents.table.table import Listed, Table
+from clrevents.trace.batch import Batch, BatchTables, hand_out
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
+from clrevents.trace.named_stacks import EARLY_NAMES, LateNames, Stacks
 from clrevents.trace.nth_trace import nth_trace
 from clrevents.trace.passes import Order, Passes, Progress
-from clrevents.trace.process_lives import PROCESS_EVENTS, ProcessLife, process_lives
+from clrevents.trace.recording_events import PROCESS_EVENTS, ProcessLife, process_lives
 from clrevents.trace.reported import Reported
 from clrevents.trace.scan import ThreadInfo
-from clrevents.trace.stacks import EARLY_NAMES, LateNames, Stacks
 
 if TYPE_CHECKING:
     # Names of code, and SQL: most traces are never asked for either, and both take long to import.
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from clrevents.symbols.feed import Feed
     from clrevents.symbols.methods import Methods
     from clrevents.symbols.modules import Modules
-    from clrevents.trace.query_tables import QueryTables
+    from clrevents.trace.sql_tables import QueryTables
 
 C = TypeVar("C")
 
@@ -400,8 +398,15 @@ def passes_of(trace: Trace) -> Passes:
 
 def tables_in_sql(trace: Trace, process_id: int | None = None) -> QueryTables:
     """The tables of a trace that SQL can name, or of one of its processes, for other parts of this package."""
-    from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
-    from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
+    from clrevents.trace.sql_tables import (
+        HEADERS_IN_SQL,
+        OF_FRAMES,
+        QueryTables,
+        frames_table,
+        methods_table,
+        stacks_table,
+        threads_table,
+    )
 
     mine: FilterOptions = {"process_id": process_id}
 

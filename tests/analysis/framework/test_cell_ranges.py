@@ -7,9 +7,18 @@ import pytest
 import clrevents
 from clrevents.analysis.framework.model.cell_ranges import CellRanges
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.framework.vocabulary.cells import Bytes, BytesChange, Count, DurationNs, Ns, Ratio
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
+from clrevents.analysis.framework.vocabulary.row_class import (
+    Bytes,
+    BytesChange,
+    Count,
+    DurationNs,
+    Ns,
+    Ratio,
+    Row,
+    column,
+    row,
+)
 from plain_trace import PlainTrace, changed
 from product import in_range
 from project_files import fixture, unpacked

@@ -14,9 +14,8 @@ from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration, 
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.answer_values import Question, TimeWindow, TraceIdentity
-from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, DurationNs, Ns
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
+from clrevents.analysis.framework.vocabulary.row_class import Bytes, CodeName, DurationNs, Ns, Row, column, row
 
 pytestmark = pytest.mark.full
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.framework.vocabulary.marks import Hole, Marks, holes_of
+from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks, holes_of
 from clrevents.trace import Loss
 
 TIMES = st.integers(0, 30)

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.framework.vocabulary.cells import CodeName, Handle, Ns, Number, Word
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
-from clrevents.table.build import ColumnType, from_values, number_column
+from clrevents.analysis.framework.vocabulary.row_class import CodeName, Handle, Ns, Number, Row, Word, column, row
+from clrevents.table.table import ColumnType, from_values, number_column
 
 
 @row(at="time_ns")

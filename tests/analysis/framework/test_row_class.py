@@ -8,22 +8,20 @@ from typing import Any
 import attrs
 import pytest
 
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.row_class import (
     CELLS,
     Address,
     Bytes,
     CodeName,
     Count,
     Ns,
-    ThreadId,
-    Word,
-    column_of,
-)
-from clrevents.analysis.framework.vocabulary.row_class import (
     Row,
     RowShape,
     SpanRow,
+    ThreadId,
+    Word,
     column,
+    column_of,
     columns_of,
     hidden_columns,
     row,

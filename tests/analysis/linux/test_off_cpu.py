@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import clrevents
-from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.analysis.gathering.merged_stacks import StackFrame
 from clrevents.analysis.shared.samples.leaf_states import OFF_PROCESSOR, STATES
 from clrevents.analysis.shared.samples.off_processor import kernel_entry
 from clrevents.analysis.shared.samples.samples import Samples, read_samples

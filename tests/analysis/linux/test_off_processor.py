@@ -16,10 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.analysis.gathering.merged_stacks import StackFrame
 from clrevents.analysis.shared.samples.off_processor import Switches, WhyAway, why_away
-from clrevents.table.build import TableField, number_column
-from clrevents.table.table import Table
+from clrevents.table.table import Table, TableField, number_column
 from project_files import SHARED, fixture, without_shared
 
 LINUX = SHARED / "linux"

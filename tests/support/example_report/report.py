@@ -9,9 +9,17 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
-from clrevents.analysis.framework.vocabulary.cells import Count, DurationNs, Flag, Ns, ThreadId
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.row_class import (
+    Count,
+    DurationNs,
+    Flag,
+    Ns,
+    SpanRow,
+    ThreadId,
+    column,
+    row,
+)
 
 BEGIN: Final = "runtime/GCFinalizersBegin"
 END: Final = "runtime/GCFinalizersEnd"

@@ -12,9 +12,17 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
-from clrevents.analysis.framework.vocabulary.cells import Count, DurationNs, Ns, StackId, ThreadId
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.row_class import (
+    Count,
+    DurationNs,
+    Ns,
+    SpanRow,
+    StackId,
+    ThreadId,
+    column,
+    row,
+)
 
 SUSPEND: Final = "runtime/GCSuspendEEBegin"
 RESTART: Final = "runtime/GCRestartEEEnd"

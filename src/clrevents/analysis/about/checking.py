@@ -12,9 +12,18 @@ from clrevents._util.words import counted
 from clrevents.analysis.about.problem_rows import LossRow, ProblemRow, common_parts, loss_rows, problem_rows
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, CodeText, Count, Flag, Ordinal, Word
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import column, row
+from clrevents.analysis.framework.vocabulary.row_class import (
+    Bytes,
+    CodeName,
+    CodeText,
+    Count,
+    Flag,
+    Ordinal,
+    Word,
+    column,
+    row,
+)
 from clrevents.schema.registry import short_event
 from clrevents.trace import DecodedRows, EventKey, RawPayload, Trace, Trust, passes_of, source_errors
 

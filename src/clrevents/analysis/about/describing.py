@@ -14,8 +14,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from clrevents._util.units import duration_text
-from clrevents._util.words import counted
+from clrevents._util.words import counted, duration_text
 from clrevents.analysis.about.problem_rows import (
     LossRow,
     ProblemRow,
@@ -29,7 +28,8 @@ from clrevents.analysis.framework.recording.recorded import KIND_WORDS, recorded
 from clrevents.analysis.framework.recording.recording_cost import SHORTEST_PAUSE_NS, recording_cost_of
 from clrevents.analysis.framework.run.answerable import answerable
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     CodeText,
     Count,
@@ -43,14 +43,14 @@ from clrevents.analysis.framework.vocabulary.cells import (
     ProcessId,
     ThreadId,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.errors import TraceError
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.own_marks import REDACTED
 from clrevents.schema.registry import RUNDOWN, RUNTIME, short_event
-from clrevents.table.stacks import cut_stacks
+from clrevents.table.read import cut_stacks
 from clrevents.trace import RawPayload, Trace, Trust, passes_of, source_errors
 
 QUESTION: Final = "What is this trace, and what can it answer?"

@@ -7,7 +7,8 @@ from typing import Any
 
 from clrevents._util.version import __version__
 from clrevents.analysis.framework.vocabulary.answer_values import Note, Question, TimeWindow, TraceIdentity
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     Bytes,
     CodeName,
     CodeText,
@@ -17,9 +18,10 @@ from clrevents.analysis.framework.vocabulary.cells import (
     PrivateText,
     ThreadId,
     Word,
+    column,
+    columns_of,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
 from clrevents.errors import Problem
 from clrevents.trace import Loss, Trace, Trust, passes_of
 

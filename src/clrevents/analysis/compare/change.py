@@ -8,7 +8,7 @@ from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence
 from clrevents.analysis.framework.vocabulary.answer_values import Per as Per
-from clrevents.table.build import plain
+from clrevents.table.table import plain
 
 Verdict: TypeAlias = Literal[
     "improved", "regressed", "changed", "differs", "same", "stated", "cannot tell", "not comparable"

@@ -12,8 +12,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from clrevents._util.html import html_text
-from clrevents._util.notebook_views import Value
+from clrevents._util.notebook_views import Value, html_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents._util.words import safe
@@ -25,7 +24,7 @@ from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.shared.samples.name_patterns import NamePattern
-from clrevents.table.build import plain
+from clrevents.table.table import plain
 
 # Amounts are alike if they differ by at most this part of the larger one: chance moves both.
 _ALIKE = 0.25

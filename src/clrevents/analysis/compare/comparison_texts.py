@@ -10,8 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
-from clrevents._util.units import amount_text, duration_text, share_text
-from clrevents._util.words import counted, markdown_text, safe
+from clrevents._util.words import amount_text, counted, duration_text, markdown_text, safe, share_text
 from clrevents.analysis.compare.change import RELATIVE_FLOOR, Change, Per
 from clrevents.analysis.compare.families import CALLEES, CALLERS, COUNTERS, FAMILIES, OF_WORK
 from clrevents.analysis.compare.measured import Measured

@@ -14,7 +14,7 @@ from typing import Final
 
 import attrs
 
-from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.analysis.gathering.merged_stacks import StackFrame
 from clrevents.analysis.shared.samples.samples import Samples
 
 _NUMBERED: Final = (

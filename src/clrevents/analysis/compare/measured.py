@@ -18,7 +18,7 @@ from clrevents._util.version import __version__
 from clrevents._util.words import counted
 from clrevents.analysis.compare.block_statistics import Floats
 from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence, TraceIdentity
-from clrevents.table.build import plain
+from clrevents.table.table import plain
 
 _MOST_BLOCKS: Final = 1 << 16
 _LARGEST: Final = 2.0**70

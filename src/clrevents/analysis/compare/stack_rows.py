@@ -29,7 +29,7 @@ from clrevents.analysis.compare.measured import Amount
 from clrevents.analysis.compare.time_blocks import Ints, TimeBlocks
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.gathering.groups import numbered
-from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.analysis.gathering.merged_stacks import StackFrame
 from clrevents.analysis.reports.callers.call_sides import CallPaths
 from clrevents.analysis.shared.samples.calltree import summed_up
 from clrevents.analysis.shared.samples.compared_stacks import without_address

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from clrevents._util.units import duration_text, share_text, size_text
+from clrevents._util.words import duration_text, share_text, size_text
 from clrevents.analysis.doctor.case import Case
 
 _IN: Final = {

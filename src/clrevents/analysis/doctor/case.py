@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import duration_text
 from clrevents.analysis.doctor.verdicts import Cited
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import (

@@ -9,7 +9,8 @@ from clrevents._util.words import unknown
 from clrevents.analysis.doctor.diagnosis_texts import diagnosis_markdown, short_lines
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     Bytes,
     CodeName,
     CodeText,
@@ -21,10 +22,11 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ordinal,
     PrivateText,
     Ratio,
+    Row,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 
 _IMPACTS: Final = {"impact_ns": "ns", "impact_bytes": "bytes", "impact_count": "count"}
 

@@ -7,8 +7,7 @@ from itertools import chain, groupby
 from typing import Any, Final, Protocol
 
 from clrevents._util.fitting import shortened, wrapped
-from clrevents._util.units import share_text
-from clrevents._util.words import counted, markdown_text, safe
+from clrevents._util.words import counted, markdown_text, safe, share_text
 from clrevents.analysis.framework.vocabulary.answer_values import metric_text
 
 LINES, COLUMNS = 25, 100

@@ -1,6 +1,8 @@
 """All rows of some events in one pass, with their order among each other: what reports are made from.
 
-Keeps whole columns, so it is for events in their thousands, not for samples. Knows no event by name.
+Keeps whole columns, so it is for events in their thousands, not for samples. Times further from the start than any
+session lasts, which only a damaged clock produces, are brought near, because answers subtract and add times: those of a
+year leave room in 64 bits for a hundred, centuries do not for two. Who says so to a reader is the caller's business.
 """
 
 from __future__ import annotations
@@ -8,18 +10,45 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.distant_times import near_table
-from clrevents.analysis.gathering.groups import group_numbers
-from clrevents.analysis.gathering.pairs import pair
-from clrevents.table.build import Column, TableField, header_fields
-from clrevents.table.table import Table
+from clrevents.analysis.gathering.groups import group_numbers, pair
+from clrevents.table.table import Column, Table, TableField, header_fields
 from clrevents.trace import FilterOptions, Selector, Trace, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]
+
+FAR_NS: Final = 365 * 86_400 * 1_000_000_000
+"""A year before or after the start of the session."""
+
+
+def near_ns(time_ns: int) -> int:
+    """A time of any size, not further away than a year."""
+    return max(-FAR_NS, min(time_ns, FAR_NS))
+
+
+def near_times(times: Ints) -> tuple[Ints, int]:
+    """Times not further away than a year, and how many were."""
+    if not len(times) or (int(times.min()) >= -FAR_NS and int(times.max()) <= FAR_NS):
+        return times, 0
+    return np.clip(times, -FAR_NS, FAR_NS), int(((times < -FAR_NS) | (times > FAR_NS)).sum())
+
+
+def near_table(table: Table) -> tuple[Table, int]:
+    """A table whose `time_ns`, if it has them, are such times, and how many of them are not what they were."""
+    if "time_ns" not in table:
+        return table, 0
+    place = table.columns.index("time_ns")
+    parts, distant = [], 0
+    for part in table.parts:
+        times, moved = near_times(part[place].values)
+        distant += moved
+        parts.append((*part[:place], attrs.evolve(part[place], values=times), *part[place + 1 :]) if moved else part)
+    return (attrs.evolve(table, parts=tuple(parts)), distant) if distant else (table, 0)
+
 
 HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 
@@ -102,7 +131,7 @@ def matched(
     how: Callable[[Ints, NDArray[np.bool_]], tuple[Ints, Ints]] = pair,
 ) -> tuple[Ints, Ints]:
     """Which begin each end belongs to, as rows of all begins and of all ends, each concatenated: `how` is one of
-    `pairs`."""
+    the ways to pair in `groups`."""
     sides = [*begins, *ends]
     if not any(map(len, begins)) or not any(map(len, ends)):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)

@@ -11,17 +11,17 @@ import json
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final, Literal, TypeAlias
 
+import attrs
 import numpy as np
 
 from clrevents.export.files.answers import csv_lines
 from clrevents.table.arrow import arrow_array, arrow_schema
-from clrevents.table.childless import childful_fields, without_childless
 from clrevents.table.event_schema import TableField
-from clrevents.table.table import Table, needed, portions
+from clrevents.table.table import Column, ColumnType, Table, needed, portions
 
 Format: TypeAlias = Literal["parquet", "arrow", "csv", "jsonl"]
 FORMATS: Final[tuple[Format, ...]] = ("parquet", "arrow", "csv", "jsonl")
@@ -148,12 +148,12 @@ class ParquetWriter(GroupedWriter):
     what = "a Parquet"
 
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
-        super().__init__(sink, without_childless(table), metadata)
+        super().__init__(sink, _without_childless(table), metadata)
         self._parquet = needed("pyarrow.parquet", "arrow", "a Parquet file")
-        self._fields = childful_fields(table.fields)
+        self._fields = _childful_fields(table.fields)
 
     def _filled(self, table: Table) -> list[Any]:
-        return super()._filled(without_childless(table))
+        return super()._filled(_without_childless(table))
 
     def _begin(self, group_bytes: int) -> None:
         small = group_bytes < _COMPRESSIBLE * len(self._schema)
@@ -376,3 +376,43 @@ class FileSink:
 
     def seekable(self) -> bool:
         return False
+
+
+def _without_childless(table: Table) -> Table:
+    """The same table without structs that have no fields, at any depth: Parquet cannot hold them."""
+    if all(_kept(field.type) == field.type for field in table.fields):
+        return table
+    fields = _childful_fields(table.fields)
+    kept = [index for index, field in enumerate(table.fields) if _kept(field.type) is not None]
+    parts = tuple(tuple(_shaped(part[index]) for index in kept) for part in table.parts)
+    return Table(fields, parts, table.metadata)
+
+
+def _childful_fields(fields: Sequence[TableField]) -> tuple[TableField, ...]:
+    """The fields of such a table."""
+    found = ((field, _kept(field.type)) for field in fields)
+    return tuple(
+        field if kept == field.type else attrs.evolve(field, type=kept) for field, kept in found if kept is not None
+    )
+
+
+def _kept(type: ColumnType) -> ColumnType | None:
+    """What is left of a type; None if that is nothing."""
+    if type.kind not in ("struct", "list"):
+        return type
+    found = [_kept(child) for child in type.children]
+    children = tuple(child for child in found if child is not None)
+    if not children:
+        return None
+    if type.kind == "list":
+        return attrs.evolve(type, children=children)
+    names = tuple(name for name, child in zip(type.names, found, strict=True) if child is not None)
+    return attrs.evolve(type, children=children, names=names)
+
+
+def _shaped(column: Column) -> Column:
+    type = _kept(column.type)
+    if type is None or type == column.type:
+        return column
+    children = tuple(_shaped(child) for child in column.children if _kept(child.type) is not None)
+    return attrs.evolve(column, type=type, children=children)

@@ -20,8 +20,7 @@ from typing import Any, Final, TypeAlias
 from clrevents.errors import Problem, UnknownEventError
 from clrevents.export.files.buffered import TableFile, TableFiles
 from clrevents.export.files.formats import Format
-from clrevents.table.build import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS
-from clrevents.table.table import Table
+from clrevents.table.table import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS, Table
 from clrevents.trace import FilterOptions, Trace, passes_of
 
 Event: TypeAlias = tuple[str, str]

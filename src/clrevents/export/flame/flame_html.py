@@ -15,9 +15,8 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import counted, safe
+from clrevents._util.words import counted, duration_text, safe
 from clrevents.analysis.compare.identities import matched_frames
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.samples.calltree import CallTree, Ints, call_tree

@@ -14,10 +14,9 @@ from typing import Any, Final
 import attrs
 
 from clrevents._util.outputs import refuse_replacing, whole_file
-from clrevents._util.units import duration_text, moment_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
-from clrevents._util.words import counted
+from clrevents._util.words import counted, duration_text, moment_text
 from clrevents.analysis.about.describing import about
 from clrevents.analysis.doctor.diagnosing import asked, diagnosed
 from clrevents.analysis.doctor.diagnosis import Diagnosis

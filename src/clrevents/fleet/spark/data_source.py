@@ -43,8 +43,7 @@ from clrevents.fleet.trace_batches import event_table
 from clrevents.fleet.trace_paths import is_url_pattern, trace_paths
 from clrevents.schema.registry import DEFAULT
 from clrevents.sources import file_system, is_url
-from clrevents.table.build import TableField
-from clrevents.table.table import Table, needed
+from clrevents.table.table import Table, TableField, needed
 
 _LOWER: Final = ("GreaterThan", "GreaterThanOrEqual", "EqualTo")
 _UPPER: Final = ("LessThan", "LessThanOrEqual", "EqualTo")

@@ -20,8 +20,7 @@ from clrevents.fleet.joined import fitted, with_trace
 from clrevents.fleet.outcome import Opening, Question, TraceProblem, asked, error_row, problems_table
 from clrevents.fleet.questions import AskDoctor, AskReport, KeptAnswer
 from clrevents.fleet.trace_batches import TraceBatches
-from clrevents.table.build import TableField
-from clrevents.table.table import Table, needed
+from clrevents.table.table import Table, TableField, needed
 from clrevents.trace import Trace
 
 _UNSIGNED_64: Final = "decimal(20,0)"

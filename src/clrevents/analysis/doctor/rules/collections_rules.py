@@ -6,13 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from clrevents._util.units import duration_text, share_text, size_text
-from clrevents._util.words import counted
+from clrevents._util.words import counted, duration_text, share_text, size_text
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Cited, Clear, Unknown, Verdict
 from clrevents.analysis.framework.vocabulary.answer_values import metric_text
-from clrevents.analysis.gathering.merged import is_own_name
+from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 _MINUTE: Final = 60 * 10**9
 _LEAST_PAUSES: Final = 50_000_000

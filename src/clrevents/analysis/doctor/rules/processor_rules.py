@@ -8,8 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from clrevents._util.units import digits, duration_text, share_text, size_text
-from clrevents._util.words import counted
+from clrevents._util.words import counted, digits, duration_text, share_text, size_text
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Cited, Clear, Verdict

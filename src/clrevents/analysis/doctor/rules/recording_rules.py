@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from clrevents._util.units import share_text
-from clrevents._util.words import counted, lost_events
+from clrevents._util.words import counted, lost_events, share_text
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.shared.processor.process_use import SLOWER
 from clrevents.schema.registry import OWN
-from clrevents.symbols.method import NOT_MANAGED, REASONS
+from clrevents.symbols.frame import NOT_MANAGED, REASONS
 
 _UNMANAGED: Final = REASONS[NOT_MANAGED]
 

@@ -6,8 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from clrevents._util.units import duration_text, share_text
-from clrevents._util.words import counted
+from clrevents._util.words import counted, duration_text, share_text
 from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.rule import Rule, Threshold
 from clrevents.analysis.doctor.verdicts import Ailment, Clear, Unknown, Verdict

@@ -28,7 +28,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.table.build import plain
+from clrevents.table.table import plain
 
 F_co = TypeVar("F_co", covariant=True)
 A = TypeVar("A", bound=type[Any])

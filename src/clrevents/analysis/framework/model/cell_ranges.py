@@ -14,10 +14,9 @@ import numpy as np
 from clrevents._util.value_classes import define
 from clrevents._util.words import counted
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
-from clrevents.analysis.framework.vocabulary.cells import CELLS, Cell
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
-from clrevents.table.build import Column
+from clrevents.analysis.framework.vocabulary.row_class import CELLS, Cell, columns_of, shape_of
+from clrevents.table.table import Column
 
 _CELLS = {"ns": CELLS["duration"], "bytes": CELLS["bytes"], "count": CELLS["count"], "ratio": CELLS["ratio"]}
 """What a metric of a unit is held to."""

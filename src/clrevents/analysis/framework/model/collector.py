@@ -15,9 +15,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import counted, missing_stacks
+from clrevents._util.words import counted, duration_text, missing_stacks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.cell_ranges import CellRanges
 from clrevents.analysis.framework.model.needs import NEVER, Need, SeenKinds, coverage, met, missing_notes, recordable
@@ -29,27 +28,25 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     MISSING,
     Evidence,
     InPart,
+    JoinedRun,
     Metric,
     MetricDeclaration,
     Note,
     Question,
     TimeWindow,
 )
-from clrevents.analysis.framework.vocabulary.joined_run import JoinedRun
-from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
-from clrevents.analysis.gathering.distant_times import near_ns
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.table.build import Column, ColumnType
-from clrevents.table.stacks import AddressStacks
+from clrevents.analysis.gathering.gather import Gathered, near_ns
+from clrevents.table.read import AddressStacks
+from clrevents.table.table import Column, ColumnType
 from clrevents.trace import TraceInfo
 
 if TYPE_CHECKING:
     from clrevents.symbols.async_stacks import AsyncStacks
+    from clrevents.symbols.frame_tables import ResolvedStacks
     from clrevents.symbols.methods import Methods
     from clrevents.symbols.modules import Modules
-    from clrevents.symbols.stacks import ResolvedStacks
 
 _NOBODY: Final = (1 << 64) - 1
 """No thread has this number."""
@@ -410,7 +407,7 @@ class Context:
         With `running`, which async methods ran, each continues with those that await what it runs.
         """
         # Loaded on demand: many reports name no code.
-        from clrevents.symbols.stacks import resolve_stacks
+        from clrevents.symbols.frame_tables import resolve_stacks
 
         processes = None
         if self.info.version >= MANY_PROCESSES:

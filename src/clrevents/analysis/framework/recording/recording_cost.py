@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.recording.record_line import ProviderNeed
-from clrevents.analysis.framework.vocabulary.marks import Marks, trace_holes
+from clrevents.analysis.framework.vocabulary.report_table import Marks, trace_holes
 from clrevents.analysis.gathering.gather import gather
-from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.groups import nearest_rank
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.trace import Trace, passes_of

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from clrevents._util.html import MOST_HTML, framed_html, html_table, html_text
-from clrevents._util.units import moment_text
-from clrevents._util.words import counted, safe
+from clrevents._util.notebook_views import MOST_HTML, framed_html, html_table, html_text
+from clrevents._util.words import counted, moment_text, safe
 from clrevents.analysis.framework.render.charts import Chart
 from clrevents.analysis.framework.vocabulary.answer_values import (
     NOT_COUNTED,
@@ -21,12 +20,12 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Question,
     metric_text,
 )
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
+from clrevents.analysis.framework.vocabulary.row_class import (
     cell_text,
+    columns_of,
     heading,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
-from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.framework.vocabulary.row_texts import row_lines, rows_html
 from clrevents.table.display import LINES, fitted
 

@@ -25,14 +25,11 @@ from clrevents.analysis.framework.run.report_reading import (
     patient,
 )
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
-from clrevents.analysis.framework.vocabulary.marks import holes_of, stack_holes, trace_holes
-from clrevents.analysis.gathering.distant_times import near_ns
-from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.framework.vocabulary.report_table import holes_of, stack_holes, trace_holes
+from clrevents.analysis.gathering.gather import Gathered, near_ns
 from clrevents.errors import TraceError
-from clrevents.table.build import header_fields
-from clrevents.table.read import TableChunk
-from clrevents.table.stacks import AddressStacks, stacks_of, stacks_of_bytes
-from clrevents.table.table import Table
+from clrevents.table.read import AddressStacks, TableChunk, stacks_of, stacks_of_bytes
+from clrevents.table.table import Table, header_fields
 from clrevents.trace import (
     Batch,
     BatchTables,

@@ -25,15 +25,14 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
     FOREVER,
     MANY_PROCESSES,
+    JoinedRun,
     Note,
     Question,
     TimeWindow,
     TraceIdentity,
 )
-from clrevents.analysis.framework.vocabulary.joined_run import JoinedRun
-from clrevents.analysis.framework.vocabulary.marks import Hole
-from clrevents.analysis.gathering.distant_times import near_ns, near_table
-from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.framework.vocabulary.report_table import Hole
+from clrevents.analysis.gathering.gather import Gathered, near_ns, near_table
 from clrevents.analysis.gathering.groups import groups
 from clrevents.schema.matching import glob, is_glob
 from clrevents.schema.own_marks import CUT, JOINED, marks_redaction

@@ -1,6 +1,6 @@
 """How rows of a table show themselves to people: which columns, in which order, with which units.
 
-Text of a cell is as `cells` says. Knows rows and widths, and no report.
+Text of a cell is as `row_class` says. Knows rows and widths, and no report.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, Self
 
 from clrevents._util.fitting import TextColumn, fitted_table
-from clrevents._util.html import html_table
+from clrevents._util.notebook_views import html_table
 from clrevents._util.words import counted, safe
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.row_class import (
     ColumnDeclaration,
     cell_text,
+    columns_of,
     heading,
+    hidden_columns,
     is_number,
+    shape_of,
     short_cell,
     text_kind,
 )
-from clrevents.analysis.framework.vocabulary.row_class import columns_of, hidden_columns, shape_of
 from clrevents.table.display import WIDTH
 
 _DEEPEST: Final = 30

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     Count,
     DurationNs,
@@ -24,20 +25,19 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Guid,
     Ns,
     PrivateText,
+    Row,
     RowNumber,
+    SpanRow,
     ThreadId,
     Word,
+    column,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
-from clrevents.analysis.gathering.groups import groups, numbered
-from clrevents.analysis.gathering.nearest_rank import nearest_rank
-from clrevents.analysis.gathering.optional_rows import NONE, nulled
+from clrevents.analysis.gathering.groups import NONE, groups, nearest_rank, nulled, numbered
 from clrevents.analysis.shared.forest.activity_forest import ActivityForest
 from clrevents.analysis.shared.forest.activity_signals import ActivitySource
 from clrevents.schema.activity_path import activity_path
-from clrevents.table.build import text_column
+from clrevents.table.table import text_column
 
 
 @table_row(span=("start_ns", "end_ns"))

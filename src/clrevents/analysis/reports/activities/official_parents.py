@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 from clrevents._util.value_classes import define
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.shared.forest.activity_signals import FlowKey, FlowKind, Signal, SignalKind
 
 _DEEPEST: Final = 1000

@@ -19,7 +19,7 @@ from clrevents.analysis.reports.alloc.alloc_sums import AllocationColumns, Alloc
 from clrevents.analysis.shared.weights.allocation_estimate import PARTS, sample_weights
 from clrevents.analysis.shared.weights.allocation_events import EVENTS, HIGH, LOW, SAMPLED, TICK, Source, stated_bytes
 from clrevents.schema.runtime_flags import GCAllocationKind
-from clrevents.table.build import Column
+from clrevents.table.table import Column
 
 NAMELESS: Final = 0
 """The number of all types that have neither name nor id."""

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     Bytes,
     CodeName,
     Count,
@@ -24,21 +25,22 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ns,
     PrivateText,
     Ratio,
+    Row,
+    SpanRow,
     StackId,
     ThreadId,
     Word,
+    column,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
-from clrevents.analysis.gathering.merged import MergedStacks, is_own, merged_stacks
+from clrevents.analysis.gathering.merged_stacks import MergedStacks, is_own, merged_stacks
 from clrevents.analysis.reports.alloc.alloc_sources import AllocationReading, kind_word
 from clrevents.analysis.reports.alloc.alloc_sums import GroupedAllocations
 from clrevents.analysis.shared.samples.sample_states import folded, used
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_estimate import PARTS, interval
 from clrevents.analysis.shared.weights.allocation_events import Source
-from clrevents.table.build import Column, ColumnType, from_values, number_column, text_column
+from clrevents.table.table import Column, ColumnType, from_values, number_column, text_column
 
 _BYTES = "The bytes allocated: exact, estimated or approximate, as the fact `certainty` says."
 _LOW = "The lower end of the 95 % confidence interval of `bytes`; null unless the source is `samples`."

@@ -14,9 +14,20 @@ from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
-from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, RowNumber
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, TreeShape, column, row
+from clrevents.analysis.framework.vocabulary.row_class import (
+    Bytes,
+    CodeName,
+    Count,
+    DurationNs,
+    Number,
+    Ratio,
+    Row,
+    RowNumber,
+    TreeShape,
+    column,
+    row,
+)
 from clrevents.analysis.reports.callers.call_sides import CallNodes, CallPaths, CallSides, call_paths, call_sides
 from clrevents.analysis.shared.samples.hot import HotMethod, counted_columns, hottest
 from clrevents.analysis.shared.samples.name_patterns import matched, name_patterns
@@ -30,7 +41,7 @@ from clrevents.analysis.shared.samples.sample_collector import (
 )
 from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
 from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.table.build import text_column
+from clrevents.table.table import text_column
 
 
 @row(tree=TreeShape("depth", "name", "share"))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.table.build import Column
+from clrevents.table.table import Column
 
 NUMBER: Final = 0
 NOT_A_NUMBER: Final = 1

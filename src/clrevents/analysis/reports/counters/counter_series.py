@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import groups
-from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.groups import groups, nearest_rank
 from clrevents.analysis.reports.counters.counter_columns import NO_COUNT, Floats, Ints, Mask
 from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, CounterValues, SeriesKey
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     Count,
     DurationNs,
@@ -23,12 +24,13 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ns,
     Number,
     PrivateText,
+    Row,
     RowNumber,
     ThreadId,
     Word,
+    as_columns,
+    column,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, as_columns, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.reports.counters.counter_columns import (
     NO_COUNT,
@@ -42,7 +44,7 @@ from clrevents.analysis.reports.counters.counter_columns import (
 from clrevents.analysis.reports.counters.counter_series import INCREASES, SeriesSums
 from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, CounterValues, SeriesKey
 from clrevents.analysis.reports.counters.meter_sessions import MeterInstrument, MeterProblem, MeterSessions
-from clrevents.table.build import Column, ColumnType, text_column
+from clrevents.table.table import Column, ColumnType, text_column
 
 
 @table_row(at="time_ns", threads=("thread_id",), text="tags")

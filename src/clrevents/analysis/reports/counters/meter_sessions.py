@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.vocabulary.marks import Marks
+from clrevents.analysis.framework.vocabulary.report_table import Marks
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.counters.counter_columns import EventFields, Ints
 from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, CounterValues, SeriesKey

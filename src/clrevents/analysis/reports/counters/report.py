@@ -17,7 +17,7 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.groups import nearest_rank
 from clrevents.analysis.reports.counters.counter_columns import EventFields, Ints
 from clrevents.analysis.reports.counters.counter_series import in_order, series_sums, within
 from clrevents.analysis.reports.counters.counter_tables import (

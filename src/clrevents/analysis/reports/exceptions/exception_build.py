@@ -21,9 +21,8 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Interned, numbered, sum_by
-from clrevents.analysis.gathering.merged import is_own_name
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.gathering.groups import NONE, Interned, numbered, sum_by
+from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.reports.exceptions.exception_flights import (
     CATCH,
     EVENTS,
@@ -39,9 +38,9 @@ from clrevents.analysis.reports.exceptions.exception_flights import (
 )
 from clrevents.schema.runtime_flags import ExceptionThrownFlags
 from clrevents.symbols.async_machinery import AWAITERS
-from clrevents.symbols.method_names import display_name, raw_name
-from clrevents.symbols.stacks import ResolvedStacks
-from clrevents.table.build import Column, ColumnType, from_values, text_column
+from clrevents.symbols.display_names import display_name, raw_name
+from clrevents.symbols.frame_tables import ResolvedStacks
+from clrevents.table.table import Column, ColumnType, from_values, text_column
 
 _DISPATCH: Final = "System.Runtime.EH"
 """The type whose methods have searched for handlers since .NET 9; they lie above the throwing method."""

@@ -17,7 +17,7 @@ from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.schema.runtime_flags import ExceptionThrownFlags
-from clrevents.symbols.stacks import ResolvedStacks
+from clrevents.symbols.frame_tables import ResolvedStacks
 
 Numbers: TypeAlias = NDArray[np.uint64]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     Count,
     DurationNs,
@@ -10,12 +10,15 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ns,
     Number,
     PrivateText,
+    Row,
     RowNumber,
+    SpanRow,
     StackId,
     ThreadId,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 
 _TYPE = "The type of the exception; null where its throw is not in the trace."
 _THROWING = "The innermost method that is not part of the runtime's dispatch; null without a stack."

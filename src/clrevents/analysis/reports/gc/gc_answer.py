@@ -19,7 +19,7 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.groups import nearest_rank
 from clrevents.analysis.reports.gc.gc_build import Built
 from clrevents.analysis.reports.gc.gc_heaps import share
 from clrevents.analysis.reports.gc.gc_rows import GarbageCollection, GcFacts, GcSuspension

@@ -42,7 +42,7 @@ from clrevents.analysis.reports.gc.gc_words import (
 )
 from clrevents.analysis.shared.events.gc_suspensions import FOR_GC, NOTHING, STEPS, SUSPENDING, Suspensions, suspensions
 from clrevents.schema.runtime_flags import GCRootKind
-from clrevents.table.build import Column, ColumnType, from_values, text_column
+from clrevents.table.table import Column, ColumnType, from_values, text_column
 
 _US: Final = 1000
 _LONGEST_US: Final = (1 << 31) - 1

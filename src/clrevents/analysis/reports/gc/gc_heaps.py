@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Ints
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import sum_by
-from clrevents.analysis.gathering.optional_rows import nulled
+from clrevents.analysis.gathering.groups import nulled, sum_by
 from clrevents.analysis.reports.gc.gc_collections import GLOBAL, PER_HEAP, Collected
 from clrevents.analysis.reports.gc.gc_words import GENERATIONS
 from clrevents.analysis.shared.events.gc_suspensions import NOTHING
-from clrevents.table.build import Column, ColumnType, text_column
+from clrevents.table.table import Column, ColumnType, text_column
 
 Mask: TypeAlias = NDArray[np.bool_]
 

@@ -5,7 +5,7 @@ Only declarations; whatever was not recorded is null. Rows about one collection 
 
 from __future__ import annotations
 
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.row_class import (
     Bytes,
     CodeName,
     Count,
@@ -15,10 +15,13 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Number,
     Ordinal,
     Ratio,
+    Row,
+    SpanRow,
     ThreadId,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 
 _START = "When the collection began (`GCStart`); null if that is not in the trace."
 _END = "When it ended (`GCEnd`); null if that is not in the trace."

@@ -21,7 +21,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import Dated, MetricD
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.merged import is_own_name
+from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.reports.gc.gc_answer import (
     LISTED,
     SETTINGS,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.table.build import Column
+from clrevents.table.table import Column
 
 Array: TypeAlias = NDArray[Any]
 

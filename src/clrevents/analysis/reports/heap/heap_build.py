@@ -23,7 +23,7 @@ from clrevents.analysis.reports.heap.heap_snapshot import (
     SnapshotCoverage,
     StaticField,
 )
-from clrevents.symbols.typenames import KEYWORDS, type_name
+from clrevents.symbols.display_names import KEYWORDS, type_name
 
 Array: TypeAlias = NDArray[Any]
 Ints: TypeAlias = NDArray[np.int64]

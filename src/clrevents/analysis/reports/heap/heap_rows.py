@@ -5,7 +5,7 @@ Only declarations; whatever was not recorded is null.
 
 from __future__ import annotations
 
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.row_class import (
     Address,
     Bytes,
     BytesChange,
@@ -18,10 +18,13 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ns,
     Ordinal,
     Ratio,
+    Row,
     RowNumber,
+    SpanRow,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 
 
 @row(span=("start_ns", "end_ns"))

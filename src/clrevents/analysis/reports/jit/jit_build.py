@@ -18,11 +18,11 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.optional_rows import NONE, either, nulled, picked
+from clrevents.analysis.gathering.groups import NONE, either, nulled, picked
 from clrevents.analysis.reports.jit.jit_decisions import Decisions
 from clrevents.analysis.shared.events.compilations import Compilations, column, compilations
 from clrevents.schema.method_flags import MethodFlags, OptimizationTier, TieredCompilationFlags
-from clrevents.symbols.method_names import display_name, raw_name
+from clrevents.symbols.display_names import display_name, raw_name
 
 SETTINGS = ("runtime/TieredCompilationSettings", "rundown/TieredCompilationSettingsDCStart")
 TURN, TURN_END = "runtime/TieredCompilationBackgroundJitStart", "runtime/TieredCompilationBackgroundJitStop"

@@ -5,7 +5,7 @@ Only declarations; whatever was not recorded is null.
 
 from __future__ import annotations
 
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.row_class import (
     Address,
     Bytes,
     CodeName,
@@ -16,10 +16,13 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Handle,
     Ns,
     Ordinal,
+    Row,
+    SpanRow,
     ThreadId,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 
 
 @row(since="first_ns")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
-from clrevents.analysis.gathering.optional_rows import nulled
+from clrevents.analysis.gathering.groups import nulled
 from clrevents.analysis.reports.jit.jit_build import MethodKey
 from clrevents.analysis.reports.jit.jit_rows import Compilation, JittedMethod, JitThread, TierTotal
 

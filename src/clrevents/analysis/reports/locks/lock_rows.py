@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     CodeText,
     Count,
@@ -14,11 +14,14 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ns,
     Ordinal,
     Ratio,
+    Row,
+    SpanRow,
     StackId,
     ThreadId,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 
 _OPEN: Final = (
     "How many waits were still going on when tracing stopped; if any, times are lower bounds. Null if unknown."

@@ -15,9 +15,7 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
-from clrevents.analysis.gathering.groups import groups, numbered
-from clrevents.analysis.gathering.nearest_rank import nearest_rank
-from clrevents.analysis.gathering.optional_rows import nulled
+from clrevents.analysis.gathering.groups import groups, nearest_rank, nulled, numbered
 from clrevents.analysis.reports.locks.convoys import LockWait, convoys
 from clrevents.analysis.reports.locks.deadlocks import deadlocks
 from clrevents.analysis.reports.locks.lock_rows import (

@@ -6,8 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from clrevents._util.units import duration_text
-from clrevents._util.words import counted
+from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters

@@ -19,7 +19,8 @@ from clrevents.analysis.framework.model.declaration import NoParameters, ReportD
 from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, MetricDeclaration, TimeWindow
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     Bytes,
     CodeName,
     Count,
@@ -30,14 +31,14 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Handle,
     Ns,
     Ordinal,
+    SpanRow,
     Word,
+    as_columns,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import SpanRow, as_columns, row
 from clrevents.analysis.framework.vocabulary.row_class import column as declared
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import groups
-from clrevents.analysis.gathering.optional_rows import NONE, either, picked
+from clrevents.analysis.gathering.groups import NONE, either, groups, picked
 from clrevents.analysis.shared.events.compilations import column, compilations
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.modules import Module, Modules

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from clrevents._util.units import duration_text, moment_text
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import counted
+from clrevents._util.words import counted, duration_text, moment_text
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import changes
-from clrevents.analysis.gathering.optional_rows import nulled
+from clrevents.analysis.gathering.groups import changes, nulled
 from clrevents.analysis.reports.pool.starvation import Goal, Raise
 from clrevents.analysis.shared.events.wait_events import field_numbers
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason

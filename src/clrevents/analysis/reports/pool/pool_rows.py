@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     CodeText,
     Count,
@@ -11,10 +11,13 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Handle,
     Ns,
     Number,
+    Row,
+    SpanRow,
     ThreadId,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 
 
 @row(at="time_ns", threads=("thread_id",))

@@ -15,7 +15,7 @@ from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.groups import nearest_rank
 from clrevents.analysis.reports.pool.pool_conclusion import Circumstances, Conclusion, metrics_of_blocking
 from clrevents.analysis.reports.pool.pool_events import POOL_COLUMNS, PoolEvents
 from clrevents.analysis.reports.pool.pool_rows import (

@@ -11,8 +11,8 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import duration_text
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 

@@ -16,9 +16,7 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.nearest_rank import nearest_rank
-from clrevents.analysis.gathering.optional_rows import NONE, either, nulled, picked
-from clrevents.analysis.gathering.pairs import first_in_first_out
+from clrevents.analysis.gathering.groups import NONE, either, first_in_first_out, nearest_rank, nulled, picked
 from clrevents.analysis.reports.pool.pool_rows import QueuedItem, QueueLatency, QueueLength
 from clrevents.analysis.shared.events.wait_events import field_known, field_numbers
 from clrevents.schema.registry import FRAMEWORK, TPL

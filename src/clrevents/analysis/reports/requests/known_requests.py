@@ -14,7 +14,7 @@ import attrs
 from clrevents._util.value_classes import define
 from clrevents._util.varying import route_pattern
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.reports.requests.request_events import (
     CLIENT,
     CONNECTED,

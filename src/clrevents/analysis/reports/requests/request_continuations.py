@@ -17,7 +17,7 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.reports.requests.known_requests import RequestFinder
 from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, CONTINUED, SUSPENDED, AsyncAwaits, async_awaits
 from clrevents.analysis.shared.events.task_waits import SYNCHRONOUS, TASK_BEGIN, TASK_END

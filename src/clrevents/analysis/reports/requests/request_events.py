@@ -15,7 +15,7 @@ import attrs
 from clrevents._util.value_classes import define
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.shared.forest.activity_forest import ActivityForest
 from clrevents.analysis.shared.forest.activity_signals import ActivitySource
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from clrevents._util.value_classes import define
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.reports.requests.known_requests import RequestFinder
 from clrevents.analysis.shared.forest.activity_signals import ActivitySource
 

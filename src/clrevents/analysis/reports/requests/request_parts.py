@@ -17,7 +17,7 @@ from typing import Final
 import attrs
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder
 from clrevents.analysis.reports.requests.request_commands import KnownCommand
 from clrevents.analysis.reports.requests.request_events import HTTP, RECEIVING, SENDING

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.row_class import (
     Bytes,
     CodeName,
     Count,
@@ -11,11 +11,14 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ns,
     Ordinal,
     PrivateText,
+    Row,
     RowNumber,
+    SpanRow,
     ThreadId,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 
 
 @row(span=("start_ns", "end_ns"), text="connection")

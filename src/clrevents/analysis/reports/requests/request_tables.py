@@ -12,7 +12,7 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
-from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.groups import nearest_rank
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestSide
 from clrevents.analysis.reports.requests.request_commands import KnownCommand
 from clrevents.analysis.reports.requests.request_insides import InsideSpan, RequestInsides

@@ -16,7 +16,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.optional_rows import NONE, nulled
+from clrevents.analysis.gathering.groups import NONE, nulled
 from clrevents.analysis.reports.startup.main_method import CORE, MainFound, ProgramModules, find_main, first_sample
 from clrevents.analysis.reports.startup.self_time import SelfTime, ThreadSpans, paired, self_times, thread_spans
 from clrevents.analysis.reports.startup.startup_events import (
@@ -33,7 +33,7 @@ from clrevents.analysis.reports.startup.startup_events import (
     modules_of,
 )
 from clrevents.analysis.shared.events.compilations import compilations
-from clrevents.symbols.method_names import display_name, raw_name
+from clrevents.symbols.display_names import display_name, raw_name
 from clrevents.table.table import Table
 
 Mask: TypeAlias = NDArray[np.bool_]

@@ -18,7 +18,7 @@ from clrevents.analysis.gathering.gather import Gathered
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.modules import module_name
-from clrevents.table.stacks import AddressStacks
+from clrevents.table.read import AddressStacks
 
 ENTRY_NAMES: Final = frozenset(("Main", "<Main>$", "<Main>", "main@"))
 """Compilers' names for the method that a program begins with: C#, its top-level statements, an `async` Main, F#."""

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.groups import groups, sum_by
-from clrevents.analysis.gathering.optional_rows import NONE, either
+from clrevents.analysis.gathering.groups import NONE, either, groups, sum_by
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]

@@ -22,7 +22,7 @@ from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.reports.startup.course import Start
 from clrevents.analysis.reports.startup.startup_events import (
     BEGINS,

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     Count,
     DurationNs,
@@ -22,18 +23,19 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ns,
     Ordinal,
     PrivateText,
+    Row,
+    SpanRow,
     ThreadId,
     Word,
+    column,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
-from clrevents.analysis.gathering.optional_rows import NONE, either, nulled, picked
+from clrevents.analysis.gathering.groups import NONE, either, nulled, picked
 from clrevents.analysis.reports.startup.course import Start
 from clrevents.analysis.reports.startup.self_time import ThreadSpans, depths
 from clrevents.analysis.reports.startup.startup_events import BEGINS, LOOKUPS, either_of, flags, method_texts
 from clrevents.schema.method_flags import MethodFlags
-from clrevents.symbols.typenames import type_name
+from clrevents.symbols.display_names import type_name
 
 
 @table_row(at="time_ns")

@@ -20,7 +20,8 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, pa
 from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     CodeText,
     Count,
@@ -29,16 +30,17 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Handle,
     Ns,
     Ordinal,
+    Row,
     ThreadId,
     Word,
+    as_columns,
+    column,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, as_columns, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.shared.events.compilations import Compilations, compilations
-from clrevents.symbols.method_names import display_name, raw_name
+from clrevents.symbols.display_names import display_name, raw_name
 
 REVERSE, COM, PRECOMPILED, DELEGATE, VARARG, CALLI, STRUCT = (1 << bit for bit in range(7))
 """Bits of StubFlags; the enum itself is the event family's."""

@@ -8,8 +8,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from clrevents._util.units import duration_text
-from clrevents._util.words import counted
+from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
@@ -19,7 +18,7 @@ from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Ints, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.groups import nearest_rank
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, TASK, UNKNOWN
 from clrevents.analysis.reports.tasks.task_events import OPERATION_BEGIN, TASK_COLUMNS, TaskEvents, task_names
 from clrevents.analysis.reports.tasks.task_tables import (

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.merged import ASYNC
-from clrevents.analysis.gathering.pairs import pair
+from clrevents.analysis.gathering.groups import pair
+from clrevents.analysis.gathering.merged_stacks import ASYNC
 from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, AsyncAwaits, Thrown, async_awaits
 from clrevents.analysis.shared.events.task_waits import CONTINUATION_ID, TASK_BEGIN, TASK_END, blocking, task_wait_spans
 from clrevents.analysis.shared.events.wait_events import WaitSpans, field_numbers

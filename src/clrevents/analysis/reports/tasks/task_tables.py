@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     Count,
     DurationNs,
@@ -21,16 +22,16 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ns,
     Ordinal,
     Ratio,
+    Row,
     RowNumber,
+    SpanRow,
     StackId,
     ThreadId,
     Word,
+    column,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
-from clrevents.analysis.gathering.nearest_rank import nearest_rank
-from clrevents.analysis.gathering.optional_rows import NONE, nulled, picked
+from clrevents.analysis.gathering.groups import NONE, nearest_rank, nulled, picked
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, NOBODY, TASK
 from clrevents.analysis.reports.tasks.task_events import TaskEvents, named
 from clrevents.analysis.reports.tasks.task_work import TaskWork

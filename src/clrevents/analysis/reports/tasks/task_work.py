@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.framework.vocabulary.marks import Hole
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.framework.vocabulary.report_table import Hole
+from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.reports.tasks.open_awaits import (
     AWAIT,
     CONTINUATION,

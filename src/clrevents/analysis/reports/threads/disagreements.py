@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from clrevents._util.units import duration_text
+from clrevents._util.words import duration_text
 from clrevents.analysis.framework.vocabulary.answer_values import Note
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.reports.threads.runtime_reasons import SAMPLER, RuntimeReasons

@@ -11,13 +11,13 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.gathering.merged import merged_stacks
+from clrevents.analysis.gathering.merged_stacks import merged_stacks
 from clrevents.analysis.reports.threads.lives import ThreadLife, ThreadTrail
 from clrevents.analysis.reports.threads.thread_events import Blocked
 from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Seen
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, StackStates, ThreadState, stack_states
 from clrevents.analysis.shared.samples.sample_runs import SampleRuns
-from clrevents.symbols.stacks import resolve_stacks
+from clrevents.symbols.frame_tables import resolve_stacks
 
 _EXTERNAL, _MANAGED = 1, 2
 _SPECIAL, _FINALIZER, _POOL = 1, 2, 4

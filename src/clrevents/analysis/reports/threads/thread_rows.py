@@ -11,7 +11,8 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
     Address,
     CodeName,
     Count,
@@ -22,13 +23,15 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ordinal,
     PrivateText,
     Ratio,
+    Row,
+    SpanRow,
     StackId,
     ThreadId,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
-from clrevents.analysis.gathering.optional_rows import nulled
+from clrevents.analysis.gathering.groups import nulled
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, WAITING
 

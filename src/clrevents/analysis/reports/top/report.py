@@ -12,9 +12,19 @@ import attrs
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration
-from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, Word
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
+from clrevents.analysis.framework.vocabulary.row_class import (
+    Bytes,
+    CodeName,
+    Count,
+    DurationNs,
+    Number,
+    Ratio,
+    Row,
+    Word,
+    column,
+    row,
+)
 from clrevents.analysis.reports.top.standing import StandingThread, standing
 from clrevents.analysis.shared.samples.hot import BY, By, counted_columns, hottest, telling_names
 from clrevents.analysis.shared.samples.sample_collector import (

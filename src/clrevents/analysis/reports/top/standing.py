@@ -10,10 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from clrevents.analysis.framework.vocabulary.cells import CodeName, DurationNs, ThreadId, Word
-from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
+from clrevents.analysis.framework.vocabulary.row_class import CodeName, DurationNs, Row, ThreadId, Word, column, row
 from clrevents.analysis.gathering.groups import groups
-from clrevents.analysis.gathering.merged import is_own
+from clrevents.analysis.gathering.merged_stacks import is_own
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.samples import Samples
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clrevents.analysis.framework.vocabulary.cells import (
+from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     Count,
     DurationNs,
@@ -10,11 +10,14 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Ns,
     Ordinal,
     Ratio,
+    Row,
+    SpanRow,
     StackId,
     ThreadId,
     Word,
+    column,
+    row,
 )
-from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 
 
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))

@@ -19,8 +19,8 @@ from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.merged import StackFrame, is_own, method_frame
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.gathering.groups import NONE
+from clrevents.analysis.gathering.merged_stacks import StackFrame, is_own, method_frame
 from clrevents.analysis.shared.events.wait_events import field_numbers
 from clrevents.schema.registry import ASYNC
 

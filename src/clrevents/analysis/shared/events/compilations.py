@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.optional_rows import NONE, either, picked
+from clrevents.analysis.gathering.groups import NONE, either, picked
 from clrevents.schema.method_flags import MethodFlags
 
 Ints: TypeAlias = NDArray[np.int64]

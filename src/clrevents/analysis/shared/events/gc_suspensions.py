@@ -15,7 +15,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
-from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
+from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import changes
 

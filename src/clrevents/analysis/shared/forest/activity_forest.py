@@ -16,7 +16,7 @@ from uuid import UUID
 import attrs
 
 from clrevents._util.value_classes import define
-from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.shared.forest.activity_signals import ActivitySource, Signal, SignalKind
 from clrevents.analysis.shared.forest.task_flows import UNKNOWN, TaskFlows
 from clrevents.schema.activity_path import PathDigits, cannot_lie_in, path_digits

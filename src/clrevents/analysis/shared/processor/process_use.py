@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from clrevents._util.units import digits, duration_text, share_text
+from clrevents._util.words import digits, duration_text, share_text
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.processor.counted_events import Counts

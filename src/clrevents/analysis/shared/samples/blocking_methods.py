@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame, is_own, merged_stacks
+from clrevents.analysis.gathering.merged_stacks import NO_STACK, MergedStacks, StackFrame, is_own, merged_stacks
 from clrevents.analysis.shared.samples.leaf_states import StackStates, artefact_frames, stack_states
 from clrevents.symbols.async_machinery import AWAITERS, BUILDERS, RUNTIME_ASYNC
 

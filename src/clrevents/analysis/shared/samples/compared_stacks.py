@@ -15,7 +15,7 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned
-from clrevents.analysis.gathering.merged import NATIVE_CALL, NO_STACK, MergedStacks, StackFrame
+from clrevents.analysis.gathering.merged_stacks import NATIVE_CALL, NO_STACK, MergedStacks, StackFrame
 from clrevents.analysis.shared.samples.calltree import CallTree, call_tree
 from clrevents.analysis.shared.samples.sample_states import used
 from clrevents.analysis.shared.samples.samples import SampledThread, Samples

@@ -19,8 +19,8 @@ from clrevents.analysis.shared.samples.calltree import stack_sums
 from clrevents.analysis.shared.samples.leaf_states import WAITING
 from clrevents.analysis.shared.samples.sample_states import in_states
 from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.symbols.method import NAMELESS
-from clrevents.table.listed import Listed
+from clrevents.symbols.frame import NAMELESS
+from clrevents.table.table import Listed
 
 Ints: TypeAlias = NDArray[np.int64]
 By: TypeAlias = Literal["method", "module"]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned
-from clrevents.analysis.gathering.merged import NATIVE_CALL, StackFrame
-from clrevents.table.stacks import cut_stacks
+from clrevents.analysis.gathering.merged_stacks import NATIVE_CALL, StackFrame
+from clrevents.table.read import cut_stacks
 
 Ints: TypeAlias = NDArray[np.int64]
 ThreadState: TypeAlias = Literal[

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.merged import ASYNC, StackFrame
+from clrevents.analysis.gathering.merged_stacks import ASYNC, StackFrame
 
 GroupKind: TypeAlias = Literal["->", "=>"]
 

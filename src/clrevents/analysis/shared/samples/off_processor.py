@@ -21,7 +21,7 @@ from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
 from clrevents.analysis.gathering.groups import groups
-from clrevents.analysis.gathering.merged import MergedStacks, StackFrame
+from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, ThreadState, stack_states
 from clrevents.analysis.shared.weights.cpu_samples import NO_THREAD
 from clrevents.analysis.shared.weights.weighing import Ints, SampleColumns, WeighedColumns

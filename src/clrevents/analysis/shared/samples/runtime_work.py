@@ -11,9 +11,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gathering.groups import Interned, groups, numbered, offsets
-from clrevents.analysis.gathering.merged import MergedStacks, StackFrame
-from clrevents.analysis.gathering.pairs import pair
+from clrevents.analysis.gathering.groups import Interned, groups, numbered, offsets, pair
+from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame
 from clrevents.analysis.shared.samples.sample_states import used
 from clrevents.table.table import Table
 

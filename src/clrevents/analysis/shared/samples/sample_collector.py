@@ -12,9 +12,8 @@ from typing import Any, Final, TypeVar
 import attrs
 import numpy as np
 
-from clrevents._util.units import duration_text
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import counted
+from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept
@@ -28,8 +27,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Note,
     TimeWindow,
 )
-from clrevents.analysis.framework.vocabulary.cells import CodeName, Count, DurationNs, Word
-from clrevents.analysis.framework.vocabulary.row_class import column, row
+from clrevents.analysis.framework.vocabulary.row_class import CodeName, Count, DurationNs, Word, column, row
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of, stops_recorded
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, counted_window

@@ -12,11 +12,10 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.html import framed_html, html_table, shortened
-from clrevents._util.units import amount_text, moment_text
-from clrevents._util.words import counted, safe
+from clrevents._util.notebook_views import framed_html, html_table, shortened
+from clrevents._util.words import amount_text, counted, moment_text, safe
 from clrevents.analysis.gathering.groups import sum_by
-from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.analysis.gathering.merged_stacks import StackFrame
 from clrevents.analysis.shared.weights.weighing import Ints, Unit, Weights
 from clrevents.table.display import LINES, fitted, text_rows
 

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gathering.merged import MergedStacks, distinct_stacks
+from clrevents.analysis.gathering.merged_stacks import MergedStacks, distinct_stacks
 from clrevents.analysis.shared.samples.leaf_states import (
     OFF_PROCESSOR,
     SAMPLED,

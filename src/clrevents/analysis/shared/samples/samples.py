@@ -19,14 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
-from clrevents._util.units import share_text
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import counted
+from clrevents._util.words import counted, share_text
 from clrevents.analysis.framework.render.showing import show, write
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
-from clrevents.analysis.gathering.distant_times import near_table
-from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.merged import NO_STACK, NOT_SAMPLED, SKIPPED, MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.gathering.gather import Gathered, near_table
+from clrevents.analysis.gathering.merged_stacks import (
+    NO_STACK,
+    NOT_SAMPLED,
+    SKIPPED,
+    MergedStacks,
+    StackFrame,
+    merged_stacks,
+)
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
 from clrevents.analysis.shared.processor.counted_events import COUNTED, COUNTED_EVENT, windows_of
 from clrevents.analysis.shared.processor.dividing import MANAGED as IN_MANAGED
@@ -78,14 +83,12 @@ from clrevents.analysis.shared.weights.weighing import (
 from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.symbols.async_stacks import AsyncStacks, resumes
-from clrevents.symbols.method import NAMELESS
+from clrevents.symbols.frame import NAMELESS
+from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.symbols.methods import Methods, no_methods
 from clrevents.symbols.native import check_kind
-from clrevents.symbols.stacks import resolve_stacks
-from clrevents.table.build import ColumnType, TableField, from_values, number_column, text_column
-from clrevents.table.read import Wanted
-from clrevents.table.stacks import AddressStacks, cut_stacks, stacks_of
-from clrevents.table.table import Table
+from clrevents.table.read import AddressStacks, Wanted, cut_stacks, stacks_of
+from clrevents.table.table import ColumnType, Table, TableField, from_values, number_column, text_column
 from clrevents.trace import FilterOptions, Filters, Moment, Selector, ThreadIds, Trace, TraceInfo, passes_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned, offsets
-from clrevents.analysis.gathering.merged import MergedStacks, StackFrame, is_own
+from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame, is_own
 from clrevents.analysis.shared.samples.name_patterns import GroupRule, NamePattern, group_rules, matched, name_patterns
 from clrevents.analysis.shared.samples.off_processor import kernel_entry
 from clrevents.symbols.native import CodeKind

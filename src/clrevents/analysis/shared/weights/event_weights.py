@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.groups import Interned, offsets
-from clrevents.analysis.gathering.merged import MergedStacks, StackFrame
+from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame
 from clrevents.analysis.shared.weights.allocation_events import ALLOC
 from clrevents.schema.runtime_flags import ExceptionThrownFlags
 

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
-from clrevents.analysis.gathering.distant_times import near_times
+from clrevents.analysis.gathering.gather import near_times
 from clrevents.analysis.gathering.groups import numbered
 from clrevents.analysis.shared.weights.sample_holding import Sampling
-from clrevents.table.build import ColumnType
-from clrevents.table.table import Table
+from clrevents.table.table import ColumnType, Table
 
 Ints: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = NDArray[np.int64 | np.float64]

@@ -11,7 +11,7 @@ from typing import Final
 
 from clrevents.analysis.shared.weights.allocation_events import SAMPLED, TICK
 from clrevents.schema.registry import RUNTIME
-from clrevents.table.build import TableField
+from clrevents.table.table import TableField
 
 _NUMBERS: Final = ("int", "uint", "float", "bool")
 _SIZE: Final = "payload_size"

@@ -16,12 +16,11 @@ from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned, numbered, offsets
 from clrevents.schema.method_flags import OptimizationTier
-from clrevents.symbols.frame import address_text
-from clrevents.symbols.method import IN_FILE, NATIVE, NOT_MANAGED, REASONS, STUB
-from clrevents.symbols.method_names import raw_name
+from clrevents.symbols.display_names import raw_name
+from clrevents.symbols.frame import IN_FILE, NATIVE, NOT_MANAGED, REASONS, STUB, address_text
+from clrevents.symbols.frame_tables import FrameNumbers, FrameTable, ResolvedStacks
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.native import CodeKind, code_kind
-from clrevents.symbols.stacks import FrameNumbers, FrameTable, ResolvedStacks
 
 Ints: TypeAlias = NDArray[np.int64]
 

@@ -1,7 +1,8 @@
-"""The processes of a machine: each name that an id had, from when to when, as the Linux recorder writes them.
+"""What a trace's events say about its recording: whose process an id was, and which event sources failed.
 
-Only NetTrace 6 has such events. An id may be `bash` before it is `dotnet`; who had it before the recording is unknown.
-`NamespaceId` is what the recorder calls the id that a process has inside its container.
+Only NetTrace 6 lists the processes of a machine. An id may be `bash` before it is `dotnet`; who had it before the
+recording is unknown. `NamespaceId` is what the recorder calls the id that a process has inside its container. The trace
+is read again only if its headers show messages of event sources.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from typing import Any, Final
 import attrs
 
 from clrevents._util.value_classes import frozen
+from clrevents.errors import Problem
+from clrevents.schema.source_message import SOURCE_MESSAGE, source_error, text_of
+from clrevents.trace.passes import Passes
 
 PROCESS_EVENTS: Final = tuple(
     f"Universal.System/{name}" for name in ("ExistingProcess", "ProcessCreate", "ProcessExit")
@@ -57,3 +61,20 @@ def process_lives(events: Iterable[Any]) -> tuple[ProcessLife, ...]:
                 name, namespace, own = "", "", 0
             found.append(ProcessLife(process, name, namespace, started, None, own or None))
     return tuple(found)
+
+
+def source_errors(passes: Passes) -> tuple[Problem, ...]:
+    """At most `Limits.problems`, each once however often it was said. Never raises for damage."""
+    if not any(key.name == SOURCE_MESSAGE for key in passes.scan(raising=False).counts):
+        return ()
+    found: dict[str, Problem] = {}
+    selection = passes.selection((f"*/{SOURCE_MESSAGE}",))
+    for rows in passes.rows(passes.stream(errors="salvage"), selection, decode=False):
+        for row, (start, end) in enumerate(zip(rows.starts.tolist(), rows.ends.tolist(), strict=True)):
+            provider = rows.kind(row).key.provider
+            text = source_error(provider, text_of(rows.data[start:end]))
+            if text is not None and len(found) < passes.limits.problems:
+                event = f"{provider}/{SOURCE_MESSAGE}"
+                problem = Problem("broken-event-source", "note", text, event=event, impact="all events of this source")
+                found.setdefault(text, problem)
+    return tuple(found.values())

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.decode.stacks import StackArrays
-from clrevents.symbols.frame import Frame
+from clrevents.symbols.frame import NOT_YET, OVERLAPPING, UNLOADED, Frame
 from clrevents.symbols.lifetimes import Addresses, Ints, bounded
-from clrevents.symbols.method import NOT_YET, OVERLAPPING, UNLOADED
 from clrevents.symbols.methods import Methods, changes_of
 
 _DEEP: Final = 128

@@ -16,9 +16,8 @@ from clrevents._util.value_classes import define, frozen
 from clrevents.decode.stacks import StackArrays
 from clrevents.errors import SourceError
 from clrevents.symbols.frame import Frame, nameless
-from clrevents.table.build import Column, ColumnType, TableField, number_column, text_column
-from clrevents.table.stacks import AddressStacks
-from clrevents.table.table import Table
+from clrevents.table.read import AddressStacks
+from clrevents.table.table import Column, ColumnType, Table, TableField, number_column, text_column
 
 if TYPE_CHECKING:
     from clrevents.symbols.methods import Methods
