@@ -37,6 +37,9 @@ NOT_APPLICABLE: Final = {
 }
 """Cases that have no meaning for this library, and why."""
 
+COVERED_BY_BASELINES: Final = {1: "tests/shared/test_baselines.py: counts and first events of every kind"}
+"""Cases that another test of the shared material has, and which."""
+
 COVERED_BY_VECTORS: Final = {
     5: ["NegativeObjectTypeLengthThrowsInsteadOfStackOverflow"],
     15: ["WellKnownDiagnosticSourceEventsHavePayloads"],
@@ -157,7 +160,7 @@ def always_run() -> set[int | str]:
 
 def more_with_shared() -> set[int | str]:
     """The cases that are tested where the shared material is, and nowhere else."""
-    return {*TESTED_ON_SHARED, *COVERED_BY_VECTORS} - always_run()
+    return {*TESTED_ON_SHARED, *COVERED_BY_VECTORS, *COVERED_BY_BASELINES} - always_run()
 
 
 @cache

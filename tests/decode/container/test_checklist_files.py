@@ -6,7 +6,6 @@ The files are third-party and not part of the project: where the shared folder i
 from __future__ import annotations
 
 import io
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,54 +14,8 @@ import pytest
 import clrevents
 from checklist_cases import Read, kept, perfview, shared_case
 from clrevents.decode.stream.stream import Stream
-from project_files import SHARED, without_shared
-
-RUNTIME = "Microsoft-Windows-DotNETRuntime"
-RUNDOWN = "Microsoft-Windows-DotNETRuntimeRundown"
-# The reference's converter leaves these out on purpose.
-NOT_IN_BASELINES = {(RUNTIME, 190), (RUNDOWN, 144), (RUNDOWN, 150)}
-# And this name it gives to two events.
-ONE_NAME = {(RUNTIME, 200): (RUNTIME, 201)}
-
-BASELINES = sorted((SHARED / "traces" / "perfview").glob("*.baseline.txt"))
-names = pytest.mark.parametrize("name", [p.name.removesuffix(".baseline.txt") for p in BASELINES] or ["absent"])
 
 pytestmark = pytest.mark.shared
-
-
-def baseline(name: str) -> list[tuple[str, int, str, int]]:
-    """(provider, count, milliseconds of the first, its thread) of each row."""
-    if name == "absent":
-        pytest.skip(without_shared("third-party traces"))
-    text = (SHARED / "traces" / "perfview" / f"{name}.baseline.txt").read_text("utf-8-sig")
-    rows = []
-    for line in text.splitlines():
-        found = re.match(r'([^/]+)/.+, (\d+), <Event MSec=\s*"\s*([\d.]+)".*? TID="\s*(\d+)"', line)
-        assert found, line
-        rows.append((found[1], int(found[2]), found[3], int(found[4])))
-    return rows
-
-
-@shared_case(1)
-@names
-def test_case_01_counts_and_first_events_equal_the_baseline(name: str) -> None:
-    rows = baseline(name)
-    found: dict[tuple[str, Any], tuple[int, str, int]] = {}
-    stream = Stream()
-    data = perfview(name.removeprefix("eventpipe-"))
-    for batch in (*stream.feed(data), *stream.close()):
-        info = stream.info
-        assert info is not None
-        for kind, time, thread in zip(
-            batch.kind_indexes.tolist(), batch.ticks.tolist(), batch.thread_ids.tolist(), strict=True
-        ):
-            row = stream.kinds.all[kind].row
-            key: tuple[str, Any] = (row.provider, row.name or row.id)
-            key = ONE_NAME.get(key, key)
-            count, ms, first = found.get(key, (0, f"{(time - info.sync_qpc) * 1000.0 / info.frequency:.4f}", thread))
-            found[key] = count + 1, ms, first
-    ours = sorted((key[0], *rest) for key, rest in found.items() if key not in NOT_IN_BASELINES)
-    assert ours == sorted(rows)
 
 
 class Pipe(io.RawIOBase):
