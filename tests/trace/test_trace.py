@@ -39,11 +39,11 @@ from clrevents.events import (
     MethodLoadVerbose_V1,
     MethodLoadVerbose_V2,
 )
+from clrevents.reference import codec
 from clrevents.schema.registry import DEFAULT, RUNDOWN, RUNTIME
 from clrevents.testing.builder import TraceBuilder
 from clrevents.types import Registry, UInt32, event
 from nettrace4_writer import Blob, Writer
-from payload_encoder import encode
 from project_files import fixture, unpacked
 
 INTEROP = fixture("net8-method-interop")
@@ -159,7 +159,7 @@ def test_name_goes_before_alias_and_provider() -> None:
     writer.metadata(1, RUNTIME, 141, 0)
     writer.metadata(2, "Mine", 1, name="Method/Load")
     writer.metadata(3, "Mine/Deep", 1, name="Last")
-    load, _ = encode(MethodLoad_V0(1, 2, 3, 4, 5, MethodFlags(6)), 8)
+    load = codec(MethodLoad_V0, 8).build(MethodLoad_V0(1, 2, 3, 4, 5, MethodFlags(6)))
     writer.events(Blob(1, 1, load), Blob(2, 2), Blob(3, 3))
     trace = clrevents.open(writer.end(), registry=registry)
     assert [e.key.provider for e in trace.events("Mine/Deep/Last")] == ["Mine/Deep"]
@@ -357,7 +357,7 @@ def test_byte_by_byte() -> None:
     """The push parser gives what the file gives, however it is fed."""
     writer = Writer()
     writer.metadata(1, RUNTIME, 141, 0)
-    payload, _ = encode(MethodLoad_V0(1, 2, 3, 4, 5, MethodFlags(6)), 8)
+    payload = codec(MethodLoad_V0, 8).build(MethodLoad_V0(1, 2, 3, 4, 5, MethodFlags(6)))
     for region in range(3):
         writer.stacks(1, [region, 1])
         writer.events(*(Blob(1, 100 * region + 50 + n, payload, stack=1) for n in range(3)))

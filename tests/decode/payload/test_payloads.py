@@ -1,7 +1,7 @@
 """Payloads of every registered event, at both pointer sizes, read through a whole trace.
 
-Exactly used up → the equal record; cut at any byte → a raw payload and a problem that says where; longer → a
-tail. The bytes come from a small encoder of the tests' own.
+Exactly used up → the equal record; longer → a tail. Both decoders are held to each other, and to payloads that are cut
+at any byte, in tests/properties/test_three_decoders.py; here is what a trace makes of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents import Limits, PayloadError, RawPayload
+from clrevents import PayloadError, RawPayload
 from clrevents.errors import ErrorMode
 from clrevents.events import (
     MethodExtent,
@@ -50,7 +50,6 @@ from clrevents.types import (
 )
 from clrevents.types import struct as group
 from nettrace4_writer import Blob, Writer, utf16z
-from payload_encoder import encode
 from registered import FAMILIES
 from tiers import one_in
 
@@ -81,6 +80,11 @@ def trace_of(cases: list[Case], pointer_size: int = 8, version: int | None = Non
     return writer.end(), writer.payload_offsets
 
 
+def written(record: Any, size: int = 8) -> bytes:
+    """The payload of a record, by the reference codec."""
+    return codec(type(record), size).build(record)
+
+
 def info_of(record: type[Any]) -> EventInfo:
     info: EventInfo = vars(record)["__event__"]
     return info
@@ -98,7 +102,7 @@ def draw_family(data: st.DataObject, infos: list[EventInfo], size: int) -> list[
 def test_what_was_written_is_read(family: str, size: int, data: st.DataObject) -> None:
     infos = FAMILIES[family]
     drawn = draw_family(data, infos, size)
-    payloads = [encode(record, size)[0] for record in drawn]
+    payloads = [written(record, size) for record in drawn]
     trace = clrevents.open(trace_of(list(zip(infos, payloads, strict=True)), size)[0], errors="strict")
     events = list(trace.events())
     for e, info, record, payload in zip(events, infos, drawn, payloads, strict=True):
@@ -108,31 +112,6 @@ def test_what_was_written_is_read(family: str, size: int, data: st.DataObject) -
         assert e.payload_tail == b""
         assert e.key == clrevents.EventKey(info.provider, info.id, info.version, info.name)
     assert trace.problems == ()
-
-
-@EACH_FAMILY
-@EACH_SIZE
-@share(25)
-@given(data=st.data())
-def test_cut_at_every_byte(family: str, size: int, data: st.DataObject) -> None:
-    """The fields before the cut survive; the problem names the field, its place and the bytes."""
-    infos = FAMILIES[family]
-    cases: list[Case] = []
-    cuts = []
-    for info, record in zip(infos, draw_family(data, infos, size), strict=True):
-        payload, places = encode(record, size)
-        for cut in range(len(payload)):
-            if not fits_otherwise(info, payload[:cut], size):
-                cases.append((info, payload[:cut]))
-                cuts.append((info, record, places, cut))
-    raw, offsets = trace_of(cases, size)
-    trace = clrevents.open(raw, limits=Limits(problems=len(cases) + 1))
-    events = list(trace.events())
-    for e, problem, offset, cut_ in zip(events, trace.problems, offsets, cuts, strict=True):
-        check_cut(e, problem, offset, *cut_)
-    # A class promises its fields, so what could not be read is left out.
-    assert [e for info in infos[:3] for e in trace.events(info.record)] == []
-    assert sum(trace.check().problem_counts.values()) == len(cases)
 
 
 def fits_otherwise(info: EventInfo, payload: bytes, size: int) -> bool:
@@ -146,41 +125,6 @@ def fits_otherwise(info: EventInfo, payload: bytes, size: int) -> bool:
     return True
 
 
-def check_cut(
-    e: clrevents.Event[Any],
-    problem: clrevents.Problem,
-    offset: int,
-    info: EventInfo,
-    record: Any,
-    places: list[tuple[str, int, int]],
-    cut: int,
-) -> None:
-    """One payload that ends at `cut`, inside the first field that ends behind it."""
-    at = next(n for n, (_, _, end) in enumerate(places) if end > cut)
-    name, start, end = places[at]
-    assert isinstance(e.payload, RawPayload)
-    assert e.payload.data == e.payload_bytes
-    assert len(e.payload.data) == cut
-    assert dict(e.payload.partial) == {n: getattr(record, n) for n, _, _ in places[:at]}
-    assert name in e.payload.reason
-    assert (problem.kind, problem.severity) == ("short-payload", "payload")
-    assert problem.event == f"{info.name}_V{info.version}"
-    assert problem.field is not None
-    assert problem.field in problem.message
-    assert problem.offset is not None
-    assert problem.length == offset + cut - problem.offset
-    assert f"{problem.length} available" in problem.message
-    field = info.layout.bind(8).fields[at]
-    if field.code is not None:
-        assert problem.field == name
-        assert problem.offset == offset + start
-        assert f"needs {end - start} bytes" in problem.message
-    else:
-        # Elements and parts of a field may be named more closely.
-        assert problem.field == name or problem.field.startswith((f"{name}[", f"{name}."))
-        assert offset + start <= problem.offset <= offset + cut
-
-
 @EACH_FAMILY
 @EACH_SIZE
 @share(12)
@@ -188,7 +132,7 @@ def check_cut(
 def test_bytes_behind_the_last_field(family: str, size: int, data: st.DataObject, tail: bytes) -> None:
     infos = FAMILIES[family]
     drawn = draw_family(data, infos, size)
-    payloads = [encode(record, size)[0] for record in drawn]
+    payloads = [written(record, size) for record in drawn]
     assume(not any(tail and fits_otherwise(i, p + tail, size) for i, p in zip(infos, payloads, strict=True)))
     raw, offsets = trace_of([(i, p + tail) for i, p in zip(infos, payloads, strict=True)], size)
     trace = clrevents.open(raw, errors="strict")
@@ -212,7 +156,7 @@ def test_newer_version(family: str, size: int, data: st.DataObject, tail: bytes)
     infos = [info for info in FAMILIES[family] if info in best]
     assert infos
     drawn = draw_family(data, infos, size)
-    payloads = [encode(record, size)[0] for record in drawn]
+    payloads = [written(record, size) for record in drawn]
     assume(not any(tail and fits_otherwise(i, p + tail, size) for i, p in zip(infos, payloads, strict=True)))
     raw, offsets = trace_of([(i, p + tail) for i, p in zip(infos, payloads, strict=True)], size, version=200)
     trace = clrevents.open(raw, errors="strict")
@@ -280,7 +224,7 @@ def test_known_bytes() -> None:
 
 
 def test_strict_raises_at_the_first_that_does_not_fit() -> None:
-    good, _ = encode(load(), 8)
+    good = written(load())
     raw, offsets = trace_of([(info_of(MethodLoadVerbose_V1), p) for p in (good, good, good[:-1], good, b"")])
     trace = clrevents.open(raw, errors="strict")
     events = trace.events()
@@ -308,7 +252,7 @@ def test_payloads_that_were_not_asked_for_are_not_looked_at() -> None:
     writer = Writer()
     writer.metadata(1, RUNTIME, 143, 1)
     writer.metadata(2, RUNTIME, 141, 0)
-    good, _ = encode(MethodLoad_V0(1, 2, 3, 4, 5, MethodFlags(6)), 8)
+    good = written(MethodLoad_V0(1, 2, 3, 4, 5, MethodFlags(6)))
     writer.events(Blob(1, 1, b"damaged"), Blob(2, 2, good))
     trace = clrevents.open(writer.end(), errors="strict")
     assert [e.payload.MethodID for e in trace.events("MethodLoad")] == [1]
@@ -319,7 +263,7 @@ def test_payloads_that_were_not_asked_for_are_not_looked_at() -> None:
 
 @pytest.mark.parametrize("number", [0, 2, 3, 77, (1 << 32) - 1])
 def test_unknown_enum_values_survive(number: int) -> None:
-    payload, _ = encode(load(MethodFlags=MethodFlags(number)), 8)
+    payload = written(load(MethodFlags=MethodFlags(number)))
     e = one(MethodLoadVerbose_V1, payload)
     assert int(e.payload.MethodFlags) == number
     assert type(e.payload.MethodFlags) is MethodFlags
@@ -352,7 +296,7 @@ def test_text_at_any_offset_and_of_any_kind() -> None:
     """Units that look like an end in between, half pairs, text beyond the BMP."""
     texts = ["", "\u0100\u0001", "a\u0100", "\ud800", "\udc00x", "\U0001d11e", "NULL", "\u0001" * 300]
     for text in texts:
-        payload, _ = encode(load(MethodNamespace=text, MethodSignature=text), 8)
+        payload = written(load(MethodNamespace=text, MethodSignature=text))
         e = one(MethodLoadVerbose_V1, payload, errors="strict")
         assert e.payload.MethodNamespace == text
         assert e.payload.MethodSignature == text
@@ -370,9 +314,9 @@ def test_narrow_text_is_utf8_or_else_latin1() -> None:
 
 
 def test_text_without_end_names_itself() -> None:
-    payload, places = encode(load(), 8)
-    (_, start, end) = next(p for p in places if p[0] == "MethodName")
-    raw, (offset,) = trace_of([(info_of(MethodLoadVerbose_V1), payload[: end - 1])])
+    payload = written(load())
+    start = payload.index(utf16z("Run"))
+    raw, (offset,) = trace_of([(info_of(MethodLoadVerbose_V1), payload[: start + 7])])
     trace = clrevents.open(raw)
     (e,) = trace.events()
     assert e.payload.reason == "unterminated string at field 'MethodName'"
@@ -413,30 +357,20 @@ class Own_V1:
 @given(data=st.data())
 def test_pointers_are_as_wide_as_the_trace_says(size: int, data: st.DataObject) -> None:
     record = data.draw(records(Own_V1, size))
-    payload, places = encode(record, size)
-    raw, _ = trace_of([(info_of(Own_V1), p) for p in (payload, *(payload[:n] for n in range(len(payload))))], size)
+    raw, _ = trace_of([(info_of(Own_V1), written(record, size))], size)
     trace = clrevents.open(raw, registry=OWN)
     assert trace.info.pointer_size == size
-    first, *cut = trace.events()
-    assert first.payload == record
-    assert first.payload_tail == b""
-    for n, e in enumerate(cut):
-        assert isinstance(e.payload, RawPayload)
-        assert list(e.payload.partial) == [name for name, _, end in places if end <= n and _had(places, n, name)]
-
-
-def _had(places: list[tuple[str, int, int]], n: int, name: str) -> bool:
-    """Whether a field comes before the first that is cut at `n`."""
-    names = [p[0] for p in places]
-    broken = next(p[0] for p in places if p[2] > n)
-    return names.index(name) < names.index(broken)
+    (e,) = trace.events()
+    assert e.payload == record
+    assert e.payload_tail == b""
 
 
 def test_fault_inside_an_element_is_named_to_the_element() -> None:
     parts = (Part(1, 2, "one"), Part(3, 4, "two"))
     record = Own_V1(1, -1, 2, (5, 6), parts, True, UUID(int=0), 0, b"", 7)
-    payload, places = encode(record, 8)
-    (_, start, end) = next(p for p in places if p[0] == "Parts")
+    payload = written(record)
+    start = payload.index(struct.pack("<QQ", 5, 6)) + 16
+    end = payload.index(utf16z("two")) + 8
     for cut, field in ((end - 1, "Parts[1].Name"), (end - 9, "Parts[1].Address"), (start + 24, "Parts")):
         trace = clrevents.open(trace_of([(info_of(Own_V1), payload[:cut])])[0], registry=OWN)
         list(trace.events())
@@ -465,7 +399,7 @@ def test_isinstance_means_this_version_or_later() -> None:
     ]
     for version, record in enumerate(records_):
         writer.metadata(version + 1, RUNTIME, 141, version)
-        writer.events(Blob(version + 1, version, encode(record, 8)[0]))
+        writer.events(Blob(version + 1, version, written(record)))
     trace = clrevents.open(writer.end(), errors="strict")
     assert [e.payload for e in trace.events("MethodLoad")] == records_
     assert [e.payload for e in trace.events(MethodLoad_V0)] == records_
