@@ -161,7 +161,7 @@ def test_imports_follow_the_table() -> None:
         ("schema.events.method", "from clrevents.schema.layout import Layout"),
         ("schema.events.method", "import struct"),
         ("schema.events.method", "from clrevents.schema.events.jit import TailCallType"),
-        ("reference.codec", "from clrevents.decode.payload.records.record_decoder import record_decoder"),
+        ("reference.codec", "from clrevents.decode.payload.record_decoder import record_decoder"),
         ("encode.blocks", "from clrevents.decode.container.blocks import TraceInfo"),
         ("encode.blocks", "import attrs"),
         ("errors", "import attrs"),
@@ -327,10 +327,10 @@ def test_rooms_are_layered() -> None:
         ("decode__rows", "from clrevents.decode.stream.stream import Stream"),
         ("decode__rows", "if TYPE_CHECKING:\n from clrevents.decode.stream.stream import Stream"),
         ("decode__rows", "def f():\n from clrevents.decode.stream.stream import Stream"),
-        ("decode__rows", "from clrevents.decode.payload.plan import Plan"),
+        ("decode__rows", "from clrevents.decode.payload.columns.column_maker import Plan"),
         ("decode__kernels__engine", "from clrevents.decode.container.window import Window"),
         ("decode__container__window", "from clrevents.decode.kinds import EventKind"),
-        ("decode__payload__plan", "from clrevents.decode.selection import Selection"),
+        ("decode__payload__columns__column_maker", "from clrevents.decode.selection import Selection"),
         ("decode__selection", "from clrevents.decode.stream.stream import Stream"),
         ("decode__stream__salvage", "from clrevents.decode.decoded import DecodedRows"),
         ("decode__event_pass", "from clrevents.decode.column_pass import ColumnPass"),
@@ -341,7 +341,9 @@ def test_rooms_are_layered() -> None:
     ],
 )
 def test_the_layers_refuse(module: str, line: str) -> None:
-    others = dict.fromkeys(("decode__stream__stream", "decode__payload__plan", "decode__selection"), "")
+    others = dict.fromkeys(
+        ("decode__stream__stream", "decode__payload__columns__column_maker", "decode__selection"), ""
+    )
     others |= dict.fromkeys(
         ("decode__container__window", "decode__kinds", "decode__column_pass", "decode__decoded"), ""
     )
@@ -389,7 +391,6 @@ SAME_MODULE: Final = {
     "event": "`event` declares a class, and `Event` is what a trace has of it: both names are public",
     "events": "the public face of the package of that name",
     "modules": "the modules of a process, and the report on them",
-    "objects": "the format's object envelopes where they are written, and the kernel that makes Python objects",
     "report": "each report declares itself in a module of this name, in a folder of its own; and what a check found",
     "scan": "all headers of a trace are scanned, and the kernel that does so",
     "stacks": "stacks as blocks have them, as users get them, and as frames",

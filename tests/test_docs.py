@@ -22,8 +22,7 @@ import attrs
 import pytest
 
 from clrevents import asdict, errors
-from clrevents.decode.payload.records.record_decoder import record_decoder
-from clrevents.decode.payload.records.record_values import TextCache
+from clrevents.decode.payload.record_decoder import TextCache, record_decoder
 from clrevents.decode.stream.stream import Stream
 from house import tree
 from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool, without_shared

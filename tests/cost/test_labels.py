@@ -16,7 +16,7 @@ import clrevents
 from clrevents.cli.events import text_lines
 from clrevents.cli.output import Output
 from clrevents.decode.container.blocks import Fault, Labels
-from clrevents.decode.container.nettrace6.nettrace6_rows import read_labels
+from clrevents.decode.container.nettrace6_rows import read_labels
 from clrevents.decode.container.window import Cursor, Short
 from clrevents.decode.kinds import Kinds
 from clrevents.encode.nettrace6 import NetTrace6Writer

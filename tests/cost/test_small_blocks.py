@@ -13,8 +13,8 @@ import clrevents
 from clrevents.decode.container.blocks import Events, Together
 from clrevents.decode.kernels.header_scan import HeaderScanner, Tally
 from clrevents.decode.rows import Rows
-from clrevents.decode.stream import sequence_numbers
-from clrevents.decode.stream.event_intake import EventIntake
+from clrevents.decode.stream import losses
+from clrevents.decode.stream.block_handler import EventIntake
 from clrevents.decode.stream.stream import Stream
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
@@ -152,7 +152,7 @@ def test_gaps_of_many_runs_are_those_of_each(version: int, errors: ErrorMode, mo
         data = drawn(number, version)
         found = []
         for many in (1, 1 << 20):
-            monkeypatch.setattr(sequence_numbers, "_MANY", many)
+            monkeypatch.setattr(losses, "_MANY", many)
             found.append(seen(data, errors, len(data) or 1))
         assert found[0] == found[1], number
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clrevents.encode import scalars
+from clrevents.encode import values as scalars
 from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer

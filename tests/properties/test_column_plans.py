@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clrevents.decode.payload.columns.column import column_type
-from clrevents.decode.payload.columns.column_maker import column_builders
-from clrevents.decode.payload.plan import plan
+from clrevents.decode.payload.columns.column_maker import column_builders, plan
 from clrevents.reference import codec
 from clrevents.schema.registry import EventInfo
 from clrevents.testing.strategies import records

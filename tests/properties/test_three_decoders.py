@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.decode.payload.records.record_decoder import record_decoder
-from clrevents.decode.payload.records.record_values import Misfit, TextCache
+from clrevents.decode.payload.record_decoder import Misfit, TextCache, record_decoder
 from clrevents.errors import PayloadError
 from clrevents.reference import codec
 from clrevents.schema.layout import BoundLayout

@@ -12,8 +12,7 @@ from uuid import UUID
 import attrs
 import pytest
 
-from clrevents.decode.payload.records.record_decoder import record_decoder
-from clrevents.decode.payload.records.record_values import TextCache
+from clrevents.decode.payload.record_decoder import TextCache, record_decoder
 from clrevents.errors import PayloadError
 from clrevents.events import DiagnosticArgument, Event_V0, MethodExtent, MethodILToNativeMap_V0, MethodLoadVerbose_V1
 from clrevents.events import MethodFlags as Flags

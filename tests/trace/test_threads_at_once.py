@@ -17,7 +17,7 @@ import pytest
 
 import clrevents
 from clrevents.decode.kernels.engine import SLOTS, given
-from clrevents.decode.kernels.objects import BatchPayloads, Slots, program
+from clrevents.decode.payload.record_reader import BatchPayloads, Slots, program
 from project_files import fixture
 
 THREADS = 4

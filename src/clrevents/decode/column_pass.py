@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.header_columns import HEADERS, Known
+from clrevents.decode.kernels.engine import end_to_end
 from clrevents.decode.kernels.header_scan import arranged
-from clrevents.decode.kernels.program import end_to_end
 from clrevents.decode.payload.columns.column import Column
 from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder

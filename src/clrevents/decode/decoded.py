@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import LabelList, ThreadRow
-from clrevents.decode.kernels.program import gather
+from clrevents.decode.kernels.engine import gather
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.records.record_reader import DirectRecords
+from clrevents.decode.payload.record_reader import DirectRecords
 from clrevents.decode.rows import Guids, Rows, Runs, joined_stretches, joined_windows, marked_guids
 from clrevents.decode.stacks import StackTable
 from clrevents.decode.stream.losses import Loss

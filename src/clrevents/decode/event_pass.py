@@ -16,7 +16,7 @@ from clrevents.decode.decoded import DecodedRows, PayloadPlaces, own_rows, paylo
 from clrevents.decode.kernels.engine import COMPILED
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
-from clrevents.decode.payload.records.record_reader import DirectRecords, RecordReader
+from clrevents.decode.payload.record_reader import DirectRecords, RecordReader
 from clrevents.decode.rows import Rows
 from clrevents.decode.selection import Filters, Selection
 from clrevents.decode.stream.stream import Buffer, Stream

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.decode.clock import Clock
-from clrevents.decode.kernels.program import offsets_of
+from clrevents.decode.kernels.engine import offsets_of
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, nulls
 from clrevents.decode.payload.columns.column_values import as_written, from_values

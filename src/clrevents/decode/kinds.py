@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -25,7 +25,23 @@ from clrevents.schema.async_forms import CARRIER_ID, FIRST_ID
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.own_marks import LACKED
 from clrevents.schema.registry import ASYNC, Entry, EventInfo, Registry
-from clrevents.schema.undeclared import with_undeclared
+
+_MAPPING: Final = ("Id", "StartAddress", "EndAddress", "FileOffset", "FileName", "MetadataId")
+_UNDECLARED: Final[dict[tuple[str, str, tuple[str, ...]], tuple[str, tuple[str, ...]]]] = {
+    # By one-collect's nettrace.rs, and in every recording seen.
+    ("Universal.System", "ProcessMapping", _MAPPING): ("FileName", ("SymbolMetadata", "VersionMetadata")),
+}
+"""By provider, event and described fields: the field that the others are like, and their names."""
+
+
+def with_undeclared(provider: str, name: str, fields: tuple[FieldDescription, ...]) -> tuple[FieldDescription, ...]:
+    """The described fields of an event, and those that its writer leaves out."""
+    found = _UNDECLARED.get((provider, name, tuple(field.name for field in fields)))
+    if found is None:
+        return fields
+    like = next(field for field in fields if field.name == found[0])
+    return (*fields, *(attrs.evolve(like, name=more) for more in found[1]))
+
 
 # A description may use its whole limit, and later versions of the event may replace it this often.
 _DESCRIPTIONS = 4

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.container.blocks import LabelList, ThreadRow
+from clrevents.decode.kernels.engine import end_to_end
 from clrevents.decode.kernels.header_scan import PADDING
-from clrevents.decode.kernels.program import end_to_end
 from clrevents.decode.stacks import StackLookup, StackTable
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -13,12 +13,9 @@ from io import BytesIO
 from typing import Final, NamedTuple
 
 from clrevents.encode import blocks
-from clrevents.encode.blocks import Sequences
-from clrevents.encode.headers import full_nettrace4
+from clrevents.encode.blocks import ObjectWriter, Sequences, full_nettrace4
 from clrevents.encode.nettrace4 import described_event
-from clrevents.encode.objects import ObjectWriter
-from clrevents.encode.scalars import utf16z
-from clrevents.encode.values import SHORTEST, EventRecord, FieldDescription, MetadataRecord
+from clrevents.encode.values import SHORTEST, EventRecord, FieldDescription, MetadataRecord, utf16z
 from clrevents.schema.codes import ObjectName, ObjectTag, TypeCode
 from clrevents.schema.own_marks import OWN_THREAD
 from clrevents.schema.registry import DEFAULT, OWN

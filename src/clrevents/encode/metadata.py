@@ -6,8 +6,7 @@ sense for an event; rejects only what a layout cannot hold.
 
 from __future__ import annotations
 
-from clrevents.encode.scalars import guid, signed, unsigned, utf8, utf16z, varuint
-from clrevents.encode.values import FieldDescription, MetadataRecord
+from clrevents.encode.values import FieldDescription, MetadataRecord, guid, signed, unsigned, utf8, utf16z, varuint
 from clrevents.schema.codes import ARRAYS, MetadataItem, MetadataTag, TypeCode
 
 

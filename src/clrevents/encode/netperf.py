@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clrevents.encode import blocks
+from clrevents.encode.blocks import ObjectWriter
 from clrevents.encode.metadata import record, record_netperf12
-from clrevents.encode.objects import ObjectWriter
-from clrevents.encode.scalars import either, guid, signed
-from clrevents.encode.values import NO_GUID, EventRecord, MetadataRecord, Sink, TraceHeader
+from clrevents.encode.values import NO_GUID, EventRecord, MetadataRecord, Sink, TraceHeader, either, guid, signed
 from clrevents.schema.codes import FAST_SERIALIZATION, ObjectName, ObjectTag
 
 _FORWARD_REFERENCES = bytes(4)

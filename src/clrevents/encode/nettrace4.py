@@ -9,11 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from clrevents.encode import blocks
-from clrevents.encode.headers import full_nettrace4
+from clrevents.encode.blocks import ObjectWriter, full_nettrace4
 from clrevents.encode.metadata import record
-from clrevents.encode.objects import ObjectWriter
-from clrevents.encode.scalars import either, signed, unsigned
-from clrevents.encode.values import SHORTEST, Choices, EventRecord, MetadataRecord, Sink, Stack, TraceHeader
+from clrevents.encode.values import (
+    SHORTEST,
+    Choices,
+    EventRecord,
+    MetadataRecord,
+    Sink,
+    Stack,
+    TraceHeader,
+    either,
+    signed,
+    unsigned,
+)
 from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName, ObjectTag
 
 _VERSION = 2

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from clrevents.encode import blocks
-from clrevents.encode.headers import full_nettrace6
+from clrevents.encode.blocks import full_nettrace6
 from clrevents.encode.metadata import row
-from clrevents.encode.scalars import either, guid, signed, unsigned, utf8, varint, varuint
 from clrevents.encode.values import (
     SHORTEST,
     Choices,
@@ -23,6 +22,13 @@ from clrevents.encode.values import (
     Stack,
     ThreadRow,
     TraceHeader,
+    either,
+    guid,
+    signed,
+    unsigned,
+    utf8,
+    varint,
+    varuint,
 )
 from clrevents.schema.codes import LAST_LABEL, NETTRACE, BlockKind, Forget, LabelKind, ThreadItem
 

@@ -16,7 +16,7 @@ from uuid import UUID
 
 import attrs
 
-from clrevents.encode.scalars import varuint
+from clrevents.encode.values import varuint
 from clrevents.schema.activity_path import path_checksum
 from clrevents.schema.disclosure import CLOCK, DATE, GUID, PORT, PROCESS, THREAD, Disclosure, NumberForm
 from clrevents.trace import DecodedRows, Loss, TraceInfo

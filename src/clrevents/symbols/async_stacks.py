@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.column_pass import Chunk
-from clrevents.decode.kernels.program import offsets_of
+from clrevents.decode.kernels.engine import offsets_of
 from clrevents.decode.stacks import StackArrays
 from clrevents.schema.async_forms import FIRST_ID
 from clrevents.schema.registry import ASYNC

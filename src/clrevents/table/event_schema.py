@@ -18,7 +18,7 @@ from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.column_pass import Chunk
 from clrevents.decode.header_columns import HEADERS, TABLE_HEADERS
-from clrevents.decode.kernels.program import end_to_end
+from clrevents.decode.kernels.engine import end_to_end
 from clrevents.decode.payload.columns.column import (
     STRING,
     Column,

@@ -19,7 +19,7 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.decode.column_pass import Chunk, ColumnPass
 from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TABLE_HEADERS
-from clrevents.decode.kernels.program import end_to_end
+from clrevents.decode.kernels.engine import end_to_end
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column import Column, ColumnType
 from clrevents.decode.payload.columns.column_maker import KindColumns

@@ -19,10 +19,10 @@ from clrevents.decode.column_pass import Chunk
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kernels.header_scan import arranged
-from clrevents.decode.kernels.objects import PORTION, BatchEvents, Slots
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
+from clrevents.decode.payload.record_reader import PORTION, BatchEvents, Slots
 from clrevents.decode.selection import EventName, Filters, Selection, Selector, only_event
 from clrevents.decode.stacks import join
 from clrevents.decode.stream.losses import Loss

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.decode.container.blocks import ThreadNumbers
-from clrevents.decode.container.nettrace6.thread_numbers import read_numbers
+from clrevents.decode.container.nettrace6_rows import read_numbers
 from clrevents.decode.container.window import Cursor, Short
 from clrevents.encode.values import ThreadRow
 from clrevents.schema.codes import BlockKind

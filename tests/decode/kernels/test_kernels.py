@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import kernel_cases as cases
+from clrevents.decode.kernels.engine import pick
 from clrevents.decode.kernels.header_scan import HeaderScanner, arranged, joined
-from clrevents.decode.kernels.program import pick
 from clrevents.decode.stream.salvage import head
 from kernel_cases import PADDING, Block, Payloads
 from kernel_twins import Engine, Watched, interpreted, twins

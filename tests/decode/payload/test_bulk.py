@@ -22,10 +22,10 @@ import clrevents
 from clrevents.decode import event_pass
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.kernels.engine import COMPILED
-from clrevents.decode.kernels.objects import Slots
 from clrevents.decode.kinds import Kinds
+from clrevents.decode.payload import record_reader
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
-from clrevents.decode.payload.records import record_reader
+from clrevents.decode.payload.record_reader import Slots
 from clrevents.encode.values import FieldDescription
 from clrevents.errors import Limits
 from clrevents.events import MethodFlags, MethodLoad_V1, MethodLoadVerbose_V1, MethodUnload_V1, MethodUnload_V2

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import costly_containers as costly
-from clrevents.decode.container import netperf
+from clrevents.decode.container import netperf, nettrace6_search
 from clrevents.decode.container.blocks import Stacks
-from clrevents.decode.container.nettrace6 import nettrace6_search
 from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.stacks import StackTable
 from clrevents.decode.stream.block_reader import InputBuffer

@@ -1,24 +1,37 @@
-"""The interface of a container, and the few things that all of them do the same way.
+"""The interface of a container, and what several of them do the same way.
 
-One of these: event blocks that follow each other are read in one piece. Alone, a small one would cost a hundred times
-its bytes, and one as runtimes write it twice its events. Which blocks may be read so is up to each container.
+Event blocks that follow each other are read in one piece: alone, a small one would cost a hundred times its bytes, and
+one as runtimes write it twice its events. Headers that are not compressed, which no runtime has shipped in NetTrace,
+give the columns that the scan kernel gives. Descriptions of NetPerf 3 and NetTrace 4/5 are read (docs/format.md, "Event
+descriptions"), and not compared with the registry.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.container.blocks import Block, Events, Fault, Stacks, Together, TraceInfo
-from clrevents.decode.container.window import Window
-from clrevents.decode.kernels.header_scan import HeaderScanner
-from clrevents.errors import Problem, UnreadableError, damage
-from clrevents.schema.codes import BlockFlag
+from clrevents._util.value_classes import frozen
+from clrevents._util.words import counted
+from clrevents.decode.container.blocks import (
+    Block,
+    Events,
+    Fault,
+    FieldDescription,
+    MetadataRow,
+    Stacks,
+    Together,
+    TraceInfo,
+)
+from clrevents.decode.container.window import Cursor, Short, Window
+from clrevents.decode.kernels.header_scan import HeaderColumns, HeaderScanner, Status, make_columns, signed_tick
+from clrevents.errors import Limits, Problem, UnreadableError, damage
+from clrevents.schema.codes import UNSORTED, BlockFlag, HeaderFlag, MetadataTag, TypeCode
 
 BLOCK_HEADER: Final = struct.Struct("<HHqq")
 """Size, flags, first and last tick (docs/format.md, "Block header")."""
@@ -208,3 +221,182 @@ class SmallBlocks:
         together = Together(heads[:, :3], columns.marks, heads[:, 5] + window.base, heads[:, 3:5], stacks)
         events = Events([columns], window.data, window.base, labelled=labelled, together=together)
         return events, end + behind
+
+
+_GUIDS = bytes(32)
+_ID_MASK = UNSORTED - 1
+_BOTH_IDS = int(HeaderFlag.ACTIVITY | HeaderFlag.RELATED)
+_LABELS = int(HeaderFlag.LABELS)
+
+
+@frozen(eq=False)
+class Shape:
+    """The offsets of the fields of a full header. `guids` is the offset of two GUIDs, or -1 for a label id."""
+
+    header: struct.Struct
+    order: Callable[..., tuple[int, int, int, int, int, int, int, int, int, int]]
+    guids: int
+
+
+def _nettrace4(
+    size: int, id: int, seq: int, thread: int, capture: int, cpu: int, stack: int, time: int, *rest: Any
+) -> tuple[int, int, int, int, int, int, int, int, int, int]:
+    return size, id, seq, thread, capture, cpu, stack, time, 0, rest[-1]
+
+
+def _nettrace6(
+    size: int, id: int, seq: int, thread: int, capture: int, cpu: int, stack: int, time: int, label: int, payload: int
+) -> tuple[int, int, int, int, int, int, int, int, int, int]:
+    return size, id, seq, thread, capture, cpu, stack, time, label, payload
+
+
+NETTRACE4 = Shape(struct.Struct("<IIIQQIIQ16s16sI"), _nettrace4, 44)
+NETTRACE6 = Shape(struct.Struct("<IIIQQIIQII"), _nettrace6, -1)
+
+
+def walk(buf: bytes, start: int, end: int, base: int, shape: Shape) -> tuple[list[HeaderColumns], Status, int]:
+    """The columns of `buf[start:end]`, how it ended, and where; as `HeaderScanner.scan`.
+
+    The high bit of the metadata id means "not sorted" and is dropped (docs/format.md, "Full event headers").
+    """
+    rows: list[tuple[int, int, int, int, int, int]] = []
+    runs: list[tuple[int, int, int, int]] = []
+    marks: list[tuple[int, int, int]] = []
+    carried: bytes | int = _GUIDS if shape.guids >= 0 else 0
+    pos = start
+    latest: int | None = None
+    status: Status = "done"
+    header = shape.header
+    while pos < end:
+        if end - pos < header.size:
+            status = "truncated"
+            break
+        size, id, seq, thread, capture, cpu, stack, time, label, payload = shape.order(*header.unpack_from(buf, pos))
+        body = pos + header.size
+        if payload > end - body:
+            status = "truncated"
+            break
+        shown: bytes | int = buf[pos + shape.guids : pos + shape.guids + 32] if shape.guids >= 0 else label
+        if shown != carried:
+            carried = shown
+            mark = (len(rows), _BOTH_IDS, pos + shape.guids) if shape.guids >= 0 else (len(rows), _LABELS, label)
+            marks.append(mark)
+        runs.append((len(rows), capture, seq, cpu))
+        rows.append((id & _ID_MASK, thread, stack, time, base + body, payload))
+        if not id & UNSORTED:
+            latest = signed_tick(time)
+        # Writers may pad within the declared size; an invalid size is not trusted.
+        padding = pos + 4 + size - (body + payload)
+        pos = body + payload + (padding if 0 <= padding <= 3 and pos + 4 + size <= end else 0)
+    return ([make_columns(rows, runs, marks, latest)] if rows else []), status, pos
+
+
+class BadFields(Exception):
+    """The field list is invalid; the event keeps its name and has no fields. Never leaves this room."""
+
+
+def read_record(cursor: Cursor, limits: Limits) -> tuple[MetadataRow, str]:
+    """One metadata record, and the fault of its optional part ("" if there is none).
+
+    Raises Short if even the fixed part is incomplete.
+    """
+    offset = cursor.base + cursor.pos
+    metadata_id = cursor.i32("metadata id")
+    provider = cursor.utf16z("provider name")
+    event_id = cursor.i32("event id") & 0xFFFF
+    name = cursor.utf16z("event name")
+    keywords = cursor.u64("keywords")
+    version = cursor.i32("event version") & 0xFF
+    level = cursor.i32("level") & 0xFF
+    fields: tuple[FieldDescription, ...] = ()
+    opcode = None
+    wrong = ""
+    try:
+        if cursor.left >= 4:
+            fields = read_fields_v1(cursor, limits)
+        while cursor.left >= 5:
+            length = cursor.i32("tag length")
+            kind = cursor.u8("tag kind")
+            end = cursor.take(length, "tag") + length
+            tag = Cursor(cursor.data, end - length, end, cursor.base, cursor.limit)
+            if kind == MetadataTag.OPCODE:
+                opcode = tag.u8("opcode")
+            elif kind == MetadataTag.PARAMETERS:
+                budget = Budget(limits)
+                fields = tuple(_field_v2(tag, budget, 0) for _ in range(budget.count(tag, 10)))
+    except Short as short:
+        wrong = f"its description is truncated in {short.what}"
+        fields = ()
+    except BadFields as bad:
+        wrong = str(bad)
+        fields = ()
+    row = MetadataRow(metadata_id, provider, event_id, version, name, keywords, level, opcode, fields, offset=offset)
+    return row, wrong
+
+
+def read_fields_v1(cursor: Cursor, limits: Limits) -> tuple[FieldDescription, ...]:
+    """A field count and fields in the older layout. Raises BadFields or Short."""
+    budget = Budget(limits)
+    return tuple(_field_v1(cursor, budget, 0) for _ in range(budget.count(cursor, 6)))
+
+
+class Budget:
+    """Bounds the fields and the depth of one description before anything is built from them."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.left = limits.fields
+        self.depth = limits.nesting
+
+    def count(self, cursor: Cursor, smallest: int) -> int:
+        """A field count that the remaining bytes can hold, with fields of at least `smallest` bytes."""
+        count = cursor.i32("field count")
+        self.spend(count, count * smallest, cursor.left)
+        return count
+
+    def spend(self, count: int, needed: int, left: int) -> None:
+        if count < 0 or needed > left:
+            raise BadFields(f"it declares {counted(count, 'field')} in {left} bytes")
+        self.left -= count
+        if self.left < 0:
+            raise BadFields("it declares more fields than Limits.fields")
+
+    def enter(self, depth: int) -> int:
+        if depth >= self.depth:
+            raise BadFields("its fields nest deeper than Limits.nesting")
+        return depth + 1
+
+
+def _field_v1(cursor: Cursor, budget: Budget, depth: int) -> FieldDescription:
+    """Type first, name last; an object's own name comes after its members."""
+    code = cursor.i32("type code")
+    members: tuple[FieldDescription, ...] = ()
+    if code == TypeCode.OBJECT:
+        inner = budget.enter(depth)
+        members = tuple(_field_v1(cursor, budget, inner) for _ in range(budget.count(cursor, 6)))
+    elif code == TypeCode.ARRAY:
+        raise BadFields("it has an array, which only the newer field list allows")
+    return FieldDescription(cursor.utf16z("field name"), code, members=members)
+
+
+def _field_v2(cursor: Cursor, budget: Budget, depth: int) -> FieldDescription:
+    """Size first (counting itself), then name, then type; bytes after the type are skipped."""
+    start = cursor.pos
+    size = cursor.i32("field size")
+    if size < 4 or size - 4 > cursor.left:
+        raise BadFields(f"a field of {size} bytes does not fit in the remaining {cursor.left + 4}")
+    inside = Cursor(cursor.data, cursor.pos, start + size, cursor.base, cursor.limit)
+    name = inside.utf16z("field name")
+    field = _type_v2(inside, budget, depth, name)
+    cursor.pos = start + size
+    return field
+
+
+def _type_v2(cursor: Cursor, budget: Budget, depth: int, name: str) -> FieldDescription:
+    code = cursor.i32("type code")
+    if code == TypeCode.ARRAY:
+        return FieldDescription(name, code, element=_type_v2(cursor, budget, budget.enter(depth), ""))
+    if code == TypeCode.OBJECT:
+        inner = budget.enter(depth)
+        members = tuple(_field_v2(cursor, budget, inner) for _ in range(budget.count(cursor, 10)))
+        return FieldDescription(name, code, members=members)
+    return FieldDescription(name, code)

@@ -26,18 +26,19 @@ from clrevents.decode.container.blocks import (
     TraceInfo,
 )
 from clrevents.decode.container.container import (
+    BadFields,
     bad_event,
     bad_fields,
     check_clock,
     check_pointer_size,
     cut,
+    read_fields_v1,
+    read_record,
     read_trace_header,
     system_time,
 )
-from clrevents.decode.container.metadata import BadFields, read_fields_v1, read_record
-from clrevents.decode.container.next_trace import NEXT_TRACE, behind_end
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
-from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
+from clrevents.decode.container.window import NEXT_TRACE, Cursor, NeedMore, Short, Window, behind_end
 from clrevents.decode.kernels.header_scan import make_columns
 from clrevents.errors import Limits, Problem, UnreadableError, damage
 from clrevents.schema.codes import HeaderFlag, ObjectName, ObjectTag

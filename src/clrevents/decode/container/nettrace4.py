@@ -21,16 +21,17 @@ from clrevents.decode.container.blocks import (
 from clrevents.decode.container.container import (
     BLOCK_HEADER,
     COMPRESSED,
+    NETTRACE4,
     SmallBlocks,
     bad_event,
     bad_fields,
     one,
+    read_record,
     read_trace_header,
     stack_count,
+    walk,
 )
-from clrevents.decode.container.metadata import read_record
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
-from clrevents.decode.container.uncompressed import NETTRACE4, walk
 from clrevents.decode.container.window import Cursor, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.errors import Limits, Problem, UnreadableError, damage

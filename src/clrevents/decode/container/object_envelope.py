@@ -15,9 +15,8 @@ from typing import Any, Final
 from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import Block, End, Events, Fault, Header
 from clrevents.decode.container.container import SMALL, cut, one
-from clrevents.decode.container.next_trace import NEXT_TRACE, behind_end
-from clrevents.decode.container.window import NeedMore, Window
-from clrevents.decode.kernels.program import chained_objects
+from clrevents.decode.container.window import NEXT_TRACE, NeedMore, Window, behind_end
+from clrevents.decode.kernels.engine import chained_objects
 from clrevents.errors import Limits, UnreadableError, damage
 from clrevents.schema.codes import ObjectName, ObjectTag
 

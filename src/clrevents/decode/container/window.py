@@ -1,4 +1,4 @@
-"""A part of the stream in memory, with bounds-checked reads.
+"""Bytes of a stream that can be read: `Window`, cursors in it, and where another trace begins in the same file.
 
 `Window` is what a container parses: bytes followed by padding, a position, and whether more bytes will come.
 `Cursor` reads rarely used structures (metadata, threads) and reports where it ran out. Neither knows any format.
@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+import re
 import struct
+from typing import Final
 from uuid import UUID
 
 from clrevents._util.value_classes import define
 from clrevents.errors import TraceError
+from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE
 
 
 class NeedMore(Exception):
@@ -189,3 +192,31 @@ def unpack_words(data: bytes, size: int) -> tuple[int, ...]:
     """Addresses of 4 or 8 bytes each; a remainder shorter than a word is left out."""
     count = len(data) // size
     return struct.unpack_from(f"<{count}{'Q' if size == 8 else 'I'}", data)
+
+
+NEXT_TRACE: Final = re.compile(
+    rb"(?:%b)?%b|%b\x00{4}\x06\x00{3}" % (NETTRACE, re.escape(FAST_SERIALIZATION), NETTRACE), re.DOTALL
+)
+"""How traces of all generations begin."""
+_FIRST: Final = (NETTRACE[0], FAST_SERIALIZATION[0])
+_LONGEST: Final = len(NETTRACE + FAST_SERIALIZATION)
+_FOOTER: Final = 64
+"""At most so many bytes follow the end of a trace."""
+
+
+def next_trace(window: Window, pos: int, within: int = 0) -> int | None:
+    """The position at which another trace begins, at `pos` or at most `within` bytes later.
+
+    Raises NeedMore until it is known.
+    """
+    if not within and window.data[pos] not in _FIRST:
+        return None
+    if not window.final:
+        window.require(pos - window.pos + within + _LONGEST)
+    match = NEXT_TRACE.search(window.data, pos, min(window.end, pos + within + _LONGEST))
+    return None if match is None or match.start() > pos + within else match.start()
+
+
+def behind_end(window: Window, pos: int) -> int | None:
+    """The same behind the end of a trace, of which some have a few more bytes there."""
+    return next_trace(window, pos, _FOOTER)

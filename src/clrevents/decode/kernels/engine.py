@@ -1,6 +1,7 @@
-"""Picks the engine that runs the kernels, once, and reports which. The only importer of the kernels.
+"""Picks the engine that runs the kernels, once, and calls the walk kernel. The only importer of the kernels.
 
-Allocates their arrays in the form that the engine reads fastest; does not know what the integers mean.
+Allocates their arrays in the form that the engine reads fastest, and has the array tools that numpy lacks. Knows
+instructions by number: what the integers mean is for others.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ import importlib
 import importlib.util
 import os
 from array import array
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from clrevents._util.value_classes import frozen
 
 _NAMES: Final = ("scan", "walk", "slots")
 
@@ -96,3 +99,129 @@ def taken(values: Any, count: int, own: bool = True) -> NDArray[np.uint64]:
         found: NDArray[np.uint64] = values[:count]
         return found.copy() if own else found
     return np.frombuffer(array("Q", values[:count]), dtype=np.uint64)
+
+
+INSTRUCTION: Final[int] = WALK.WIDTH
+
+
+@frozen(eq=False)
+class Walk:
+    """What a program found: `places[k]` and `counts[k]` are instruction k's two cells, one number per run.
+
+    `stops` are the positions after the rows; `fits` says whether every row was walked to the end.
+    """
+
+    places: list[NDArray[np.int64]]
+    counts: list[NDArray[np.int64]]
+    stops: NDArray[np.int64]
+    fits: bool
+
+
+class Program:
+    """A layout's instructions, in the form that the engine reads fastest."""
+
+    def __init__(self, numbers: list[int]) -> None:
+        self.length = len(numbers)
+        self.steps = len(numbers) // INSTRUCTION
+        self.code: Any = np.array(numbers, dtype=np.int64) if COMPILED else numbers
+
+    def walk(
+        self,
+        buf: bytes,
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        repeats: NDArray[np.int64] | None = None,
+    ) -> Walk:
+        """Run over the payloads `buf[starts[i]:ends[i]]`, `repeats[i]` times each (once if None)."""
+        rows = len(starts)
+        total = rows if repeats is None else int(repeats.sum())
+        times = ones(rows) if repeats is None else given(repeats)
+        cells, stops, states = scratch(2 * self.steps * total), numbers_room(rows), numbers_room(rows)
+        bad = WALK.walk(
+            buf, rows, total, self.code, self.length, given(starts), given(ends), times, cells, stops, states
+        )
+        table = taken(cells, 2 * self.steps * total, own=False).view(np.int64).reshape(2 * self.steps, total)
+        found = list(table)
+        return Walk(found[0::2], found[1::2], np.asarray(stops, dtype=np.int64), not bad)
+
+
+def chained(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int) -> tuple[Any, int]:
+    """Blocks of one kind that follow each other, each behind its size in three bytes and its kind; and how many.
+
+    At most `count`, of at most `most` bytes each, and all of them before `stop`. Three numbers each, in the form that
+    the engine reads fastest: the places of its size, its start and its end.
+    """
+    places = numbers_room(3 * count)
+    return places, WALK.chain(buf, pos, stop, kind, most, count, places)
+
+
+def chained_objects(
+    buf: bytes, heads: bytes, pos: int, stop: int, turn: int, tag: int, most: int, count: int
+) -> tuple[Any, int, list[int]]:
+    """Objects that follow each other, each behind one of two heads, a size of four bytes and padding, and before a tag.
+
+    Heads are equally long, and their versions may differ. Padding ends at a multiple of four of place and `turn`; all
+    tags are before `stop`. At most `count` of either, of at most `most` bytes each: those behind the first head in the
+    same form, and the numbers of the others one after the other.
+    """
+    places, others = numbers_room(3 * count), numbers_room(3 * count + 1)
+    done = WALK.objects(buf, heads, len(heads) // 2, pos, stop, turn, tag, most, count, places, others)
+    found = others[: 3 * int(others[3 * count])]
+    return places, done, found.tolist() if COMPILED else found
+
+
+def narrow(
+    buf: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """UTF-16LE text of `lengths[i]` bytes at `starts[i]` as UTF-8: all bytes, and the end of each row in them."""
+    rows = len(starts)
+    room = int(lengths.sum()) // 2 * 3
+    out = np.empty(room, dtype=np.uint8) if COMPILED else bytearray(room)
+    ends = numbers_room(rows)
+    size = WALK.narrow(buf, rows, given(starts), given(lengths), out, ends)
+    return np.frombuffer(out, dtype=np.uint8)[:size].copy(), np.asarray(ends, dtype=np.int64)
+
+
+def gather(buf: bytes | NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The bytes of all rows, concatenated."""
+    size = int(lengths.sum())
+    out = np.empty(size, dtype=np.uint8) if COMPILED else bytearray(size)
+    WALK.gather(buf, len(starts), given(starts), given(lengths), out)
+    return np.frombuffer(out, dtype=np.uint8)
+
+
+def pick(buf: bytes, places: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+    """`size` bytes at each of these places, concatenated."""
+    if COMPILED:
+        out = np.empty(len(places) * size, dtype=np.uint8)
+        WALK.pick(buf, len(places), given(places), size, out)
+        return out
+    # A single step in numpy, but slow in the kernel under Python.
+    every = np.ndarray((len(buf) - size + 1,), dtype=np.dtype((np.void, size)), buffer=buf, strides=(1,))
+    return every[places].view(np.uint8)
+
+
+Ints: TypeAlias = NDArray[np.int64]
+
+_NO_INTS: Ints = np.empty(0, dtype=np.int64)
+
+
+def end_to_end(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """All parts concatenated; a single part is not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def offsets_of(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each row starts, followed by the end of the last."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def ragged(starts: NDArray[np.int64], lengths: NDArray[np.int64], step: int = 1) -> NDArray[np.int64]:
+    """The places `starts[i], starts[i] + step, …`, `lengths[i]` of them for each row, concatenated."""
+    ends = np.cumsum(lengths)
+    if not len(ends) or not ends[-1]:
+        return _NO_INTS
+    first = starts - (ends - lengths) * step
+    return np.repeat(first, lengths) + np.arange(int(ends[-1]), dtype=np.int64) * step

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define
-from clrevents.decode.kernels.engine import COMPILED, SCAN, WALK, given, numbers_room, scratch, taken, zeros
-from clrevents.decode.kernels.program import end_to_end
+from clrevents.decode.kernels.engine import COMPILED, SCAN, WALK, end_to_end, given, numbers_room, scratch, taken, zeros
 
 PADDING: Final[int] = SCAN.PADDING
 """How many bytes after a block the scan may read, without trusting them."""

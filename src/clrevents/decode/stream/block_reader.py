@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from clrevents.decode.container.blocks import Block, End, Fault, Header
 from clrevents.decode.container.container import SMALL, Container, cut, incomplete
-from clrevents.decode.container.next_trace import behind_end, next_trace
-from clrevents.decode.container.window import NeedMore, Window
+from clrevents.decode.container.window import NeedMore, Window, behind_end, next_trace
 from clrevents.decode.kernels.header_scan import PADDING
 from clrevents.errors import Limits, Problem, Problems, UnreadableError
 from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName
@@ -63,7 +62,7 @@ def _nettrace(window: Window, head: bytes, limits: Limits, salvage: bool) -> Con
             raise UnreadableError(
                 f"unsupported NetTrace version {major}; versions 4 to 6 (and NetPerf 1 to 3) can be read", offset=12
             )
-        from clrevents.decode.container.nettrace6.nettrace6 import NetTrace6
+        from clrevents.decode.container.nettrace6 import NetTrace6
 
         window.pos = 20
         return NetTrace6(limits, salvage)

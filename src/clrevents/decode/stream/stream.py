@@ -15,9 +15,8 @@ from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.rows import Rows
-from clrevents.decode.stream.block_handler import BlockHandler
+from clrevents.decode.stream.block_handler import BlockHandler, ErrorPolicy
 from clrevents.decode.stream.block_reader import BlockReader, InputBuffer
-from clrevents.decode.stream.error_policy import ErrorPolicy
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.region import RowQueue
 from clrevents.decode.stream.resolver import ThreadTable

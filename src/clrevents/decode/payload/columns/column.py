@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
-from clrevents.decode.kernels.program import gather, offsets_of, ragged
+from clrevents.decode.kernels.engine import gather, offsets_of, ragged
 from clrevents.schema.layout import Layout
 from clrevents.schema.wire import (
     AnsiZ,

@@ -13,8 +13,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.kernels.program import offsets_of
-from clrevents.decode.kernels.program import pick as picked_bytes
+from clrevents.decode.kernels.engine import offsets_of
+from clrevents.decode.kernels.engine import pick as picked_bytes
 from clrevents.decode.payload.columns.column import TIMESTAMP, Column, ColumnType
 from clrevents.schema.layout import BoundField, BoundLayout
 from clrevents.schema.wire import FixedArrayType, StructType, WireType

@@ -13,8 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from clrevents.decode.container.next_trace import NEXT_TRACE, behind_end
-from clrevents.decode.container.window import NeedMore, Window
+from clrevents.decode.container.window import NEXT_TRACE, NeedMore, Window, behind_end
 from clrevents.schema.codes import BlockKind
 
 PEEK: Final = 24

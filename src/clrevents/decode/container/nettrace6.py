@@ -1,7 +1,7 @@
-"""NetTrace 6: length-prefixed blocks after a 20-byte header (docs/format.md, "NetTrace 6").
+"""NetTrace 6: length-prefixed blocks after a 20-byte header (docs/format.md, "NetTrace 6"), and event descriptions.
 
-Knows how blocks are framed, which kinds there are, and the short kinds; rows are read in `nettrace6_rows` and
-`nettrace6_metadata`. There are no marks to find a block by: see `nettrace6_search`.
+Knows how blocks are framed, which kinds there are, and the short kinds; other rows are read in `nettrace6_rows`. There
+are no marks to find a block by: see `nettrace6_search`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from clrevents.decode.container import container as shared
+from clrevents.decode.container import nettrace6_search as search
 from clrevents.decode.container.blocks import (
     Block,
     End,
     Events,
     Fault,
+    FieldDescription,
     Header,
+    Metadata,
+    MetadataRow,
     SequencePoint,
     Stacks,
     TraceInfo,
@@ -24,28 +28,188 @@ from clrevents.decode.container.blocks import (
 from clrevents.decode.container.container import (
     BLOCK_HEADER,
     COMPRESSED,
+    NETTRACE6,
     SMALL,
+    BadFields,
+    Budget,
     SmallBlocks,
     bad_event,
+    bad_fields,
     cut,
     one,
     stack_count,
+    walk,
 )
-from clrevents.decode.container.nettrace6 import nettrace6_search as search
-from clrevents.decode.container.nettrace6.nettrace6_metadata import Descriptions
-from clrevents.decode.container.nettrace6.nettrace6_rows import (
+from clrevents.decode.container.nettrace6_rows import (
+    KnownRows,
     ThreadRows,
     read_count,
     read_labels,
+    read_numbers,
     read_removed_threads,
+    read_row,
 )
-from clrevents.decode.container.nettrace6.thread_numbers import read_numbers
-from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, Short, Window
+from clrevents.decode.kernels.engine import chained
 from clrevents.decode.kernels.header_scan import HeaderScanner
-from clrevents.decode.kernels.program import chained
-from clrevents.errors import Limits, Problem, UnreadableError, damage
-from clrevents.schema.codes import BlockKind, Forget
+from clrevents.errors import Limits, Problem, Severity, UnreadableError, damage
+from clrevents.schema.codes import ARRAYS, BlockKind, Forget, MetadataItem, TypeCode
+
+_LOCATED = frozenset({TypeCode.RELLOC, TypeCode.DATALOC})
+# The end of a description without fields and optional items, whose counts are two zeros.
+_BARE = bytes(4)
+_VARIABLE = frozenset({TypeCode.STRING, TypeCode.ARRAY, TypeCode.VARINT, TypeCode.VARUINT})
+
+
+class Descriptions:
+    """Reads the metadata blocks of one stream."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._known = KnownRows[MetadataRow]()
+
+    def read(self, cursor: Cursor, broken: bool) -> Iterator[Block]:
+        """A metadata block; for a broken one only the complete rows. Raises Short after yielding what was read."""
+        cursor.take(cursor.u16("header size"), "header")
+        rows: list[MetadataRow] = []
+        faults: list[Fault] = []
+        while cursor.left:
+            offset = cursor.base + cursor.pos
+            try:
+                row = read_row(cursor, "metadata")
+            except Short:
+                yield Metadata(tuple(rows))
+                yield from faults
+                raise
+            known = self._known.find(row, offset)
+            if known is not None:
+                rows.append(known)
+                continue
+            start, size = row.pos, row.left
+            try:
+                described, wrong, severity = _description(row, self._limits, offset)
+            except Short as short:
+                text = f"an event description is truncated in its {short.what}"
+                faults.append(Fault(damage("bad-metadata", text, offset, size, "the events it describes")))
+                if broken:
+                    break
+                continue
+            if broken and wrong:
+                break
+            rows.append(described)
+            if wrong and severity == "damage":
+                text = f"{described.provider}/{described.name}: {wrong}"
+                faults.append(Fault(damage("bad-metadata", text, offset, size, "the events it describes")))
+            elif wrong:
+                faults.append(Fault(bad_fields(described.provider, described.name, wrong, offset, size)))
+            else:
+                self._known.keep(row.data[start : row.end], described)
+        yield Metadata(tuple(rows))
+        yield from faults
+
+
+class _Impossible(BadFields):
+    """A field list that no writer can have intended: the description is damaged, not merely unsupported."""
+
+
+def _description(row: Cursor, limits: Limits, offset: int) -> tuple[MetadataRow, str, Severity]:
+    """One description, the fault of its optional parts ("" if there is none), and its severity."""
+    metadata_id = row.varint(32, "metadata id")
+    provider = row.utf8("provider name")
+    event_id = row.varint(32, "event id")
+    name = row.utf8("event name")
+    if row.left == len(_BARE) and row.data.startswith(_BARE, row.pos):
+        return MetadataRow(metadata_id, provider, event_id, 0, name, offset=offset), "", "note"
+    wrong = ""
+    severity: Severity = "note"
+    fields: tuple[FieldDescription, ...] = ()
+    values: dict[str, int | None] = {"opcode": None, "keywords": 0, "level": 0, "version": 0}
+    attributes: list[tuple[str, str]] = []
+    message = description = ""
+    guid = None
+    try:
+        fields = _fields(row, Budget(limits), 0)
+        part = read_row(row, "optional")
+        while part.left:
+            kind = part.u8("optional item")
+            match kind:
+                case MetadataItem.OPCODE:
+                    values["opcode"] = part.u8("opcode")
+                case MetadataItem.KEYWORDS:
+                    values["keywords"] = part.u64("keywords")
+                case MetadataItem.MESSAGE:
+                    message = part.utf8("message")
+                case MetadataItem.DESCRIPTION:
+                    description = part.utf8("description")
+                case MetadataItem.ATTRIBUTE:
+                    attributes.append((part.utf8("key"), part.utf8("value")))
+                case MetadataItem.PROVIDER_GUID:
+                    guid = part.guid("provider guid")
+                case MetadataItem.LEVEL:
+                    values["level"] = part.u8("level")
+                case MetadataItem.VERSION:
+                    values["version"] = part.u8("version")
+                case _:
+                    wrong = f"it has an optional item of unknown kind {kind}"
+                    break
+    except Short as short:
+        wrong = f"it is truncated in {short.what}"
+        fields = ()
+    except BadFields as bad:
+        wrong = str(bad)
+        fields = ()
+        severity = "damage" if isinstance(bad, _Impossible) else "note"
+    described = MetadataRow(
+        metadata_id,
+        provider,
+        event_id,
+        values["version"] or 0,
+        name,
+        values["keywords"] or 0,
+        values["level"] or 0,
+        values["opcode"],
+        fields,
+        tuple(attributes),
+        description,
+        message,
+        guid,
+        offset,
+    )
+    return described, wrong, severity
+
+
+def _fields(cursor: Cursor, budget: Budget, depth: int) -> tuple[FieldDescription, ...]:
+    count = cursor.u16("field count")
+    budget.spend(count, count * 4, cursor.left)
+    fields = []
+    for _ in range(count):
+        field = read_row(cursor, "field")
+        name = field.utf8("field name")
+        fields.append(_type(field, budget, depth, name))
+    return tuple(fields)
+
+
+def _type(cursor: Cursor, budget: Budget, depth: int, name: str) -> FieldDescription:
+    code = cursor.u8("type code")
+    if code in ARRAYS:
+        element = _type(cursor, budget, budget.enter(depth), "")
+        if code in _LOCATED and _variable(element):
+            raise _Impossible(f"field {name!r} is a located array, but its elements have no fixed size")
+        count = cursor.u16("element count") if code == TypeCode.FIXED_ARRAY else 0
+        return FieldDescription(name, code, element=element, count=count)
+    if code == TypeCode.OBJECT:
+        return FieldDescription(name, code, members=_fields(cursor, budget, budget.enter(depth)))
+    return FieldDescription(name, code)
+
+
+def _variable(field: FieldDescription) -> bool:
+    """Whether the width of a value is known only from its bytes."""
+    if field.code == TypeCode.OBJECT:
+        return any(_variable(m) for m in field.members)
+    if field.code == TypeCode.FIXED_ARRAY and field.element is not None:
+        return _variable(field.element)
+    return field.code in _VARIABLE
+
 
 # Plain numbers where every block is tested: looking a member up takes longer than the test.
 _END, _TRACE, _EVENTS, _METADATA, _POINT, _STACKS, _THREADS, _, _LABELS = map(int, BlockKind)

@@ -1,1 +1,0 @@
-"""NetTrace 6: length-prefixed blocks, tables of threads and labels."""

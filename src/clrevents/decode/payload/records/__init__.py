@@ -1,1 +1,0 @@
-"""Payloads → records, one by one or many at once."""
