@@ -6,13 +6,14 @@ from io import BytesIO
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.shared.processor.dividing import MANAGED, NOTHING, WAITING, divided
-from clrevents.analysis.shared.processor.thread_windows import ThreadWindows, portion
+from clrevents.analysis.shared.processor.thread_windows import NO_THREAD, ThreadWindows, portion
 from clrevents.rewrite import cut
 from clrevents.schema.events.processor_counts import (
     MachineProcessorTime_V0,
@@ -82,7 +83,14 @@ def test_what_is_divided_is_all_of_a_window_or_nobodys(
         method.append(doing)
         at[number] += length
     columns = (np.array(column, dtype=np.int64) for column in (thread, start, end, method))
-    pieces = divided(found, *columns)
+    thread, *rest = columns
+    # What ended threads used goes to those that were never read, here the fourth.
+    ended = ThreadWindows(*(np.array([one]) for one in (NO_THREAD, 50, 150, 70, 0)))
+    since = np.where(thread == 4, 0, 1 << 40)
+    pieces = divided(found, ended, thread, since, *rest)
+    found = pieces.windows
+    assert found.processor[-1] <= 70
+    assert {thread[one] for one in pieces.sample[pieces.window == len(found) - 1]} <= {4}
     assert (pieces.processor >= 0).all()
     assert (pieces.ready >= 0).all()
     shared = np.unique(pieces.window)
@@ -93,7 +101,7 @@ def test_what_is_divided_is_all_of_a_window_or_nobodys(
     assert len(spread) == len(own) == len(samples)
 
 
-def trace(*, ready: int = 10 * MS, used: int = 30 * MS) -> TraceBuilder:
+def trace(*, ready: int = 10 * MS, used: int = 30 * MS, busy: int = 2) -> TraceBuilder:
     """Two threads: one runs for 100 ms and waits for 100, the other is one of the runtime's without samples."""
     builder = TraceBuilder(step_ns=MS)
     builder.thread(NOBODY).at(0).event(ProcessorCounting_V0(1, WINDOW, 2, 2, 0))
@@ -103,7 +111,7 @@ def trace(*, ready: int = 10 * MS, used: int = 30 * MS) -> TraceBuilder:
         for time in range(50 * window - 48, 50 * window, 2):
             builder.at(time * MS).sample(MAIN)
         builder.thread(NOBODY).at(window * WINDOW)
-        if window < 3:
+        if window <= busy:
             builder.event(ProcessorTime_V0(7, WINDOW, used, ready, 3))
         builder.event(ProcessorTime_V0(8, WINDOW, MS, 0, 1))
         builder.event(ProcessProcessorTime_V0(WINDOW, 40 * MS, 2, 0))
@@ -133,6 +141,24 @@ def test_threads_and_methods_of_a_small_trace() -> None:
     )
 
 
+def test_what_threads_used_before_they_ended_is_divided_among_their_samples() -> None:
+    """In the third window the process used 39 ms more than its threads, and only one has samples that nobody read."""
+    builder = trace()
+    builder.thread(9)
+    for time in range(102, 150, 2):
+        builder.at(time * MS).sample(MAIN)
+    with clrevents.open(builder.build()) as opened:
+        top, threads = opened.report("top"), opened.report("threads")
+        alone = opened.report("top", thread_id=9)
+    (row,) = top.methods
+    assert (row.processor_ns, alone.methods[0].processor_ns) == (99 * MS, 39 * MS)
+    assert row.processor_low_ns == row.processor_ns == row.processor_high_ns
+    (unassigned,) = [note.numbers["unassigned_ns"] for note in top.notes if note.id == "unassigned"]
+    assert row.processor_ns + unassigned == threads.metrics["processor_total"].value
+    # The thread's own row stays unknown: nobody counted it.
+    assert {one.thread_id: one.processor_ns for one in threads.threads}[9] is None
+
+
 def test_parts_add_up_to_the_whole() -> None:
     parts = []
     with clrevents.open(trace().build()) as opened:
@@ -156,14 +182,32 @@ def test_where_ready_time_is_unknown_it_is_not_said_to_be_none() -> None:
     assert {row.ready_ns for row in threads.threads} == {None}
 
 
-def test_the_doctor_blames_other_programs() -> None:
-    builder = trace(ready=20 * MS)
-    builder.event(MachineProcessorTime_V0(4 * WINDOW, 2, 390 * MS, 10 * MS, 0, 5)).event(ThreadEnd_V0(8, WINDOW))
+@pytest.mark.parametrize(
+    ("busy_ms", "title", "culprit"),
+    [
+        (390, "other programs used 230 ms of processor time", "other programs"),
+        # The machine did nothing else: the threads of the program itself are too many, or bound to too few processors.
+        (160, None, "Worker"),
+    ],
+)
+def test_the_doctor_blames_other_programs(busy_ms: int, title: str | None, culprit: str) -> None:
+    builder = trace(ready=35 * MS, used=10 * MS, busy=4)
+    builder.event(MachineProcessorTime_V0(4 * WINDOW, 2, busy_ms * MS, 10 * MS, 0, 5)).event(ThreadEnd_V0(8, WINDOW))
     builder.event(ProcessLimits_V0(4 * WINDOW, -1, 100 * MS, -1, 0, 0, 0, -1, -1))
     with clrevents.open(builder.build()) as opened:
-        small = opened.report("threads")
-    assert small.metrics["machine_total"].value == 390 * MS
-    assert small.metrics["limit"].value is None
-    # Less than 100 ms of it is nobody's fault.
+        threads = opened.report("threads")
+        found = {row.rule: row for row in opened.doctor().findings}["cpu.contended"]
+    assert threads.metrics["machine_total"].value == busy_ms * MS
+    assert threads.metrics["limit"].value is None
+    assert (found.state, found.culprit) == ("found", culprit)
+    assert found.title.partition(": ")[2] == (title or "")
+
+
+def test_an_idle_machine_contends_for_nothing() -> None:
+    """What was read on an idle machine: each thread waits a moment for its processor, and nothing limits it."""
+    builder = trace(ready=MS, used=45 * MS, busy=4)
+    builder.event(MachineProcessorTime_V0(4 * WINDOW, 2, 190 * MS, 210 * MS, 0, 1))
+    builder.event(ProcessLimits_V0(4 * WINDOW, 40 * MS, 100 * MS, -1, 2, 0, 0, -1, -1))
     with clrevents.open(builder.build()) as opened:
-        assert {row.rule: row.state for row in opened.doctor().findings}["cpu.contended"] == "clear"
+        found = {row.rule: row.state for row in opened.doctor().findings}
+    assert (found["cpu.contended"], found["cpu.limited"]) == ("clear", "clear")

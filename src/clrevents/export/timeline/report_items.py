@@ -19,6 +19,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis import Answer, ReportTable, read_samples
 from clrevents.analysis.framework.run.catalogue import reports_of
 from clrevents.analysis.gathering.groups import changes
+from clrevents.analysis.shared.processor.thread_windows import NO_THREAD
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weighing import Ints
 from clrevents.export.look import Look, calls, frame_names, rows_by_thread
@@ -342,6 +343,8 @@ def processor_time(samples: Samples) -> Iterator[Placed]:
     process = samples.threads[0].process_id if samples.threads else None
     share = 100 * rows.processor / np.maximum(rows.end - rows.start, 1)
     for thread, of in rows.by_thread():
+        if thread == NO_THREAD:
+            continue
         track = Track("counters", "processor time", process, thread, unit="%")
         for start, level in zip(rows.start[of].tolist(), share[of].tolist(), strict=True):
             yield track, Level(start, min(level, 100.0))

@@ -17,6 +17,7 @@ from clrevents.schema.registry import OWN
 
 _OTHERS: Final = 0.2
 """Other programs are to blame if they used this part of the machine's processor time."""
+_OTHER: Final = "other programs"
 _COUNTED: Final = Need("what the operating system counted", ("ProcessorTime",), 0, provider=OWN)
 _LIMITS: Final = Need("what the operating system counted", ("ProcessLimits",), 0, provider=OWN)
 _LEAST_NS: Final = 500_000_000
@@ -39,11 +40,13 @@ def _ready(case: Case, limit: float) -> Verdict:
     if share < limit or wanted < 100_000_000:
         return Clear(title, evidence)
     blamed, more = _blamed(case, whole)
+    if blamed.startswith(_OTHER):
+        return Ailment(f"{title}: {blamed}", int(wanted), "ns", (*evidence, *more), share, _OTHER)
     rows = case.rows("threads", "threads")
     ready_ns = np.where(np.array(rows.column("role").tolist()) == "sampler", 0, rows.numbers("ready_ns"))
     worst = int(ready_ns.argmax())
     name = next(filter(None, (rows.column(column).tolist()[worst] for column in ("name", "thread_name"))), None)
-    return Ailment(title + blamed, int(wanted), "ns", (*evidence, *more), share, name)
+    return Ailment(f"{title}: {blamed}".removesuffix(": "), int(wanted), "ns", (*evidence, *more), share, name)
 
 
 def _known(case: Case, name: str) -> bool:
@@ -57,12 +60,12 @@ def _blamed(case: Case, whole: float) -> tuple[str, tuple[Cited, ...]]:
     available = case.cited("threads.available_total")
     if whole > available.value > 0:
         more = digits(whole / available.value, 2)
-        return f": its own threads wanted {more} times the processors that it may use", (available,)
+        return f"its own threads wanted {more} times the processors that it may use", (available,)
     if _known(case, "machine_total"):
         machine, used = case.cited("threads.machine_total"), case.cited("threads.processor_total")
         others = machine.value - used.value
         if machine.value and others / machine.value >= _OTHERS:
-            return f": other programs used {duration_text(others)} of processor time", (available, machine)
+            return f"{_OTHER} used {duration_text(others)} of processor time", (available, machine)
     return "", (available,)
 
 

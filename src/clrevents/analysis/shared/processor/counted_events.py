@@ -15,19 +15,17 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
-from clrevents.analysis.shared.processor.thread_windows import ThreadWindows, portion
+from clrevents.analysis.gathering.groups import sum_by
+from clrevents.analysis.shared.processor.thread_windows import NO_THREAD, ThreadWindows, portion
 from clrevents.schema.registry import OWN
 from clrevents.table.table import Table
 
 Ints: TypeAlias = NDArray[np.int64]
 
-COUNTED_EVENT: Final = (OWN, "ProcessorTime")
-COUNTED: Final = "/".join(COUNTED_EVENT)
-"""What a thread used since it was last read."""
 _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "ProcessorTime": ("OSThreadID", "IntervalNs", "ProcessorNs", "ReadyNs"),
     "ThreadName": ("OSThreadID", "Name"),
-    "ThreadEnd": ("OSThreadID",),
+    "ThreadEnd": ("OSThreadID", "IntervalNs"),
     "ProcessorCounting": ("AllowedProcessors",),
     "ProcessProcessorTime": ("IntervalNs", "ProcessorNs"),
     "ProcessFacts": ("IntervalNs", "ResidentBytes"),
@@ -39,17 +37,6 @@ _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 COUNT_EVENTS: Final = tuple(f"{OWN}/{name}" for name in _COLUMNS)
 _MOST: Final = 1 << 48
 """What damaged counts are cut to, so that sums of them do not overflow."""
-
-
-def windows_of(tables: Sequence[Table]) -> ThreadWindows | None:
-    """The windows in tables of `COUNTED`; None where they have no rows."""
-    if not any(map(len, tables)):
-        return None
-    time, thread, interval, processor, ready = (
-        np.concatenate([table.column(name).filled(0).astype(np.int64) for table in tables if len(table)])
-        for name in ("time_ns", *_COLUMNS["ProcessorTime"])
-    )
-    return ThreadWindows.of(thread, time, interval, processor, ready)
 
 
 @frozen(eq=False)
@@ -70,6 +57,18 @@ class Counts:
     sums: Mapping[str, tuple[Ints, Ints, Ints]]
     limit: float | None
     """How many processors the limit of its control group is; None without one."""
+    ended_windows: ThreadWindows
+    """What threads took with them that ended between two readings, those that were never read, too; of no thread."""
+    unread: Mapping[int, int]
+    """Since when what a thread used is among that, of threads that were read and ended."""
+
+    def since(self, threads: Sequence[int]) -> Ints:
+        """Since when each of these threads was not read: always, if it never was."""
+        read = {*self.windows.thread.tolist(), *self.names}
+        last = int(self.windows.end.max())
+        # The process is read after its threads.
+        last = min([one for one in self.ended_windows.end.tolist() if one >= last], default=last)
+        return np.array([self.unread.get(one, last) if one in read else 0 for one in threads], dtype=np.int64)
 
     def total(self, name: str, window: TimeWindow) -> int | None:
         """An amount in a window: `ProcessProcessorTime.ProcessorNs`, for example. None if it is unknown."""
@@ -120,17 +119,25 @@ class CountFeed:
 
     def take(self, chunk: ReportChunk) -> None:
         """The next events; others are left alone."""
-        for name, columns in _COLUMNS.items():
-            if (events := chunk.events.get(f"{OWN}/{name}")) is not None and len(events):
-                self._tables[name].append(events.table.select("time_ns", *columns))
+        for event in COUNT_EVENTS:
+            if event in chunk.events:
+                self.add(event, chunk.events[event].table)
+
+    def add(self, event: str, table: Table) -> None:
+        """More of one of `COUNT_EVENTS`."""
+        name = event.partition("/")[2]
+        if len(table):
+            self._tables[name].append(table.select("time_ns", *_COLUMNS[name]))
 
     def found(self) -> Counts | None:
         """Everything; None where nothing was counted."""
-        windows = windows_of(self._tables["ProcessorTime"])
-        if windows is None:
+        if not self._tables["ProcessorTime"]:
             return None
-        columns = {name: self._numbers(name) for name in _COLUMNS if name != "ProcessorTime"}
-        named, gone, limits = (columns[name] for name in ("ThreadName", "ThreadEnd", "ProcessLimits"))
+        columns = {name: self._numbers(name) for name in _COLUMNS}
+        used, named, gone, limits, process = (
+            columns[name]
+            for name in ("ProcessorTime", "ThreadName", "ThreadEnd", "ProcessLimits", "ProcessProcessorTime")
+        )
         texts = [text for table in self._tables["ThreadName"] for text in table.column("Name").tolist()]
         begun: dict[int, int] = {}
         for thread, time in zip(named["OSThreadID"].tolist(), named["time_ns"].tolist(), strict=True):
@@ -144,15 +151,21 @@ class CountFeed:
         allowed = columns["ProcessorCounting"]["AllowedProcessors"]
         allowed = allowed[allowed > 0]
         limited = np.flatnonzero((limits["QuotaNs"] > 0) & (limits["PeriodNs"] > 0))
+        windows = ThreadWindows.of(
+            *(used[name] for name in ("OSThreadID", "time_ns", "IntervalNs", "ProcessorNs", "ReadyNs"))
+        )
+        ended = gone["OSThreadID"].tolist()
         return Counts(
             windows,
             dict(zip(named["OSThreadID"].tolist(), texts, strict=True)),
             begun,
-            dict(zip(gone["OSThreadID"].tolist(), gone["time_ns"].tolist(), strict=True)),
-            max([int(windows.end.max()), *sums["ProcessProcessorTime.ProcessorNs"][1].tolist()]),
+            dict(zip(ended, gone["time_ns"].tolist(), strict=True)),
+            max([int(windows.end.max()), *process["time_ns"].tolist()]),
             int(allowed[0]) if len(allowed) else None,
             sums,
             float(limits["QuotaNs"][limited[-1]] / limits["PeriodNs"][limited[-1]]) if len(limited) else None,
+            _ended(used, process),
+            dict(zip(ended, sums["ThreadEnd.IntervalNs"][0].tolist(), strict=True)),
         )
 
     def _numbers(self, name: str) -> dict[str, Ints]:
@@ -163,3 +176,14 @@ class CountFeed:
             values = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
             found[column] = values if column == "time_ns" else np.clip(values, -1, _MOST)
         return found
+
+
+def _ended(threads: Mapping[str, Ints], process: Mapping[str, Ints]) -> ThreadWindows:
+    """What the process used between two readings, and no thread that was read."""
+    end = process["time_ns"]
+    read = np.searchsorted(end, threads["time_ns"])
+    ahead = np.cumsum(np.maximum(process["ProcessorNs"], 0) - sum_by(read, threads["ProcessorNs"], len(end) + 1)[:-1])
+    # Threads are read before their process, so that it may be ahead of them for a while; those that ended it stays.
+    taken = np.diff(np.maximum(np.minimum.accumulate(ahead[::-1])[::-1], 0), prepend=0)
+    start = np.maximum(end - np.maximum(process["IntervalNs"], 0), np.append(end[:1] * 0, end[:-1]))
+    return ThreadWindows(np.full_like(end, NO_THREAD), start, end, taken, np.zeros_like(taken))

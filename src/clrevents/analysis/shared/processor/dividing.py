@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.groups import changes, groups, sum_by
-from clrevents.analysis.shared.processor.thread_windows import ThreadWindows, portion
+from clrevents.analysis.shared.processor.thread_windows import NO_THREAD, ThreadWindows, portion
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -30,8 +30,8 @@ _RUNNING, _NONE = _FITTED + 1, _FITTED + 2
 """and managed code has one. Other samples have none."""
 _SWEEPS: Final = 200
 _BLOCK: Final = 1 << 14
-_WIDTH: Final = 2.5
-"""So many standard deviations to each side: windows resemble each other, chance alone (1.6) covers too little."""
+_WIDTH: Final = 1.645
+"""So many standard deviations to each side hold the truth in 90 % of cases."""
 
 
 @frozen(eq=False)
@@ -40,6 +40,8 @@ class Divided:
 
     `sample` is its place among the samples, `start` and `end` where the piece lies, `processor` and `ready` its time in
     ns. `window` is a row of `windows`, which are all of the process. `idle` says that all samples of its window wait.
+    `before` and `after` is what the time between this sample and its neighbours had of a processor, in ns: only
+    somewhere in there did the thread go from one to the other.
     """
 
     sample: Ints
@@ -49,7 +51,11 @@ class Divided:
     ready: Ints
     window: Ints
     idle: NDArray[np.bool_]
+    before: Ints
+    after: Ints
     windows: ThreadWindows
+    loose: Floats
+    """Of each window, how much of its processor time may have been at another moment in it, from 0 to 1."""
 
     def only(self, kept: Ints, count: int) -> Divided:
         """Those of some of `count` samples, which are `kept` in this order."""
@@ -71,29 +77,39 @@ class Divided:
     def spread(self, pieces: Ints, of: Ints, count: int) -> Ints:
         """By how much the processor time of each of `count` things may be wrong: piece `pieces[i]` is of `of[i]`.
 
-        Nothing says which of a window's samples had the processor, so each of its turns may have been another's: with
-        one turn in a window, a thing with the share p of it has p(1 - p) of its square as variance. Where all samples
-        wait, all of it may have been another's, in every window.
+        Nothing says which of a window's samples had the processor, or had none if that is less: if in one turn, a
+        thing with the share p has p(1 - p) of the turn's square as variance. Where a thread goes from one thing to
+        another between two samples, any moment is as likely, which is a twelfth of the square of what that time had.
+        Where all samples wait, all of it may have been another's, in every window.
         """
-        keys, part = np.unique(self.window[pieces] * max(count, 1) + of, return_inverse=True)
-        mine = sum_by(part, self.processor[pieces], len(keys)).astype(np.float64)
-        whole = np.zeros(len(keys))
-        whole[part] = self.windows.processor[self.window[pieces]]
-        variance = np.bincount(keys % max(count, 1), mine * np.maximum(whole - mine, 0), count)
+        pairs = self.window[pieces] * max(count, 1) + of
+        keys, part = np.unique(pairs, return_inverse=True)
+        window, thing = keys // max(count, 1), keys % max(count, 1)
+        mine = sum_by(part, self.processor[pieces], len(keys))
+        others = np.maximum(self.windows.processor[window] - mine, 0)
+        variance = np.zeros(count) + np.bincount(thing, self.loose[window] ** 2 * mine * others, count)
+        places = of * (len(self.sample) + 1) + pieces
+        for step, doubt in ((-1, self.before), (1, self.after)):
+            edge = ~np.isin(places + step, places)
+            variance = variance + np.bincount(of[edge], doubt[pieces[edge]] ** 2.0, count) / 12
         doubted = np.bincount(of, self.processor[pieces] * self.idle[pieces], count)
         found: Ints = np.ceil(_WIDTH * np.sqrt(variance) + doubted).astype(np.int64)
         return found
 
 
-_COLUMNS: Final = ("sample", "start", "end", "processor", "ready", "window", "idle")
+_COLUMNS: Final = ("sample", "start", "end", "processor", "ready", "window", "idle", "before", "after")
 
 
-def divided(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints, method: Ints) -> Divided:
+def divided(
+    windows: ThreadWindows, ended: ThreadWindows, thread: Ints, since: Ints, start: Ints, end: Ints, method: Ints
+) -> Divided:
     """Divide the windows' times among samples: each lasts from `start` to `end`, those of a thread without overlap.
 
-    `method` is the number of the innermost one in native code, or `MANAGED`, `WAITING` or `NOTHING`.
+    What the threads used that `ended` goes to samples `since` their threads were not read any more. `method` is the
+    number of the innermost one in native code, or `MANAGED`, `WAITING` or `NOTHING`.
     """
-    sample, window, low, high = _pieces(windows, thread, start, end)
+    every = windows.and_(ended)
+    sample, window, low, high = _pieces(every, thread, since, start, end)
     took = (high - low).astype(np.float64)
     method = method[sample]
     native = np.flatnonzero(method >= 0)
@@ -103,28 +119,40 @@ def divided(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints, method
     group[native] = rank[np.searchsorted(known, method[native])] if len(native) else 0
     fractions = np.append(_fractions(windows.processor, window, group, took), 0)
     busy = took * fractions[group]
-    idle = (sum_by(window, busy, len(windows))[window] <= 0) & (method != NOTHING)
+    alone = every.thread != NO_THREAD
+    room = sum_by(window, (high - low) * (group != _NONE), len(every))
+    # Of many threads no more than their samples last, others have none; of one, what waits may have had it.
+    amount = np.where(alone, every.processor, np.minimum(every.processor, room))
+    idle = (sum_by(window, busy, len(every))[window] <= 0) & (method != NOTHING) & alone[window]
     busy[idle] = took[idle]
-    some = np.flatnonzero(busy > 0)
+    some = np.flatnonzero(sum_by(window, busy, len(every))[window] > 0)
     sample, window, low, high = (column[some] for column in (sample, window, low, high))
-    used, wanted = (_shared(window, busy[some], amount) for amount in (windows.processor, windows.ready))
-    return Divided(sample, low, high, used, wanted, window, idle[some], windows)
+    used, wanted = (_shared(window, busy[some], whole) for whole in (amount, every.ready))
+    rate = np.minimum(used / (high - low), 1)
+    goes = (thread[sample][1:] == thread[sample][:-1]) & (sample[1:] != sample[:-1]) & (low[1:] == high[:-1])
+    between = np.where(goes, np.maximum(rate[1:], rate[:-1]) * (end - start)[sample[:-1]], 0).astype(np.int64)
+    loose = np.where(alone, np.clip((room - amount) / np.maximum(amount, 1), 0, 1), 1)
+    edges = np.append(0, between), np.append(between, 0)
+    every = attrs.evolve(every, processor=amount)
+    return Divided(sample, low, high, used, wanted, window, idle[some], *edges, every, loose)
 
 
-def _pieces(windows: ThreadWindows, thread: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def _pieces(windows: ThreadWindows, thread: Ints, since: Ints, start: Ints, end: Ints) -> tuple[Ints, ...]:
     """The samples cut at the borders of windows: sample, window, and from when to when; in order of windows."""
     mine = dict(groups(thread))
     none = np.zeros(0, dtype=np.int64)
-    found: list[tuple[Ints, Ints]] = [(none, none)]
+    found: list[tuple[Ints, ...]] = [(none, none, none)]
     for number, rows in windows.by_thread():
-        samples = mine.get(number, none)
-        first = np.maximum(np.searchsorted(windows.end[rows], start[samples], side="right"), 0)
+        own = number != NO_THREAD
+        samples = mine.get(number, none) if own else np.flatnonzero(since < end)
+        begin = start[samples] if own else np.maximum(start, since)[samples]
+        first = np.searchsorted(windows.end[rows], begin, side="right")
         last = np.minimum(np.searchsorted(windows.start[rows], end[samples], side="left"), len(rows))
         size = np.maximum(last - first, 0)
         place = np.repeat(first - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
-        found.append((np.repeat(samples, size), rows[place]))
-    sample, window = (np.concatenate([pair[side] for pair in found]) for side in (0, 1))
-    low, high = np.maximum(start[sample], windows.start[window]), np.minimum(end[sample], windows.end[window])
+        found.append((np.repeat(samples, size), rows[place], np.repeat(begin, size)))
+    sample, window, begin = (np.concatenate([part[side] for part in found]) for side in (0, 1, 2))
+    low, high = np.maximum(begin, windows.start[window]), np.minimum(end[sample], windows.end[window])
     order = np.lexsort((low, window))
     order = order[high[order] > low[order]]
     return sample[order], window[order], low[order], high[order]
@@ -137,8 +165,9 @@ def _fractions(used: Ints, window: Ints, group: Ints, took: Floats) -> Floats:
     """
     squares, product = np.zeros((_NONE, _NONE)), np.zeros(_NONE)
     for low in range(0, len(used), _BLOCK):
-        part = slice(*np.searchsorted(window, (low, low + _BLOCK)).tolist())
-        matrix = np.zeros((min(_BLOCK, len(used) - low), _NONE + 1))
+        height = min(_BLOCK, len(used) - low)
+        part = slice(*np.searchsorted(window, (low, low + height)).tolist())
+        matrix = np.zeros((height, _NONE + 1))
         np.add.at(matrix, (window[part] - low, group[part]), took[part])
         matrix = matrix[:, :_NONE]
         seen = matrix.any(axis=1)
@@ -153,14 +182,17 @@ def _fractions(used: Ints, window: Ints, group: Ints, took: Floats) -> Floats:
 
 
 def _shared(window: Ints, share: Floats, amount: Ints) -> Ints:
-    """The amount of each window by the shares of its pieces, which are above 0, in whole ns whose sum it is."""
-    if not len(window):
-        return np.zeros(0, dtype=np.int64)
+    """The amount of each window by the shares of its pieces, in whole ns whose sum it is."""
+    found = np.zeros(len(window), dtype=np.int64)
+    some = np.flatnonzero(share > 0)
+    if not len(some):
+        return found
+    window, share = window[some], share[some]
     first = changes(window)
     before = np.cumsum(share) - share
     # From where in its window a piece's part reaches: the next one's begins there, or it is the last.
     part = (before - before[first][np.cumsum(first) - 1]) / sum_by(window, share, len(amount))[window]
     low = np.floor(amount[window] * np.clip(part, 0, 1)).astype(np.int64)
     last = np.append(first[1:], True)
-    found: Ints = np.where(last, amount[window], np.append(low[1:], 0)) - low
-    return np.maximum(found, 0)
+    found[some] = np.maximum(np.where(last, amount[window], np.append(low[1:], 0)) - low, 0)
+    return found

@@ -7,7 +7,7 @@ running thread's time with a tick, so what does not fit into a window belongs be
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -19,6 +19,8 @@ from clrevents.analysis.gathering.groups import groups
 
 Ints: TypeAlias = NDArray[np.int64]
 
+NO_THREAD: Final = -2
+"""What stands for a thread where windows are of many."""
 _MOST: Final = 1 << 40
 """No thread uses more in one window: damaged counts must not overflow."""
 
@@ -60,6 +62,12 @@ class ThreadWindows:
 
     def __len__(self) -> int:
         return len(self.thread)
+
+    def and_(self, more: ThreadWindows) -> ThreadWindows:
+        """These, and more after them."""
+        names = ("thread", "start", "end", "processor", "ready")
+        columns: dict[str, Any] = {name: np.concatenate((getattr(self, name), getattr(more, name))) for name in names}
+        return attrs.evolve(self, **columns)
 
     def by_thread(self) -> Iterator[tuple[int, Ints]]:
         """The rows of each thread."""

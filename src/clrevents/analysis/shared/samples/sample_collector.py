@@ -388,7 +388,7 @@ class SampleCollector(Collector[A_co]):
         )
         if whole is not None and counts is not None:
             only = self._asked.thread_id
-            samples = samples.with_counts(counts.windows).within(context.window, None if only is None else (only,))
+            samples = samples.with_counts(counts).within(context.window, None if only is None else (only,))
             if only is None and samples.counted is not None:
                 nobodys = counts.used(counted_window(context)) - int(samples.counted.processor.sum())
                 text = f"{duration_text(nobodys)} of processor time are of threads without a sample, and of no method"

@@ -33,10 +33,9 @@ from clrevents.analysis.gathering.merged_stacks import (
     merged_stacks,
 )
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
-from clrevents.analysis.shared.processor.counted_events import COUNTED, COUNTED_EVENT, windows_of
+from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, Counts
 from clrevents.analysis.shared.processor.dividing import MANAGED as IN_MANAGED
 from clrevents.analysis.shared.processor.dividing import NOTHING, WAITING, Divided, divided
-from clrevents.analysis.shared.processor.thread_windows import ThreadWindows
 from clrevents.analysis.shared.samples.leaf_states import STATES, ThreadState
 from clrevents.analysis.shared.samples.off_processor import (
     SWITCH,
@@ -81,7 +80,7 @@ from clrevents.analysis.shared.weights.weighing import (
     weigh_times,
 )
 from clrevents.analysis.shared.weights.weight_fields import check_weight
-from clrevents.schema.registry import RUNTIME, SAMPLE
+from clrevents.schema.registry import OWN, RUNTIME, SAMPLE
 from clrevents.symbols.async_stacks import AsyncStacks, resumes
 from clrevents.symbols.frame import NAMELESS
 from clrevents.symbols.frame_tables import resolve_stacks
@@ -333,7 +332,7 @@ class Samples:
             counted=None if self.counted is None else self.counted.only(kept, len(self)),
         )
 
-    def with_counts(self, windows: ThreadWindows) -> Samples:
+    def with_counts(self, counts: Counts) -> Samples:
         """The same, all samples of a process, with what was counted divided among them.
 
         Unchanged where samples do not show whether a thread ran.
@@ -345,8 +344,8 @@ class Samples:
         codes = {"running": IN_MANAGED, "unknown": NOTHING}
         doing = np.array([codes.get(state, WAITING) for state in STATES], dtype=np.int64)[self.state]
         method = np.where(self.state == STATES.index("native"), leaf, doing)
-        found = divided(windows, ids[self.thread], self.time_ns, self._end_ns, method)
-        return attrs.evolve(self, counted=found)
+        held = ids[self.thread], counts.since(ids.tolist())[self.thread], self.time_ns, self._end_ns, method
+        return attrs.evolve(self, counted=divided(counts.windows, counts.ended_windows, *held))
 
     def by_processor(self) -> Samples:
         """The same weighted by the counted processor time, without those that have none.
@@ -558,11 +557,11 @@ def _profiled(
     versions: set[int] = set()
     parts, tables, name = [], [], SAMPLES.partition("/")[2]
     stops: dict[int, Ints] = {}
-    counts: list[Table] = []
+    feed = CountFeed()
     work = RuntimeWork()
     headers = (*SAMPLE_HEADERS, "process_id")
     for chunk in passes_of(trace).table_chunks(
-        SAMPLES, SUSPENDING, COUNTED, *VERSION_EVENTS, *WORK_EVENTS, columns=headers, headers=(), known=True
+        SAMPLES, SUSPENDING, *COUNT_EVENTS, *VERSION_EVENTS, *WORK_EVENTS, columns=headers, headers=(), known=True
     ):
         tables.append(chunk.stacks)
         for event, table in chunk.tables.items():
@@ -570,8 +569,8 @@ def _profiled(
                 work.take(f"runtime/{event[1]}", near_table(table)[0])
             elif event[0] == SAMPLE:
                 parts.append(SampleColumns.of(table, SAMPLE_TYPE))
-            elif event == COUNTED_EVENT:
-                counts.append(near_table(table)[0])
+            elif event[0] == OWN:
+                feed.add("/".join(event), near_table(table)[0])
             elif event[1] == SUSPENDING.partition("/")[2]:
                 begins = Gathered(event, near_table(table)[0], np.zeros(len(table), dtype=np.int64))
                 processes = table.column("process_id").filled(-1).astype(np.int64)[of_sampling(begins)]
@@ -582,12 +581,12 @@ def _profiled(
                 versions.update(table.column(VERSION).tolist())
     rows = SampleColumns.joined(parts)
     told = rows.field is None or tells_running(trace.info, versions, int((rows.field == MANAGED).sum()), len(rows))
-    windows = windows_of(counts)
-    if windows is not None:
+    counts = feed.found()
+    if counts is not None:
         # Division is of the whole, so that windows and threads add up.
         whole = weigh_times(rows, TimeWindow(), stops)
         made = _named(trace, name, whole, stacks_of(tables), artefacts, trails, told, work)
-        return made.with_counts(windows).within(window, threads)
+        return made.with_counts(counts).within(window, threads)
     weighed = weigh_times(rows, window, stops, threads)
     return _named(trace, name, weighed, stacks_of(tables), artefacts, trails, told, work)
 
