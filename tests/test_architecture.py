@@ -212,9 +212,10 @@ BY_NAME: Final = {
         "clrevents.analysis.doctor.diagnosing",
         "clrevents.analysis.about.checking",
     ),
+    "trace.trace": ("clrevents.analysis.shared.samples.samples",),
 }
 """The only modules that find one of a room above or beside them, by its name: `show()` of a value shows the page that
-it is made, a trace asks reports, rules and the check, and a live session gathers reports."""
+it is made, a trace asks reports, rules and the check, and has samples in SQL, and a live session gathers reports."""
 
 
 def against_by_name(modules: House) -> Iterator[str]:

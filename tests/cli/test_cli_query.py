@@ -58,7 +58,7 @@ def test_show_tables(run: Run) -> None:
     assert (
         "AllTypes                   Clrevents-Sample                        AllTypes                        2" in lines
     )
-    assert len(lines) == 23
+    assert len(lines) == 26
 
 
 def test_standard_input(run: Run) -> None:

@@ -97,6 +97,23 @@ def test_sums_over_methods_and_windows_are_exact(capture: str, traces: dict[str,
     assert all(own <= used(capture)[thread] for thread, own in per_thread.items())
 
 
+def test_sql_has_what_methods_stacks_and_threads_used(traces: dict[str, clrevents.Trace]) -> None:
+    trace = traces["net11-alone"]
+    rows = {row.name: row for row in trace.report("top").methods}
+    columns = "processor_ns, inclusive_processor_ns, ready_ns"
+    for name, *times in trace.query(f"select name, {columns} from top_methods").fetchall():
+        assert tuple(times) == (rows[name].processor_ns, rows[name].inclusive_processor_ns, rows[name].ready_ns)
+    threads = {row.thread_id: (row.processor_ns, row.ready_ns) for row in trace.report("threads").threads}
+    found = trace.query("select thread_id, processor_ns, ready_ns from thread_times").fetchall()
+    assert {thread: tuple(times) for thread, *times in found} == threads
+    sums = "select sum(processor_ns), sum(ready_ns) from samples"
+    (own,) = trace.query(f"{sums} where leaf like '%Work.Multiply(%'").fetchall()
+    multiply = rows["Work.Multiply(int)"]
+    assert own == (multiply.processor_ns, multiply.ready_ns)
+    (inside,) = trace.query(f"{sums} where stack like '%Work.Multiply(%'").fetchall()
+    assert inside[0] == multiply.inclusive_processor_ns
+
+
 @pytest.mark.parametrize(
     ("capture", "contended", "limited"),
     [

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.full
 ONE = {"X": (9, 1)}
 TWO = {"X": (9, 2)}
 GUID = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")
-WHOLE = ["frames", "headers", "methods", "stacks", "tables", "threads"]
+WHOLE = ["frames", "headers", "methods", "samples", "stacks", "tables", "thread_times", "threads", "top_methods"]
 
 
 @pytest.fixture
@@ -47,14 +47,14 @@ def test_tables_of_a_real_trace(sample: clrevents.Trace) -> None:
     listed = sample.query("SHOW TABLES;")
     assert listed.columns == ["name", "provider", "event", "events"]
     rows = listed.fetchall()
-    assert [row[0] for row in rows[:6]] == WHOLE
-    assert {row[1:] for row in rows[:6]} == {(None, None, None)}
+    assert [row[0] for row in rows[: len(WHOLE)]] == WHOLE
+    assert {row[1:] for row in rows[: len(WHOLE)]} == {(None, None, None)}
     counts = Counter[tuple[str, str]]()
     for key, n in sample.event_counts().items():
         counts[key.provider, key.name] += n
-    assert {row[1:3]: row[3] for row in rows[6:]} == counts
+    assert {row[1:3]: row[3] for row in rows[len(WHOLE) :]} == counts
     assert ("RequestStart", "Clrevents-Sample", "RequestStart", 100) in rows
-    for name, provider, event, _ in rows[6:]:
+    for name, provider, event, _ in rows[len(WHOLE) :]:
         rows_there = len(sample.table(f"{provider}/{event}"))
         assert sample.query(f'select count(*) from "{name}"').fetchall() == [(rows_there,)]
     assert sample.query("select sum(events) from tables").fetchall() == [(1696,)]
@@ -179,7 +179,7 @@ def test_events_called_like_a_table_of_the_trace() -> None:
 
 def test_names_of_several_events() -> None:
     trace = build(("A", "Done", ONE), ("B", "done", TWO), ("P", "x", ONE), ("P", "X", TWO))
-    assert names(trace)[6:] == ["A/Done", "B/done", "P/X (1)", "P/x (2)"]
+    assert names(trace)[len(WHOLE) :] == ["A/Done", "B/done", "P/X (1)", "P/x (2)"]
     for name in ("done", "Done", "x", '"P/x"'):
         with pytest.raises(clrevents.AmbiguousEventError, match="means several events; write one of: "):
             trace.query(f"from {name}")
@@ -192,7 +192,7 @@ def test_names_of_several_events() -> None:
 
 def test_an_event_of_ones_own_called_like_a_known_one() -> None:
     trace = build(("My-App", "GCStart", ONE))
-    assert names(trace)[6:] == ["My-App/GCStart"]
+    assert names(trace)[len(WHOLE) :] == ["My-App/GCStart"]
     assert trace.query('select X from "My-App/GCStart"').fetchall() == [(1,)]
     with pytest.raises(clrevents.AmbiguousEventError, match='"My-App/GCStart"'):
         trace.query("from GCStart")
@@ -225,7 +225,7 @@ def test_empty_trace() -> None:
     trace = build()
     assert names(trace) == WHOLE
     for name in WHOLE:
-        assert trace.query(f"select count(*) from {name}").fetchall() == [(6 if name == "tables" else 0,)]
+        assert trace.query(f"select count(*) from {name}").fetchall() == [(len(WHOLE) if name == "tables" else 0,)]
     assert "method" in trace.query("from frames").columns
 
 

@@ -75,8 +75,9 @@ def command(
 ) -> int:
     """Query a trace, or many, in SQL (duckdb), with a table per event.
 
-    There are also tables headers, threads, methods, stacks and frames; 'show tables' lists all, 'describe GCStart'
-    the columns of one. Only the tables named in the SQL are read. Put names that are not valid in SQL in double quotes.
+    There are also tables headers, threads, methods, stacks, frames, samples, top_methods and thread_times;
+    'show tables' lists all, 'describe GCStart' the columns of one. Only the tables named in the SQL are read. Put names
+    that are not valid in SQL in double quotes.
 
     \b
     Which tables are there?

@@ -7,6 +7,7 @@ that only need headers share one cached scan. Knows no analysis and prints nothi
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 C = TypeVar("C")
 
+_SAMPLES: Final = "clrevents.analysis.shared.samples.samples"
+"""Found by its name when SQL asks for them: it is above this room."""
 _WITH_PROCESSES: Final = 6
 """From this version of the format on, traces may list processes."""
 
@@ -321,7 +324,7 @@ class Trace(Reported):
         """Run the SQL query `sql` with duckdb and return its relation, which has `.df()`, `.pl()` and more.
 
         Each event's name is a table: `trace.query("select Reason, count(*) from GCStart group by 1")`. So are
-        `headers`, `threads`, `methods`, `stacks` and `frames`; SHOW TABLES lists all (see docs/query.md). Only tables
+        `headers`, `samples`, `frames` and more; SHOW TABLES lists all (see docs/query.md). Only tables
         named in the query are read. With `process_id`, tables have rows of that process only, except `stacks`.
         Statements without a result return None or a relation without rows.
 
@@ -415,12 +418,20 @@ def tables_in_sql(trace: Trace, process_id: int | None = None) -> QueryTables:
         passes_of(trace).scan(raising=False)
         return frames_table(trace.methods, *passes_of(trace).stacks_and_headers(OF_FRAMES, mine))
 
+    def samples() -> Table:
+        read = importlib.import_module(_SAMPLES).read_samples(trace)
+        table: Table = (read if process_id is None else read.of_process(process_id)).table()
+        return table
+
     whole = {
         "headers": lambda: trace.headers(columns=HEADERS_IN_SQL, **mine),
         "threads": lambda: threads_table([t for t in trace.threads if process_id in (None, t.process_id)]),
         "methods": lambda: methods_table([m for m in trace.methods if process_id in (None, m.process_id)]),
         "stacks": lambda: stacks_table(trace.stacks.arrays),
         "frames": frames,
+        "samples": samples,
+        "top_methods": lambda: trace.report("top", process_id=process_id).methods.table,
+        "thread_times": lambda: trace.report("threads", process_id=process_id).threads.table,
     }
     return QueryTables(passes_of(trace), whole, process_id)
 

@@ -382,11 +382,13 @@ class Samples:
         )
 
     def table(self, raw: bool = False) -> Table:
-        """A row for each sample: `time_ns`, `thread_id`, `process_id`, `weight`, `leaf`, `stack` and `state`.
+        """A row for each sample: `time_ns`, `thread_id`, `process_id`, `weight`, `leaf`, `stack`, `state`,
+        `processor_ns` and `ready_ns`.
 
         `leaf` is the innermost frame's name, `stack` all names, innermost first, a line each; with `raw` as the runtime
-        writes them. `state` is what the thread did, null except for the profiler's samples. The metadata has `name`
-        (the event) and `unit`.
+        writes them. `state` is what the thread did, null except for the profiler's samples. `processor_ns` and
+        `ready_ns` are its part of what the operating system counted, null if it did not. The metadata has `name` (the
+        event) and `unit`.
         """
         if self.unsampled.any():
             return self.seen().table(raw)
@@ -404,9 +406,18 @@ class Samples:
             from_values(ColumnType("string"), [None] * len(self))
             if self.state is None
             else text_column(list(STATES), self.state.astype(np.int64)),
+            *(
+                [from_values(ColumnType("int64"), [None] * len(self))] * 2
+                if self.counted is None
+                else [number_column("int64", held) for held in self.counted.of_samples(len(self))]
+            ),
         )
-        columns_of = ("time_ns", "thread_id", "process_id", "weight", "leaf", "stack", "state")
-        fields = [TableField(n, c.type, n.endswith("_id")) for n, c in zip(columns_of, columns, strict=True)]
+        columns_of = (
+            *("time_ns", "thread_id", "process_id", "weight", "leaf", "stack", "state"),
+            *("processor_ns", "ready_ns"),
+        )
+        always = ("time_ns", "weight", "leaf", "stack")
+        fields = [TableField(n, c.type, n not in always) for n, c in zip(columns_of, columns, strict=True)]
         return Table(tuple(fields), (columns,) if len(self) else (), {"name": self.event, "unit": self.unit})
 
     def __repr__(self) -> str:
