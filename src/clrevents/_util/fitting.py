@@ -6,8 +6,6 @@ Numbers, units and headings stay whole. Knows text and widths, and neither termi
 from __future__ import annotations
 
 import re
-import textwrap
-import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -43,6 +41,8 @@ def text_width(text: str) -> int:
     """How many terminal cells a text takes."""
     if text.isascii():
         return len(text)
+    import unicodedata
+
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in ("W", "F") else 1 for c in text
     )
@@ -181,6 +181,8 @@ def wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
     # A path or a name that is longer than a line is shortened as in a table.
     room = max(width - indent, 10)
     held = re.sub(rf"\S{{{room + 1},}}", lambda match: shortened(match[0], room, "name"), held)
+    import textwrap
+
     lines = textwrap.wrap(
         held,
         max(width, indent + 10),

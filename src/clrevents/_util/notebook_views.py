@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from html import escape
 from itertools import chain, repeat
 from typing import Any, Final
 
@@ -26,9 +25,16 @@ RIGHT: Final = '<td style="text-align:right;white-space:nowrap">'
 _PLAIN: Final = re.compile(r"[\w .:/-]*", re.ASCII).fullmatch
 
 
+def escaped(text: str) -> str:
+    """Without markup. The standard library's, which loads a list of all that HTML has names for."""
+    from html import escape
+
+    return escape(text)
+
+
 def framed_html(html: str, text: Callable[[], str]) -> str:
     """A notebook view; the repr instead, where it would be too large."""
-    return html if len(html.encode()) <= MOST_HTML else f"<pre>{escape(text())}</pre>"
+    return html if len(html.encode()) <= MOST_HTML else f"<pre>{escaped(text())}</pre>"
 
 
 def shortened(text: str, most: int = 200) -> str:
@@ -54,7 +60,7 @@ def html_row(texts: Iterable[str], sides: Iterable[str] = ()) -> str:
 def html_text(text: str) -> str:
     """The one way of text into a page."""
     # Nearly all are names and numbers.
-    return text if _PLAIN(text) else escape(safe(text))
+    return text if _PLAIN(text) else escaped(safe(text))
 
 
 _LONG: Final = 1000
@@ -76,7 +82,7 @@ class Summary:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
+        return f"<pre>{escaped(repr(self))}</pre>"
 
 
 def fields_html(value: Any) -> str:

@@ -7,7 +7,6 @@ colour and measures no width.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable
@@ -38,6 +37,9 @@ def lost_events(number: int) -> str:
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """The sentence for an unknown name: `no column 'tpye'; did you mean 'type'?`, or a list of all names."""
+    # Whoever makes no mistake need not load it.
+    import difflib
+
     names = list(known)
     lower = {known_name.lower(): known_name for known_name in names}
     for near in difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6):

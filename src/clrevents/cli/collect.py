@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import shutil
 import signal
 import sys
 import time
@@ -31,7 +30,7 @@ from clrevents.cli.live_process import (
     split_names,
 )
 from clrevents.cli.live_report import UNCOUNTED, DurationType, duration_option, processor_option
-from clrevents.cli.output import Output, say
+from clrevents.cli.output import Output, say, terminal_width
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.child import Child
 from clrevents.diagnostics.dotnet_process import Process
@@ -378,7 +377,7 @@ def _run(
         meanwhile()
         if shown:
             # A line that wraps could not be cleared.
-            sys.stderr.write(_CLEAR + _progress(progress)[: shutil.get_terminal_size().columns - 1])
+            sys.stderr.write(_CLEAR + _progress(progress)[: terminal_width() - 1])
             sys.stderr.flush()
 
     try:

@@ -6,7 +6,6 @@ yet, adds what to ask next.
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from typing import Final
@@ -119,6 +118,8 @@ def _many(files: Sequence[str], as_json: bool, jobs: int | None, errors: ErrorMo
 
 
 def _line(trace: clrevents.Trace) -> str:
+    import json
+
     return json.dumps(about(trace).to_dict(), allow_nan=False)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
@@ -20,7 +19,6 @@ import click
 
 from clrevents._util.fitting import Fitted, Kind, TextColumn, fitted_table, wrapped
 from clrevents._util.words import safe as safe
-from clrevents.export.files.json_pieces import json_pieces
 
 _BATCH: Final = 1000
 # No characters, which stand for styles until a line is written: text from a trace can make itself bold at most.
@@ -35,13 +33,20 @@ def say(text: str, record: str = "") -> None:
 
     On a terminal it is wrapped between words, and the command is on lines of its own, for copying.
     """
-    width = shutil.get_terminal_size().columns if sys.stderr is not None and sys.stderr.isatty() else None
+    width = terminal_width() if sys.stderr is not None and sys.stderr.isatty() else None
     if record and width is None:
         text = f"{text} {record_lines(record, None)[0]}"
     for line in wrapped(f"clrevents: {safe(text)}", width, 2):
         click.echo(line, err=True)
     if record and width is not None:
         click.echo("\n".join(record_lines(record, width)), err=True)
+
+
+def terminal_width() -> int:
+    """In columns; 80 where there is no terminal."""
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def record_lines(providers: str, width: int | None) -> list[str]:
@@ -128,6 +133,8 @@ class Output:
 
     def json(self, value: dict[str, Any]) -> None:
         """Write one object, indented and in ASCII; arrays in it may be iterators."""
+        from clrevents.export.files.json_pieces import json_pieces
+
         pieces = json_pieces(value)
         self.flush()
         while text := "".join(islice(pieces, _PIECES)):
@@ -137,7 +144,7 @@ class Output:
     @property
     def width(self) -> int | None:
         """The terminal's width; None if the output is not a terminal: then nothing is dropped, shortened or wrapped."""
-        return shutil.get_terminal_size().columns if self.terminal else None
+        return terminal_width() if self.terminal else None
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Write names and values, one per line; on a terminal, long values are wrapped below themselves."""

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from itertools import accumulate
-from tempfile import TemporaryFile
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -261,6 +260,8 @@ class Reading:
 
     def _joined(self, trace: clrevents.Trace, beside: str) -> clrevents.Trace:
         """The trace joined with another recording of the same run. UsageError where it is none."""
+        from tempfile import TemporaryFile
+
         from clrevents.rewrite import join
 
         # The copy is removed with the trace, which reads it.

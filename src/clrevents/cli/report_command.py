@@ -5,7 +5,6 @@ Knows no report. Text shows metrics, facts and one table; everything that limits
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -30,7 +29,7 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import ColumnDeclaration, cell_text, columns_of
 from clrevents.analysis.framework.vocabulary.row_texts import column_texts, shown_columns, told_columns
 from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
-from clrevents.cli.output import Output, say
+from clrevents.cli.output import Output, say, terminal_width
 from clrevents.cli.reading import (
     Reading,
     errors_option,
@@ -422,7 +421,7 @@ def _rows(
     if draw is not None:
         # Before the names, which may be long; in the room that the other columns leave.
         place = next((i for i, column in enumerate(columns) if column.title and column.kind != "number"), len(columns))
-        room = (out.width or shutil.get_terminal_size().columns) - sum(map(column_width, columns))
+        room = (out.width or terminal_width()) - sum(map(column_width, columns))
         bars = _BARS if out.shows(_BARS) else _ASCII_BARS
         drawn = draw(found, head, max(_NARROWEST, min(room, _WIDEST)), bars)
         columns = [*columns[:place], TextColumn(_SPARKLINES, drawn, "word", 3), *columns[place:]]

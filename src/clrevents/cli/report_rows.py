@@ -6,7 +6,6 @@ Knows neither how many traces they are from nor where these come from.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -14,7 +13,6 @@ import click
 
 from clrevents._util.fitting import fitted_table
 from clrevents._util.words import unknown
-from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import ColumnDeclaration, cell_text, heading
@@ -22,7 +20,6 @@ from clrevents.analysis.framework.vocabulary.row_texts import column_texts, show
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import FailOn
 from clrevents.errors import ErrorMode
-from clrevents.export.files.answers import csv_line
 
 if TYPE_CHECKING:
     # Collectors, and names of code: only reports have them.
@@ -96,6 +93,8 @@ def order_of(known: Sequence[ColumnDeclaration], order: str | None) -> tuple[str
 
 def check_conditions(conditions: Sequence[str], declared: ReportDeclaration[Any, Any]) -> None:
     """Check conditions immediately, before traces are read. Raises UsageError for an invalid one."""
+    from clrevents.analysis.framework.model.conditions import Condition
+
     units = {metric.name: metric.unit for metric in declared.metrics}
     try:
         for text in conditions:
@@ -127,6 +126,8 @@ def first_rows(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTa
 
 def write_json_lines(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDeclaration] | None) -> None:
     """Each row as an object on one line; None for all columns."""
+    import json
+
     names = None if columns is None else [c.name for c in columns]
     for row in rows.rows():
         kept = row if names is None else {name: row[name] for name in names}
@@ -135,6 +136,8 @@ def write_json_lines(out: Output, rows: ReportTable[Any], columns: Sequence[Colu
 
 def write_csv(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDeclaration], spreadsheet: bool) -> None:
     """The rows as CSV with a header."""
+    from clrevents.export.files.answers import csv_line
+
     names = [c.name for c in columns]
     out.line(csv_line(names, spreadsheet))
     for row in rows.rows():

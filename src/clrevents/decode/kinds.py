@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any, Final
 
 import attrs
@@ -445,6 +444,8 @@ def _identity(row: MetadataRow) -> bytes:
 
 def digest(values: tuple[object, ...]) -> bytes:
     """Sixteen bytes: unlike Python's hashes of numbers, nobody can choose values for which they are equal."""
+    from hashlib import blake2b
+
     return blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

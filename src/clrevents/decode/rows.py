@@ -226,7 +226,7 @@ class Rows:
             return {(kind, None) for kind in np.flatnonzero(np.bincount(self.kind_indexes)).tolist()}
         threads = self.release.thread_rows
         most = len(threads) + 1
-        keys = np.unique(self.kind_indexes * most + self.thread_places + 1)
+        keys, _ = np.unique(self.kind_indexes * most + self.thread_places + 1, return_counts=True)
         pairs = zip((keys // most).tolist(), (keys % most - 1).tolist(), strict=True)
         return {(kind, threads[place].process if place >= 0 else None) for kind, place in pairs}
 

@@ -9,7 +9,6 @@ import fnmatch
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
-from fractions import Fraction
 from itertools import chain
 from typing import Any, Final, TypeAlias, TypedDict
 
@@ -71,6 +70,8 @@ def to_ns(value: Moment, what: str, clock: Clock, duration_ns: Callable[[], int]
     match = _AMOUNT.fullmatch(value)
     if match is None:
         return clock.since_start(_parse_date(value, what))
+    from fractions import Fraction
+
     if match[2] == "%":
         return int(Fraction(match[1]) * duration_ns() / 100)
     return int(Fraction(match[1]) * _UNITS[match[2]])

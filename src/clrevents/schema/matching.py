@@ -5,7 +5,6 @@ Exact names are the registry's own (`match_exact`). Knows no traces.
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -90,6 +89,8 @@ def _near(name: str, names: Sequence[str]) -> Iterator[str]:
     wanted = name.lower()
     event = wanted.rpartition("/")[2]
     lower = {n.lower(): n for n in reversed(names)}
+    import difflib
+
     close = difflib.get_close_matches(wanted, lower, n=_SHOWN, cutoff=_TYPO)
     similar = difflib.get_close_matches(wanted, lower, n=_SHOWN, cutoff=_SIMILAR)
     if event != wanted and event:

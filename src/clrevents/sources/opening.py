@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
 import threading
 import weakref
 from collections.abc import Iterator
@@ -124,7 +123,9 @@ class _Spool(_Seekable):
     _closed = TRACE_CLOSED
 
     def __init__(self, pieces: Iterator[bytes], path: str | None, limits: Limits, magics: tuple[bytes, ...]) -> None:
-        copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+        from tempfile import TemporaryFile
+
+        copy: IO[bytes] = TemporaryFile()  # noqa: SIM115 - closed by `close`
         total, head = 0, b""
         try:
             for piece in pieces:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import itertools
 import re
-import tempfile
 import threading
 import weakref
 from collections.abc import Iterator
@@ -67,7 +66,9 @@ class _Growing:
         self._members = members
         self._most = limits.spool_bytes
         self._lock = threading.Lock()
-        self._copy = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+        from tempfile import TemporaryFile
+
+        self._copy = TemporaryFile()  # noqa: SIM115 - closed by `close`
         self._have = 0
         self._ended = False
         self._failed: SourceError | LimitError | None = None

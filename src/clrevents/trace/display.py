@@ -6,7 +6,6 @@ Text in, text out; escapes everything that came from a file.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from itertools import islice
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -65,7 +64,7 @@ def trace_text(info: TraceInfo, facts: HeaderScan) -> str:
 
 def trace_html(info: TraceInfo, facts: HeaderScan) -> str:
     """The notebook view of a Trace."""
-    parts = [f"<b>{escape(safe(info.path or 'trace in memory'))}</b>"]
+    parts = [f"<b>{html_text(info.path or 'trace in memory')}</b>"]
     trust = Trust.of(facts)
     colour = "" if trust.level == "info" else ' style="color:#b00;font-weight:bold"'
     parts.append(f"<div{colour}>{html_text(str(trust))}</div>")
@@ -91,7 +90,7 @@ def event_html(event: str, version: int, header: list[tuple[str, str]], payload:
             rows.append(f"{begin}{html_text(shortened(text))}</td></tr>")
         if len(record.__fields__) > _FIELDS:
             rows.append(html_row(("fields", f"{_FIELDS} of {len(record.__fields__):,}")))
-    return f"<b>{escape(safe(event))}</b> version {version}<table>{''.join(rows)}</table>"
+    return f"<b>{html_text(event)}</b> version {version}<table>{''.join(rows)}</table>"
 
 
 def _shown_fields(record: type[Any]) -> list[tuple[str, str, bool]]:

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_trans
 import attrs
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.model.tabled import Tabled
 from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration
 from clrevents.analysis.framework.render.show import answer_html, answer_text
@@ -124,6 +123,8 @@ class Answer(Tabled, Generic[F_co]):
         Numbers take units of their metric (ns to min, B to TiB, %). Raises ValueError for an unknown metric, and for a
         unit that does not fit it.
         """
+        from clrevents.analysis.framework.model.conditions import Condition
+
         parsed = [Condition.parse(text, self.metrics) for text in conditions]
         reasons = [condition.unmet(self.metrics[condition.metric]) for condition in parsed]
         return [reason for reason in reasons if reason is not None]

@@ -16,13 +16,14 @@ import numpy as np
 from clrevents._util.notebook_views import MOST_HTML, Value, html_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe
-from clrevents.analysis.framework.render.inline_svg import Drawing, svg_of
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import ColumnDeclaration, columns_of
 from clrevents.table.table import needed
 
 if TYPE_CHECKING:
     import altair
+
+    from clrevents.analysis.framework.render.inline_svg import Drawing
 
 _UNDRAWN: Final = re.compile("[\ufffe\uffff\U00010000-\U0010ffff]")
 
@@ -157,6 +158,8 @@ class Chart:
 
         Raises ImportError unless vl-convert-python is installed (the extra `plot`).
         """
+        from clrevents.analysis.framework.render.inline_svg import svg_of
+
         return svg_of(self.to_dict())
 
     def inline_svg(self, most: int) -> tuple[str, bool]:
@@ -172,6 +175,8 @@ class Chart:
 
     def drawings(self, most: int) -> Iterator[tuple[Drawing, bool]]:
         """What `inline_svg` tries in this order, and whether it is coarser; each is made when it is asked for."""
+        from clrevents.analysis.framework.render.inline_svg import Drawing
+
         for fineness in _COARSER if most >= _SMALLEST else ():
             vega_lite = self._drawn(fineness)
             del vega_lite["title"]
