@@ -19,11 +19,10 @@ import attrs
 import numpy as np
 
 import clrevents
-from clrevents.analysis.compare.change import Change
-from clrevents.analysis.compare.families import BY_STATE, EXCLUSIVE, INCLUSIVE
+from clrevents.analysis.compare.block_statistics import MOST_BLOCKS
+from clrevents.analysis.compare.change import BY_STATE, EXCLUSIVE, INCLUSIVE, Change
 from clrevents.analysis.compare.judging import compared
 from clrevents.analysis.compare.measured import Amount, Measured
-from clrevents.analysis.compare.time_blocks import MOST_BLOCKS
 
 STRETCH_NS: Final = 100_000_000
 SIDES: Final = ((2, 1), (20, 1), (120, 1), (20, 5))

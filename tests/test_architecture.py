@@ -23,7 +23,7 @@ KERNELS: Final = {
     "decode.kernels.scan": "decode.kernels.engine",
     "decode.kernels.walk": "decode.kernels.engine",
     "decode.kernels.slots": "decode.kernels.engine",
-    "analysis.reports.heap.dominate": "analysis.reports.heap.heap_engine",
+    "analysis.reports.heap.dominate": "analysis.reports.heap.heap_graph",
 }
 """Each with its only importer."""
 OPTIONAL: Final = ("altair", "duckdb", "pandas", "polars", "pyarrow", "pytz", "dateutil")
@@ -354,9 +354,9 @@ def test_the_layers_refuse(module: str, line: str) -> None:
 
 
 def test_reports_are_kept_apart() -> None:
-    two = {"analysis__reports__gc__report": "", "analysis__reports__jit__jit_rows": ""}
+    two = {"analysis__reports__gc__report": "", "analysis__reports__jit__jit_tables": ""}
     assert not list(between_reports(house_of(**two)))
-    two["analysis__reports__gc__report"] = "from clrevents.analysis.reports.jit.jit_rows import x"
+    two["analysis__reports__gc__report"] = "from clrevents.analysis.reports.jit.jit_tables import x"
     assert len(list(between_reports(house_of(**two)))) == 1
 
 

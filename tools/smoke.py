@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import clrevents
-from clrevents.analysis.reports.heap.heap_engine import KERNEL
+from clrevents.analysis.reports.heap.heap_graph import KERNEL
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SAMPLE: Final = ROOT / "fixtures" / "net8-sample.nettrace.gz"

@@ -14,7 +14,7 @@ import pytest
 import clrevents
 from clrevents.analysis.gathering.gather import gather
 from clrevents.analysis.reports.startup import StartupReport
-from clrevents.analysis.reports.startup.self_time import ThreadSpans, depths, paired, self_times
+from clrevents.analysis.reports.startup.main_method import ThreadSpans, depths, paired, self_times
 from clrevents.events import (
     AssemblyFlags,
     AssemblyLoad_V1,

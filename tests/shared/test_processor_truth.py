@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import clrevents
+from clrevents.analysis.compare.change import PROCESSOR
 from clrevents.analysis.compare.compare import measure
-from clrevents.analysis.compare.families import PROCESSOR
 from clrevents.analysis.shared.samples.hot import hottest
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.export.look import Look

@@ -16,18 +16,17 @@ import click
 
 from clrevents._util.fitting import TextColumn, fitted_table, shortened
 from clrevents._util.words import amount_text, counted
-from clrevents.analysis.doctor.case import TRACE
 from clrevents.analysis.doctor.diagnosing import BROKEN, asked_of, concluded, doctor, rules_of
-from clrevents.analysis.doctor.diagnosis import Diagnosis
-from clrevents.analysis.doctor.diagnosis_texts import (
+from clrevents.analysis.doctor.diagnosis import (
     COLUMNS,
     MOST,
+    Diagnosis,
     detail_lines,
     diagnosis_lines,
     headline,
     short_lines,
 )
-from clrevents.analysis.doctor.rule import Rule
+from clrevents.analysis.doctor.rule import TRACE, Rule
 from clrevents.analysis.framework.model.conditions import limit_of
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import SeenKinds

@@ -20,8 +20,7 @@ from clrevents.analysis.compare.compare import compare, measure
 from clrevents.analysis.compare.comparison_texts import headline as compared_headline
 from clrevents.analysis.compare.comparison_texts import ordered
 from clrevents.analysis.doctor.diagnosing import doctor
-from clrevents.analysis.doctor.diagnosis import Diagnosis
-from clrevents.analysis.doctor.diagnosis_texts import headline
+from clrevents.analysis.doctor.diagnosis import Diagnosis, headline
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions, parameters_of
 from clrevents.analysis.framework.model.needs import record_needs

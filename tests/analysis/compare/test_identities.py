@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.compare.identities import identities, without_numbers
+from clrevents.analysis.compare.measured import identities, without_numbers
 
 MATCHED = [
     # The C# compiler: iterators and async methods, local functions, captured variables, lambdas.

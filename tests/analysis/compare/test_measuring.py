@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.analysis.compare.change import Change
-from clrevents.analysis.compare.families import EXCLUSIVE, FAMILIES
+from clrevents.analysis.compare.change import EXCLUSIVE, FAMILIES, Change
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.reports.counters.counter_columns import (
+from clrevents.analysis.reports.counters.counter_values import (
     EMPTY,
     INFINITE,
     NOT_A_NUMBER,

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.analysis.doctor.case import Case
 from clrevents.analysis.doctor.diagnosing import asked_of, case_of, concluded, rules_of, trace_metrics, verdict
-from clrevents.analysis.doctor.diagnosis import Diagnosis
-from clrevents.analysis.doctor.diagnosis_texts import diagnosis_lines
+from clrevents.analysis.doctor.diagnosis import Diagnosis, diagnosis_lines
+from clrevents.analysis.doctor.rule import Ailment, Case, Unknown
 from clrevents.analysis.doctor.rulebook import FAMILIES, RULES
-from clrevents.analysis.doctor.verdicts import Ailment, Unknown
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import coverage
 from clrevents.analysis.framework.run.answerable import needs_of

@@ -7,8 +7,7 @@ import pytest
 import clrevents
 from built_collections import GcTrace
 from built_waits import start, stop
-from clrevents.analysis.doctor.diagnosis import Finding
-from clrevents.analysis.doctor.diagnosis_texts import culprit_text, detail_lines, diagnosis_lines
+from clrevents.analysis.doctor.diagnosis import Finding, culprit_text, detail_lines, diagnosis_lines
 from clrevents.events import (
     GCAllocationKind,
     GCAllocationTick_V4,

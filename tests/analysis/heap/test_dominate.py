@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from clrevents.analysis import HeapSnapshot
-from clrevents.analysis.reports.heap.heap_engine import KERNEL, Kernel
-from clrevents.analysis.reports.heap.heap_graph import HeapGraph, HeapSolution
+from clrevents.analysis.reports.heap.heap_graph import KERNEL, HeapGraph, HeapSolution, Kernel
 from clrevents.analysis.reports.heap.heap_tables import retained_by_type, type_tree
 from project_files import ROOT
 from random_heaps import LongWay, random_heap
@@ -87,7 +86,7 @@ def test_types_retain_what_is_below_them_once(engine: Kernel) -> None:
     [({"CLREVENTS_PURE": "1"}, "False"), ({"CLREVENTS_PURE": "1", "CLREVENTS_REQUIRE_COMPILED": "1"}, "not compiled")],
 )
 def test_the_engine_that_is_asked_for(given: dict[str, str], said: str) -> None:
-    script = "from clrevents.analysis.reports.heap.heap_engine import KERNEL; print(KERNEL.compiled)"
+    script = "from clrevents.analysis.reports.heap.heap_graph import KERNEL; print(KERNEL.compiled)"
     environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT / "src"), "CLREVENTS_REQUIRE_COMPILED": "", **given}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
     assert said in done.stdout + done.stderr

@@ -11,9 +11,9 @@ import attrs
 
 from clrevents._util.outputs import whole_file
 from clrevents._util.words import counted
-from clrevents.analysis.compare.change import Per
+from clrevents.analysis.compare.block_statistics import TimeBlocks
+from clrevents.analysis.compare.change import CALLERS, EXCLUSIVE, MODULES, Per
 from clrevents.analysis.compare.comparison import Comparison
-from clrevents.analysis.compare.families import CALLERS, EXCLUSIVE, MODULES
 from clrevents.analysis.compare.judging import compared
 from clrevents.analysis.compare.measured import Amount, Measured
 from clrevents.analysis.compare.measuring import (
@@ -28,7 +28,6 @@ from clrevents.analysis.compare.measuring import (
     type_rows,
 )
 from clrevents.analysis.compare.stack_rows import method_rows, path_rows, processor_rows
-from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions, parameters_of
 from clrevents.analysis.framework.run.asking import ask, trace_window

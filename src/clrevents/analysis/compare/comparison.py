@@ -17,9 +17,8 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents._util.words import safe
 from clrevents._util.words import unknown as unknown_name
-from clrevents.analysis.compare.change import Change, Per
+from clrevents.analysis.compare.change import EXCLUSIVE, FAMILIES, INCLUSIVE, OF_WORK, Change, Per
 from clrevents.analysis.compare.comparison_texts import comparison_lines, markdown_lines, relative_text, row_text
-from clrevents.analysis.compare.families import EXCLUSIVE, FAMILIES, INCLUSIVE, OF_WORK
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.vocabulary.answer_values import Metric

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from clrevents._util.words import amount_text, counted, duration_text, markdown_text, safe, share_text
-from clrevents.analysis.compare.change import RELATIVE_FLOOR, Change, Per
-from clrevents.analysis.compare.families import CALLEES, CALLERS, COUNTERS, FAMILIES, OF_WORK
+from clrevents.analysis.compare.change import CALLEES, CALLERS, COUNTERS, FAMILIES, OF_WORK, RELATIVE_FLOOR, Change, Per
 from clrevents.analysis.compare.measured import Measured
 
 HEAD: Final = ("metric", "base", "new", "change", "verdict", "could show")

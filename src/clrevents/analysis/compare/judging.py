@@ -35,11 +35,9 @@ from clrevents.analysis.compare.block_statistics import (
     t_of,
     too_sparse,
 )
-from clrevents.analysis.compare.change import PER, RELATIVE_FLOOR, Change, Per, Verdict
+from clrevents.analysis.compare.change import FAMILIES, OF_WORK, PER, RELATIVE_FLOOR, Change, Per, Verdict
 from clrevents.analysis.compare.comparison import Comparison
-from clrevents.analysis.compare.families import FAMILIES, OF_WORK
-from clrevents.analysis.compare.identities import identities
-from clrevents.analysis.compare.measured import Amount, Measured
+from clrevents.analysis.compare.measured import Amount, Measured, identities
 
 ABSOLUTE_FLOORS: Final[Mapping[str, float]] = {"ns": 0.001, "bytes": 1e6, "count": 10}
 """A change by less than this in a whole recording is none; of times, by less than this share of its length."""

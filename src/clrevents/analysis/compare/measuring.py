@@ -13,11 +13,10 @@ from typing import Any, Final, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.compare.block_statistics import Floats
-from clrevents.analysis.compare.families import COUNTERS, HEAP_PATHS, HEAP_TYPES, TYPES
+from clrevents.analysis.compare.block_statistics import Floats, TimeBlocks
+from clrevents.analysis.compare.change import COUNTERS, HEAP_PATHS, HEAP_TYPES, TYPES
 from clrevents.analysis.compare.measured import Amount, Measured
 from clrevents.analysis.compare.stack_rows import method_rows, processor_rows, state_rows
-from clrevents.analysis.compare.time_blocks import TimeBlocks
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import NOT_RECORDED

@@ -13,8 +13,8 @@ from typing import Final
 import attrs
 import numpy as np
 
-from clrevents.analysis.compare.block_statistics import Floats
-from clrevents.analysis.compare.families import (
+from clrevents.analysis.compare.block_statistics import Floats, Ints, TimeBlocks
+from clrevents.analysis.compare.change import (
     BY_STATE,
     CALLEES,
     CALLERS,
@@ -26,7 +26,6 @@ from clrevents.analysis.compare.families import (
     PROCESSOR_INCLUSIVE,
 )
 from clrevents.analysis.compare.measured import Amount
-from clrevents.analysis.compare.time_blocks import Ints, TimeBlocks
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.gathering.groups import numbered
 from clrevents.analysis.gathering.merged_stacks import StackFrame

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import duration_text, share_text, size_text
-from clrevents.analysis.doctor.case import Case
+from clrevents.analysis.doctor.rule import Case
 
 _IN: Final = {
     "lock": "for locks",

@@ -15,11 +15,9 @@ import attrs
 from clrevents._util.version import __version__
 from clrevents._util.words import unknown
 from clrevents.analysis.doctor import activity
-from clrevents.analysis.doctor.case import NO_KINDS, TRACE, Case
 from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding
-from clrevents.analysis.doctor.rule import Rule
+from clrevents.analysis.doctor.rule import NO_KINDS, TRACE, Ailment, Case, Clear, Impact, Rule, Unknown, Verdict
 from clrevents.analysis.doctor.rulebook import RULES
-from clrevents.analysis.doctor.verdicts import Ailment, Clear, Impact, Unknown, Verdict
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import NEVER, ONLY_MACHINE, SeenKinds, coverage, met

@@ -17,7 +17,7 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, duration_text, safe
-from clrevents.analysis.compare.identities import matched_frames
+from clrevents.analysis.compare.measured import matched_frames
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.samples.calltree import CallTree, Ints, call_tree
 from clrevents.analysis.shared.samples.compared_stacks import compare_stacks

@@ -19,8 +19,7 @@ from clrevents._util.version import __version__
 from clrevents._util.words import counted, duration_text, moment_text
 from clrevents.analysis.about.describing import about
 from clrevents.analysis.doctor.diagnosing import asked, diagnosed
-from clrevents.analysis.doctor.diagnosis import Diagnosis
-from clrevents.analysis.doctor.diagnosis_texts import MOST, culprit_text, headline, impact_text
+from clrevents.analysis.doctor.diagnosis import MOST, Diagnosis, culprit_text, headline, impact_text
 from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs, recordable

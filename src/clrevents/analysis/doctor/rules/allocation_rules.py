@@ -11,9 +11,7 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import share_text, size_text
-from clrevents.analysis.doctor.case import Case
-from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Verdict
 from clrevents.analysis.gathering.merged_stacks import NO_STACK
 
 _LEAST: Final = 20_000_000

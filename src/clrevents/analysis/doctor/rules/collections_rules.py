@@ -7,9 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from clrevents._util.words import counted, duration_text, share_text, size_text
-from clrevents.analysis.doctor.case import Case
-from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Ailment, Cited, Clear, Unknown, Verdict
+from clrevents.analysis.doctor.rule import Ailment, Case, Cited, Clear, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.framework.vocabulary.answer_values import metric_text
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 

@@ -8,9 +8,7 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted, duration_text, share_text
-from clrevents.analysis.doctor.case import Case
-from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Verdict
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 _FIRST: Final = 5 * 10**9

@@ -9,9 +9,7 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted, digits, duration_text, share_text, size_text
-from clrevents.analysis.doctor.case import Case
-from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Ailment, Cited, Clear, Verdict
+from clrevents.analysis.doctor.rule import Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.schema.registry import OWN
 

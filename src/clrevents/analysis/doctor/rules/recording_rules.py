@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from clrevents._util.words import counted, lost_events, share_text
-from clrevents.analysis.doctor.case import Case
-from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Ailment, Clear, Verdict
+from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Verdict
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.shared.processor.process_use import SLOWER
 from clrevents.schema.registry import OWN

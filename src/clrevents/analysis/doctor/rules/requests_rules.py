@@ -7,9 +7,7 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted, duration_text, share_text
-from clrevents.analysis.doctor.case import Case
-from clrevents.analysis.doctor.rule import Rule, Threshold
-from clrevents.analysis.doctor.verdicts import Ailment, Clear, Unknown, Verdict
+from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
 
 
 def _clients(case: Case) -> list[int]:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.counters import CountersReport
     from clrevents.analysis.reports.counters.counter_tables import CounterInstrument, CounterProblem, CounterSeries, CounterValue
     from clrevents.analysis.reports.exceptions import ExceptionsReport
-    from clrevents.analysis.reports.exceptions.exception_rows import ExceptionGroup, ExceptionInterval, ExceptionMessage, ExceptionOutcome, ThrownException
+    from clrevents.analysis.reports.exceptions.exception_tables import ExceptionGroup, ExceptionInterval, ExceptionMessage, ExceptionOutcome, ThrownException
     from clrevents.analysis.reports.gc import GcReport
     from clrevents.analysis.reports.gc.gc_rows import AdaptationSample, AdaptationTuning, CollectedGeneration, CommittedMemory, GarbageCollection, GcSuspension, GcTotal, HeapGeneration, KeptObjects, MarkedRoots, SuspensionHint
     from clrevents.analysis.reports.heap import HeapReport
     from clrevents.analysis.reports.heap.heap_rows import DominatorLine, RootGroup, RootPath, Snapshot, TypeGrowth, TypeOnHeap
     from clrevents.analysis.reports.jit import JitReport
-    from clrevents.analysis.reports.jit.jit_rows import Compilation, JitDecision, JitThread, JittedMethod, TierTotal
+    from clrevents.analysis.reports.jit.jit_tables import Compilation, JitDecision, JitThread, JittedMethod, TierTotal
     from clrevents.analysis.reports.locks import LocksReport
     from clrevents.analysis.reports.locks.lock_rows import ContendedLock, Contention, Convoy, DeadlockedThread, LockHolder, LockOwner, WaitingMethod, WaitingThread
     from clrevents.analysis.reports.modules import ModulesReport

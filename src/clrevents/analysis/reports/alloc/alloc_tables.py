@@ -34,8 +34,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, is_own, merged_stacks
-from clrevents.analysis.reports.alloc.alloc_sources import AllocationReading, kind_word
-from clrevents.analysis.reports.alloc.alloc_sums import GroupedAllocations
+from clrevents.analysis.reports.alloc.alloc_sums import AllocationReading, GroupedAllocations, kind_word
 from clrevents.analysis.shared.samples.sample_states import folded, used
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_estimate import PARTS, interval

@@ -18,8 +18,7 @@ from clrevents.analysis.framework.recording.record_line import ProviderNeed, rec
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.reports.alloc.alloc_sources import SELECTORS, AllocationReading
-from clrevents.analysis.reports.alloc.alloc_sums import GroupedAllocations
+from clrevents.analysis.reports.alloc.alloc_sums import SELECTORS, AllocationReading, GroupedAllocations
 from clrevents.analysis.reports.alloc.alloc_tables import (
     AllocatedKind,
     AllocatedType,

@@ -1,12 +1,17 @@
-"""`CounterValues`: published values as columns of numbers, each with the number of its series; and the series' names.
+"""Counters: fields of chunks of events by name, and `CounterValues`, the published values as columns of numbers.
 
-Texts are held once for each series. EventCounters: polled ones and statistics have a mean, incrementing ones an
-increase. Knows no window.
+A writer may describe an event in several shapes, each with columns of its own; a row has a field in one of them at
+most. Texts are written without escapes, so whatever can be read in two ways is marked as ambiguous, and a
+culture-specific number is not read at all: `1,234` may be more than a thousand, or little more than one. Knows no
+window.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,7 +20,210 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Interned
-from clrevents.analysis.reports.counters.counter_columns import EMPTY, NO_COUNT, NUMBER, EventFields, Floats, Ints, Mask
+from clrevents.table.table import Column
+
+NUMBER: Final = 0
+NOT_A_NUMBER: Final = 1
+INFINITE: Final = 2
+UNREADABLE: Final = 3
+MISSING: Final = 4
+EMPTY: Final = 5
+REASONS: Final = (None, "not a number", "infinite", "unreadable", "missing", "empty")
+"""Why there is no value, as words; the constants above are places in it."""
+
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,5})?", re.ASCII)
+_INFINITIES: Final = frozenset(("Infinity", "+Infinity", "-Infinity", "\u221e", "-\u221e"))
+_MOST_QUANTILES: Final = 16
+"""The runtime writes three. Each is a series with all tags of its histogram."""
+_MOST_PIECES: Final = 256
+"""Between the commas of tags, which each quantile of a histogram repeats."""
+
+
+def read_number(text: str) -> tuple[float, int]:
+    """A number in the invariant notation, and a place in `REASONS`; NaN where that is not `NUMBER`."""
+    if not text:
+        return math.nan, EMPTY
+    if text == "NaN":
+        return math.nan, NOT_A_NUMBER
+    if text in _INFINITIES:
+        return math.nan, INFINITE
+    if len(text) > 400 or not _NUMBER.fullmatch(text):
+        return math.nan, UNREADABLE
+    value = float(text)
+    return (value, NUMBER) if math.isfinite(value) else (math.nan, INFINITE)
+
+
+def read_quantiles(text: str) -> tuple[tuple[tuple[float, float, int], ...], bool]:
+    """`0.5=…;0.95=…` → (quantile, value, place in `REASONS`) of each, and whether all was read; 16 at most."""
+    found = []
+    pieces = text.split(";", _MOST_QUANTILES) if text else []
+    whole = len(pieces) <= _MOST_QUANTILES
+    for piece in pieces[:_MOST_QUANTILES]:
+        name, equals, value = piece.partition("=")
+        quantile, reason = read_number(name)
+        if not equals or reason != NUMBER or not 0 <= quantile <= 1:
+            whole = False
+            continue
+        found.append((quantile, *read_number(value)))
+    return tuple(found), whole
+
+
+@frozen
+class Tags:
+    """Names and values of tags, in order. `ambiguous` if a comma or a separator may belong to one of them."""
+
+    names: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    ambiguous: bool = False
+
+    def joined(self, separator: str = "=") -> str:
+        """The text that they were split from."""
+        return ",".join(f"{name}{separator}{value}" for name, value in zip(self.names, self.values, strict=True))
+
+
+def split_tags(text: str, separator: str = "=") -> Tags | None:
+    """Names and values of `k=v,k=v`; None where the text has no separator at all, and so is no list of tags, or more
+    than 255 commas.
+
+    A piece between two commas without a separator belongs to the value before it, or to the name after it where it is
+    the first one.
+    """
+    if not text:
+        return Tags()
+    pieces = text.split(",", _MOST_PIECES)
+    if len(pieces) > _MOST_PIECES:
+        return None
+    first = next((place for place, piece in enumerate(pieces) if separator in piece), None)
+    if first is None:
+        return None
+    grouped = [pieces[: first + 1]]
+    for piece in pieces[first + 1 :]:
+        if separator in piece:
+            grouped.append([piece])
+        else:
+            grouped[-1].append(piece)
+    joined = [",".join(group) for group in grouped]
+    pairs = [piece.partition(separator) for piece in joined]
+    ambiguous = any("," in piece or piece.count(separator) > 1 for piece in joined)
+    return Tags(tuple(pair[0] for pair in pairs), tuple(pair[2] for pair in pairs), ambiguous)
+
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+NO_COUNT: Final = -1
+NO_THREAD: Final = (1 << 64) - 1
+_LARGEST: Final = float(1 << 53)
+
+
+@frozen(eq=False)
+class ReadNumbers:
+    """A number of each row, NaN where there is none, and why, as a place in `REASONS`; what could not be read."""
+
+    values: Floats
+    reasons: Ints
+    unread: dict[int, str]
+
+    @property
+    def known(self) -> Mask:
+        """Which rows have one."""
+        found: Mask = self.reasons == NUMBER
+        return found
+
+
+@frozen(eq=False)
+class EventFields:
+    """The fields of some rows; those inside the structs of the field `inside`, where it is given."""
+
+    rows: Gathered
+    inside: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def time_ns(self) -> Ints:
+        """When each was written."""
+        return self.rows.numbers("time_ns").astype(np.int64)
+
+    @property
+    def thread(self) -> NDArray[np.uint64]:
+        """Who wrote each; `NO_THREAD` if unknown."""
+        column = self.rows.column("thread_id")
+        return np.where(column.known, column.values, np.uint64(NO_THREAD)).astype(np.uint64)
+
+    def texts(self, name: str) -> list[str | None]:
+        """A field as text; None where it is missing or not text."""
+        found: list[str | None] = [None] * len(self)
+        for column, known in self._columns(name):
+            if column.type.kind == "string":
+                values = column.tolist()
+                if known.all():
+                    return values
+                for row in np.flatnonzero(known).tolist():
+                    found[row] = values[row]
+        return found
+
+    def numbers(self, name: str) -> ReadNumbers:
+        """A field as a number, which may be written as text."""
+        values = np.full(len(self), np.nan)
+        reasons = np.full(len(self), MISSING, dtype=np.int64)
+        unread: dict[int, str] = {}
+        read = cache(read_number)
+        for column, known in self._columns(name):
+            rows = np.flatnonzero(known)
+            if column.type.kind == "string":
+                texts = column.take(rows).tolist()
+                for row, text in zip(rows.tolist(), texts, strict=True):
+                    values[row], reasons[row] = read(text)
+                    if reasons[row] == UNREADABLE:
+                        unread[row] = text
+            elif column.type.kind in ("struct", "list", "binary", "timestamp", "bool"):
+                reasons[rows] = UNREADABLE
+            else:
+                given = column.values[rows].astype(np.float64)
+                finite = np.isfinite(given)
+                values[rows] = np.where(finite, given, np.nan)
+                reasons[rows] = np.where(finite, NUMBER, np.where(np.isnan(given), NOT_A_NUMBER, INFINITE))
+        return ReadNumbers(values, reasons, unread)
+
+    def missing(self, name: str) -> Mask:
+        """Which rows do not have a field, or have null there."""
+        found = np.ones(len(self), dtype=np.bool_)
+        for _, known in self._columns(name):
+            found &= ~known
+        return found
+
+    def counts(self, name: str) -> Ints:
+        """A field as a whole number that is not negative; `NO_COUNT` where there is none."""
+        values = self.numbers(name).values
+        good = (values >= 0) & (values < _LARGEST)
+        return np.where(good, np.where(good, values, 0), NO_COUNT).astype(np.int64)
+
+    def times(self, name: str) -> tuple[Ints, Mask]:
+        """A field as moments in ns, and which rows have one."""
+        values, found = np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=np.bool_)
+        for column, known in self._columns(name):
+            if column.type.kind == "timestamp":
+                values[known], found[known] = column.values[known], True
+        return values, found
+
+    def _columns(self, name: str) -> list[tuple[Column, Mask]]:
+        """The columns of all fields of this name, and which rows have each."""
+        wire = name if self.inside is None else self.inside
+        found = []
+        for field in self.rows.payload:
+            if field.wire != wire:
+                continue
+            column = self.rows.column(field.name)
+            if self.inside is None:
+                found.append((column, column.known))
+            elif column.type.kind == "struct" and name in column.type.names:
+                child: Any = column.children[column.type.names.index(name)]
+                found.append((child, column.known & child.known))
+        return found
+
 
 NO_INTERVAL: Final = -1
 _LONGEST: Final = float(1 << 62)

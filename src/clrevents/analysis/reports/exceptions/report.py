@@ -16,15 +16,15 @@ from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, 
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.exceptions.exception_build import built
 from clrevents.analysis.reports.exceptions.exception_flights import EVENTS, HEADERS, KEPT
-from clrevents.analysis.reports.exceptions.exception_rows import (
+from clrevents.analysis.reports.exceptions.exception_tables import (
     ExceptionFacts,
     ExceptionGroup,
     ExceptionInterval,
     ExceptionMessage,
     ExceptionOutcome,
+    ExceptionSums,
     ThrownException,
 )
-from clrevents.analysis.reports.exceptions.exception_sums import ExceptionSums
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 
 _HANDLERS: Final = "exception handlers and their times"

@@ -21,9 +21,9 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import nearest_rank
 from clrevents.analysis.reports.gc.gc_build import Built
+from clrevents.analysis.reports.gc.gc_collections import INDUCED, UNKNOWN
 from clrevents.analysis.reports.gc.gc_heaps import share
 from clrevents.analysis.reports.gc.gc_rows import GarbageCollection, GcFacts, GcSuspension
-from clrevents.analysis.reports.gc.gc_words import INDUCED, UNKNOWN
 
 STARTED: Final = "runtime/RuntimeInformationStart"
 LISTED: Final = "rundown/RuntimeInformationDCStart"

@@ -17,6 +17,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import Ints
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.gc.gc_collections import (
+    COMPACTION,
     GLOBAL,
     PER_HEAP,
     START,
@@ -25,21 +26,25 @@ from clrevents.analysis.reports.gc.gc_collections import (
     Collected,
     CollectionWalk,
     GcMoment,
-    give_pauses,
-)
-from clrevents.analysis.reports.gc.gc_dynamic import DYNAMIC, DynamicTables, dynamic_tables
-from clrevents.analysis.reports.gc.gc_heaps import HeapParts, heap_parts, known_column, share
-from clrevents.analysis.reports.gc.gc_rows import GarbageCollection
-from clrevents.analysis.reports.gc.gc_words import (
-    COMPACTION,
     compact_words,
     condemned_words,
     enum_word,
     expand_words,
+    give_pauses,
     kind_word,
     mechanism_words,
     pause_mode_word,
 )
+from clrevents.analysis.reports.gc.gc_heaps import (
+    DYNAMIC,
+    DynamicTables,
+    HeapParts,
+    dynamic_tables,
+    heap_parts,
+    known_column,
+    share,
+)
+from clrevents.analysis.reports.gc.gc_rows import GarbageCollection
 from clrevents.analysis.shared.events.gc_suspensions import FOR_GC, NOTHING, STEPS, SUSPENDING, Suspensions, suspensions
 from clrevents.schema.runtime_flags import GCRootKind
 from clrevents.table.table import Column, ColumnType, from_values, text_column

@@ -1,23 +1,20 @@
-"""The GC report: what it asks for, and its collector.
-
-Reports what the runtime recorded about its collections. Objects, and who allocates them, are the subject of other
-reports.
-"""
+"""The report on garbage collections: what it asks for, and its collector, which answers for each runtime."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import Dated, MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import Dated, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.gathering.gather import Gathered
@@ -43,9 +40,8 @@ from clrevents.analysis.reports.gc.gc_build import (
     time_of,
 )
 from clrevents.analysis.reports.gc.gc_collections import END, GLOBAL, PER_HEAP, START, STATS, TRIGGERED
-from clrevents.analysis.reports.gc.gc_dynamic import DYNAMIC
-from clrevents.analysis.reports.gc.gc_hints import SAMPLE, hint_rows
-from clrevents.analysis.reports.gc.gc_kept import COLUMNS, FINALIZED, PINNED, TICK, kept_rows
+from clrevents.analysis.reports.gc.gc_heaps import DYNAMIC
+from clrevents.analysis.reports.gc.gc_lookups import COLUMNS, FINALIZED, PINNED, SAMPLE, TICK, hint_rows, kept_rows
 from clrevents.analysis.reports.gc.gc_rows import (
     AdaptationSample,
     AdaptationTuning,
@@ -60,9 +56,58 @@ from clrevents.analysis.reports.gc.gc_rows import (
     MarkedRoots,
     SuspensionHint,
 )
-from clrevents.analysis.reports.gc.gc_runtimes import INSTANCE, by_runtime, joined
 from clrevents.analysis.shared.events.gc_suspensions import STEPS, SUSPENDING
 from clrevents.analysis.shared.samples.leaf_states import is_artefact
+
+INSTANCE: Final = "ClrInstanceID"
+"""The field that tells runtimes of one process apart."""
+_MOST_RUNTIMES: Final = 2
+"""The most runtimes of one process with an answer: each costs as much as a process, and the id can be any 16-bit
+number."""
+
+
+def by_runtime(rows: Mapping[str, Gathered], told: Collection[str]) -> tuple[list[Mapping[str, Gathered]], list[Note]]:
+    """The events of each runtime of the process, and a note on runtimes left out: those with the fewest events.
+
+    `told` are the selectors whose events name their runtime; every runtime gets all events of the others.
+    """
+    numbers = {name: rows[name].numbers(INSTANCE).astype(np.int64) for name in told}
+    ids, counts = np.unique(np.concatenate(list(numbers.values())), return_counts=True)
+    if len(ids) < 2:
+        return [rows], []
+    kept = np.sort(ids[np.argsort(-counts, kind="stable")[:_MOST_RUNTIMES]])
+    runtimes: list[Mapping[str, Gathered]] = [
+        {
+            name: events.only(np.flatnonzero(numbers[name] == number)) if name in numbers else events
+            for name, events in rows.items()
+        }
+        for number in kept.tolist()
+    ]
+    return runtimes, _left_out(len(ids) - len(kept))
+
+
+def joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The columns of one runtime after another's."""
+    if len(parts) == 1:
+        return dict(parts[0])
+    return {name: [value for part in parts for value in _list(part[name])] for name in parts[0]}
+
+
+def _left_out(runtimes: int) -> list[Note]:
+    if not runtimes:
+        return []
+    what = counted(runtimes, "runtime")
+    text = (
+        f"a process has events of more than {_MOST_RUNTIMES} runtimes; the {what} with the fewest events are left out"
+    )
+    tables = ("collections", "suspensions", "other_suspensions")
+    return [Note("too-many-runtimes", "warning", text, tables, {"runtimes": runtimes})]
+
+
+def _list(values: Any) -> Sequence[Any]:
+    found: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
+    return found
+
 
 _HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _PLAIN: Final = _HEADERS[:2]

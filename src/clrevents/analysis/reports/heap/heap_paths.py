@@ -13,7 +13,7 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
-from clrevents.analysis.reports.heap.heap_engine import KERNEL
+from clrevents.analysis.reports.heap.heap_graph import KERNEL
 from clrevents.analysis.reports.heap.heap_rows import RootPath
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of
 from clrevents.analysis.reports.heap.heap_tables import Namer, short_type_name, type_tree

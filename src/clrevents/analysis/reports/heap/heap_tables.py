@@ -17,8 +17,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.gathering.groups import sum_by
-from clrevents.analysis.reports.heap.heap_engine import KERNEL, Kernel
-from clrevents.analysis.reports.heap.heap_graph import HeapGraph
+from clrevents.analysis.reports.heap.heap_graph import KERNEL, HeapGraph, Kernel
 from clrevents.analysis.reports.heap.heap_rows import DominatorLine, RootGroup, Snapshot, TypeGrowth, TypeOnHeap
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of
 

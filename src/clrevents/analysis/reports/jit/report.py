@@ -20,32 +20,34 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, Metric, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.reports.jit.jit_build import (
+from clrevents.analysis.reports.jit.jit_methods import (
     BEGIN,
+    EVENTS,
     FOUND,
     LOADS,
     LOOKUP,
+    OUTCOMES,
     PAUSE,
     RESUME,
     SETTINGS,
     TURN,
     TURN_END,
     BuiltCompilations,
+    DecisionLog,
     built,
     lookups,
     settings,
     turns,
 )
-from clrevents.analysis.reports.jit.jit_decisions import EVENTS, OUTCOMES, DecisionLog
-from clrevents.analysis.reports.jit.jit_rows import (
+from clrevents.analysis.reports.jit.jit_tables import (
     Compilation,
+    CompilationSums,
     JitDecision,
     JitFacts,
     JittedMethod,
     JitThread,
     TierTotal,
 )
-from clrevents.analysis.reports.jit.jit_sums import CompilationSums
 from clrevents.schema.method_flags import MethodFlags
 
 _HEADERS: Final = ("time_ns", "thread_id")

@@ -16,8 +16,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVE
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.gathering.groups import groups, nearest_rank, nulled, numbered
-from clrevents.analysis.reports.locks.convoys import LockWait, convoys
-from clrevents.analysis.reports.locks.deadlocks import deadlocks
+from clrevents.analysis.reports.locks.lock_holders import HeldRuns, LabelledRuns, LockWait, convoys, deadlocks, entering
 from clrevents.analysis.reports.locks.lock_rows import (
     ContendedLock,
     Contention,
@@ -28,7 +27,6 @@ from clrevents.analysis.reports.locks.lock_rows import (
     WaitingMethod,
     WaitingThread,
 )
-from clrevents.analysis.reports.locks.lock_samples import HeldRuns, LabelledRuns, entering
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans, lock_numbers
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 from clrevents.analysis.shared.samples.leaf_states import STATES

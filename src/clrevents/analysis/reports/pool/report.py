@@ -16,8 +16,19 @@ from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import nearest_rank
-from clrevents.analysis.reports.pool.pool_conclusion import Circumstances, Conclusion, metrics_of_blocking
-from clrevents.analysis.reports.pool.pool_events import POOL_COLUMNS, PoolEvents
+from clrevents.analysis.reports.pool.pool_events import (
+    ITEM_COLUMNS,
+    POOL_COLUMNS,
+    SOURCES,
+    Ints,
+    Items,
+    PoolEvents,
+    item_table,
+    items_of,
+    latencies,
+    latency_table,
+    length_table,
+)
 from clrevents.analysis.reports.pool.pool_rows import (
     PoolAdjustment,
     PoolFacts,
@@ -29,17 +40,13 @@ from clrevents.analysis.reports.pool.pool_rows import (
     QueueLatency,
     QueueLength,
 )
-from clrevents.analysis.reports.pool.starvation import BlockedWorkers, raises, shortages
-from clrevents.analysis.reports.pool.work_items import (
-    ITEM_COLUMNS,
-    SOURCES,
-    Ints,
-    Items,
-    item_table,
-    items_of,
-    latencies,
-    latency_table,
-    length_table,
+from clrevents.analysis.reports.pool.starvation import (
+    BlockedWorkers,
+    Circumstances,
+    Conclusion,
+    metrics_of_blocking,
+    raises,
+    shortages,
 )
 from clrevents.analysis.shared.blocking.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, FoundWaits, WaitFeed
 from clrevents.analysis.shared.blocking.wait_rows import BlockingMethod

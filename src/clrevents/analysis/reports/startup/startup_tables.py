@@ -31,9 +31,8 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.groups import NONE, either, nulled, picked
-from clrevents.analysis.reports.startup.course import Start
-from clrevents.analysis.reports.startup.self_time import ThreadSpans, depths
-from clrevents.analysis.reports.startup.startup_events import BEGINS, LOOKUPS, either_of, flags, method_texts
+from clrevents.analysis.reports.startup.course import BEGINS, LOOKUPS, Start, either_of, flags, method_texts
+from clrevents.analysis.reports.startup.main_method import ThreadSpans, depths
 from clrevents.schema.method_flags import MethodFlags
 from clrevents.symbols.display_names import type_name
 
