@@ -373,13 +373,6 @@ def test_handlers_that_were_not_recorded_are_unknown() -> None:
     assert older.metrics["rethrown"].value == 1
 
 
-def test_nothing_seen_is_not_nothing_thrown() -> None:
-    report = answered(fixture("net8-counters"))
-    assert report.coverage == "none"
-    assert counts(report) == (None,) * 4
-    assert all(metric.reason for metric in report.metrics.values())
-
-
 def test_oldest_throws_have_no_details() -> None:
     script = Script()
     script.builder.event(ExceptionThrown_V0(), [INNER + 4, MAIN + 4])

@@ -262,18 +262,6 @@ def test_an_unknown_thread() -> None:
     assert [(t.thread_id, t.compilations) for t in found.threads] == [(None, 1)]
 
 
-def test_what_was_not_recorded_is_not_none() -> None:
-    """No event of compilations: nobody knows whether there were any."""
-    found = report(TraceBuilder().sample())
-    assert {metric.value for metric in found.metrics.values()} == {None}
-    assert [len(found.table(t.name)) for t in found.tables()] == [0] * 5
-    assert found.coverage == "none"
-    assert found.facts.background_by is None
-    assert [note.record for note in found.notes if note.severity == "warning"] == [
-        "Microsoft-Windows-DotNETRuntime:0x18:4"
-    ]
-
-
 def test_parts_that_were_not_recorded() -> None:
     found = report(TraceBuilder().event(loaded("M", 1)))
     assert found.coverage == "partial"

@@ -194,9 +194,3 @@ def test_modules_of_the_rundown_only() -> None:
     metric = found.metrics["elsewhere"]
     assert (metric.value, metric.reason) == (None, "not recorded")
     assert "modules" not in {what for note in found.notes for what in note.touches}
-
-
-def test_no_modules() -> None:
-    found = report(TraceBuilder().sample())
-    assert (len(found.modules), found.coverage, found.metrics["count"].value) == (0, "none", None)
-    assert found.metrics["elsewhere"].value is None

@@ -214,16 +214,3 @@ def test_tables_and_json() -> None:
     assert data["schema"] == "clrevents.stubs/1"
     assert data["tables"]["stubs"] == list(found.stubs.rows())
     assert StubsReport.from_dict(data) == found
-
-
-def test_what_was_not_recorded_is_not_none() -> None:
-    """No event of stubs: nobody knows whether there were any."""
-    found = report(TraceBuilder().sample())
-    assert numbers(found) == (None, None, None)
-    assert [len(found.table(t.name)) for t in found.tables()] == [0, 0, 0]
-    assert found.coverage == "none"
-    assert [note.record for note in found.notes] == [
-        "Microsoft-Windows-DotNETRuntime:0x2000:4",
-        "Microsoft-Windows-DotNETRuntime:0x2010:5",
-    ]
-    assert numbers(report(TraceBuilder().event(stub("f")))) == (1, 0, None)

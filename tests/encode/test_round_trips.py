@@ -169,32 +169,6 @@ def test_forced_and_avoided_parts_mean_the_same(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", [4, 6])
-def test_every_flag_byte(version: int) -> None:
-    """All 256 flag bytes, each on an event that repeats the one before (128 in NetTrace 6, which lacks 0x20)."""
-    seen = set()
-    for bits in range(256):
-        if version == 6 and bits & HeaderFlag.RELATED:
-            continue
-        listed = [
-            EventRecord(3, 1000, 7, b"abcd", stack_id=5),
-            EventRecord(3, 1001, 7, b"efgh", stack_id=5, is_sorted=bool(bits & 0x40)),
-        ]
-        sink, writer = written(version)
-        writer.events(
-            listed,
-            Choices(
-                force=[HeaderFlag.NONE, HeaderFlag(bits & ~0x40)],
-                avoid=[HeaderFlag.NONE, HeaderFlag(~bits & HeaderFlag.PARTS)],
-            ),
-        )
-        data = sink.getvalue()
-        seen.add(data[data.index(b"abcd") + 4])
-        forced = Choices(force=[HeaderFlag.NONE, HeaderFlag(bits & ~0x40)])
-        assert read_events(version, listed, forced) == numbered(listed)
-    assert len(seen) == (256 if version == 4 else 128)
-
-
-@pytest.mark.parametrize("version", [4, 6])
 @pytest.mark.parametrize("part", [p for p in OPTIONAL if p is not HeaderFlag.RELATED])
 def test_a_part_that_is_needed_cannot_be_avoided(version: int, part: HeaderFlag) -> None:
     activity = {"activity_id": GUID_A} if version == 4 else {"label_id": 4}
@@ -371,15 +345,6 @@ def check_metadata4(listed: list[MetadataRecord], choices: Choices) -> None:
     assert [plain(row) for block in found for row in block.rows] == [plain(m) for m in listed]
 
 
-@FEW
-@given(st.lists(metadata_records("v1"), min_size=1, max_size=3))
-def test_descriptions_among_netperf_events(listed: list[MetadataRecord]) -> None:
-    sink, writer = written(3)
-    writer.metadata(listed)
-    rows = [row for v in values(sink.getvalue()) if isinstance(v, Metadata) for row in v.rows]
-    assert [plain(row) for row in rows] == [plain(m) for m in listed]
-
-
 @MANY
 @given(st.lists(metadata_records("v6"), min_size=1, max_size=3), st.binary(max_size=20))
 def test_rows_of_nettrace6(listed: list[MetadataRecord], header: bytes) -> None:
@@ -518,11 +483,3 @@ def test_trace_headers(version: int, sync: int, frequency: int) -> None:
     if version == 6:
         assert info.key_values[0] == ("A", "b")
         assert dict(info.key_values)["ProcessId"] == "1234"
-
-
-@pytest.mark.parametrize("version", [4, 6])
-def test_only_events_with_a_description_count_on_by_themselves(version: int) -> None:
-    """Without the capture part the number grows by one, but not for metadata id 0."""
-    steps = [(1, 1), (1, 2), (0, 2), (0, 3), (0, 3), (1, 4), (1, 4), (0, 5), (1, 6), (0, 7)]
-    listed = [EventRecord(kind, 1000, 7, b"abcd", 7, number) for kind, number in steps]
-    assert read_events(version, listed, Choices()) == listed

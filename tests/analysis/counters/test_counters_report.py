@@ -483,14 +483,6 @@ def test_numbers_that_leave_the_range_of_numbers_are_unknown() -> None:
     assert (series.total, series.per_second, series.max) == (None, None, 1e308)
 
 
-def test_nothing_recorded_is_not_nothing_that_happened() -> None:
-    found = told(metered().sample(0x1000))
-    assert found.coverage == "none"
-    assert {metric.value for metric in found.metrics.values()} == {None}
-    (note,) = [note for note in found.notes if note.severity == "warning"]
-    assert note.record == "System.Runtime:0x0:4:EventCounterIntervalSec=1"
-
-
 def test_coverage_is_full_with_both_and_partial_with_one() -> None:
     builder = metered()
     counter(builder, polled())

@@ -17,6 +17,7 @@ import report_laws
 import sample_pauses as pauses
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import NoParameters
+from clrevents.analysis.framework.run.listing import report_names
 from clrevents.testing.builder import Format, TraceBuilder
 from drawn_answers import answers
 from project_files import fixture, fixtures, unpacked
@@ -63,6 +64,44 @@ def test_a_report_obeys(name: str) -> None:
         obeys(name, unpacked(fixture(made)))
         obeys(name, TraceBuilder().build())
         obeys(name, damaged(fixture(made)), [law for law in report_laws.LAWS if law not in besides])
+
+
+RECORDED_BY = {
+    "activities": "System.Threading.Tasks.TplEventSource:0x80:4",
+    "alloc": "Microsoft-Windows-DotNETRuntime:0x1:5",
+    "callers": "Microsoft-DotNETCore-SampleProfiler:0x0:4",
+    "counters": "System.Runtime:0x0:4:EventCounterIntervalSec=1",
+    "exceptions": "Microsoft-Windows-DotNETRuntime:0x8000:2",
+    "gc": "Microsoft-Windows-DotNETRuntime:0x1:4",
+    "heap": "Microsoft-Windows-DotNETRuntime:0x1980001:5",
+    "jit": "Microsoft-Windows-DotNETRuntime:0x18:4",
+    "locks": "Microsoft-Windows-DotNETRuntime:0x4000:4",
+    "modules": "Microsoft-Windows-DotNETRuntime:0x8:4",
+    "pool": "Microsoft-Windows-DotNETRuntime:0x10000:4",
+    "requests": "System.Net.Http:0x0:4",
+    "startup": "Microsoft-Windows-DotNETRuntime:0x8:4",
+    "stubs": "Microsoft-Windows-DotNETRuntime:0x2000:4",
+    "tasks": "System.Threading.Tasks.TplEventSource:0x3:4",
+    "threads": "Microsoft-Windows-DotNETRuntime:0x10000:4",
+    "top": "Microsoft-DotNETCore-SampleProfiler:0x0:4",
+    "waits": "Microsoft-DotNETCore-SampleProfiler:0x0:4",
+}
+"""What records each report's essential events."""
+
+
+@pytest.mark.parametrize("name", report_names())
+def test_nothing_recorded_is_not_nothing_that_happened(name: str) -> None:
+    """Of a trace without events of the report every number is unknown, and the first note says what records them."""
+    declaration = REPORTS[name]
+    data = TraceBuilder().thread(7).raw("Another", 1, name="Event").build()
+    answer = report_laws.whole_answer(declaration, declaration.parameters(), data)
+    assert answer.coverage == "none"
+    assert {metric.value for metric in answer.metrics.values()} == {None}
+    assert all(metric.reason for metric in answer.metrics.values())
+    assert {len(answer.table(table.name)) for table in answer.tables()} == {0}
+    notes = [note for note in answer.notes if note.id == "not-recorded"]
+    assert [note.severity for note in notes] == ["warning"] + ["info"] * (len(notes) - 1)
+    assert notes[0].record == RECORDED_BY[name]
 
 
 # Fixtures by the reports that they are made for. Each is read a dozen times: the fast tier tries those whose reports

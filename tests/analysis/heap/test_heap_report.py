@@ -494,10 +494,3 @@ def test_formats(format: Any) -> None:
 def test_pointers_of_four_bytes() -> None:
     builder = add_heap(TraceBuilder(pointer_size=4).thread(7), SMALL)
     assert types(report_of(builder.build()))["Link"] == (2, 48, 1098)
-
-
-def test_nothing_recorded() -> None:
-    report = report_of(TraceBuilder().thread(7).sample(1).build())
-    assert report.coverage == "none"
-    assert report.metrics["nodes"].value is None
-    assert report.metrics["snapshots"].value is None

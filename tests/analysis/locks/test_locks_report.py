@@ -222,14 +222,6 @@ def test_samples_of_runtimes_that_cannot_show_a_wait_for_a_lock_say_so() -> None
     assert found.metrics["unseen_total"].reason == "this runtime's samples do not show it"
 
 
-def test_nothing_recorded_is_not_nothing_that_happened() -> None:
-    found = told(TraceBuilder().thread(7).sample(0x1000))
-    assert found.coverage == "none"
-    assert numbers_of(found, "count", "waited_total", "convoys", "unseen_total") == (None,) * 4
-    (note,) = [note for note in found.notes if note.id == "not-recorded"]
-    assert note.record == "Microsoft-Windows-DotNETRuntime:0x4000:4"
-
-
 # Convoys. -----------------------------------------------------------------------------------------------------------
 
 

@@ -200,13 +200,6 @@ def test_after_a_loss_creators_are_unknown_until_the_thread_is_certain() -> None
     assert [rows[id].created_by for id in (7, 8, 9, 10, 11)] == ["task", "unknown", "thread", "unknown", "thread"]
 
 
-def test_without_events_nobody_can_tell() -> None:
-    found = told(methods().thread(5).at(1000).sample(USER))
-    assert found.coverage == "none"
-    assert found.metrics["count"].value is None
-    assert "System.Threading.Tasks.TplEventSource" in str([note.record for note in found.notes])
-
-
 def named_task(builder: TraceBuilder, task: int, name: str) -> TraceBuilder:
     fields = {"TaskID": (9, task), "OperationName": (18, name), "RelatedContext": (11, 0)}
     return builder.described(TPL, "TraceOperationBegin", fields, id=14)

@@ -281,13 +281,6 @@ def test_samples_only() -> None:
     assert report.coverage == "partial"
 
 
-def test_a_trace_that_tells_nothing() -> None:
-    report = reported(begun())
-    assert report.coverage == "none"
-    assert len(report.threads) == len(report.intervals) == 0
-    assert {metric.value for metric in report.metrics.values()} == {None}
-
-
 def test_an_idle_worker() -> None:
     builder = sampled(begun(), 7, 1, 2, 3)
     builder.at(4 * MS).event(ThreadPoolWorkerThreadWait_V0(1, 0, 0))

@@ -238,13 +238,6 @@ def test_a_loss_in_between_marks_the_wait() -> None:
     assert {row.thread_id: row.lossy for row in found.waits} == {7: True, 8: False}
 
 
-def test_nothing_recorded_is_not_nothing_that_happened() -> None:
-    found = told(methods())
-    assert found.coverage == "none"
-    assert numbers_of(found, "count", "waited_total", "task_count") == (None, None, None)
-    assert [note.touches for note in found.notes if note.severity == "warning"] == [("waits",)]
-
-
 @pytest.mark.parametrize("name", ["net10-convoy", "net10-starvation"])
 def test_a_wait_for_a_lock_is_as_long_as_the_report_on_locks_says(name: str) -> None:
     """To the nanosecond, also in halves of the trace: the runtime's own measure counts in both."""

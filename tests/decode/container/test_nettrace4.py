@@ -15,7 +15,6 @@ import pytest
 import clrevents
 from clrevents import (
     DamageError,
-    EventKey,
     LimitError,
     Limits,
     Loss,
@@ -147,13 +146,6 @@ def test_what_is_no_trace(data: bytes, message: str) -> None:
         clrevents.open(data)
 
 
-def test_version_from_the_future() -> None:
-    data = bytearray(Writer().end())
-    data[35:39] = struct.pack("<i", 5)
-    with pytest.raises(UnreadableError, match="NetTrace version 5"):
-        clrevents.open(bytes(data))
-
-
 def test_every_short_header_is_refused() -> None:
     data = Writer().build()
     assert len(data) == HEADER_BYTES
@@ -191,17 +183,6 @@ def test_headers_carry_over_within_a_block_only() -> None:
     assert {e.process_id for e in events} == {42}
 
 
-def test_activity_ids_do_not_leak_into_the_next_block() -> None:
-    """Each block begins with everything at zero, however the block before ended."""
-    made = writer()
-    made.events(Blob(1, 1, activity=ONE, related=ONE), Blob(1, 2, activity=ONE, related=ONE))
-    made.events(Blob(1, 3), Blob(1, 4, activity=TWO))
-    made.events(Blob(1, 5, related=ONE))
-    events = list(clrevents.open(made.end()).events())
-    assert [e.activity_id for e in events] == [ONE, ONE, None, TWO, None]
-    assert [e.related_activity_id for e in events] == [ONE, ONE, None, None, ONE]
-
-
 def test_processor_is_the_writing_threads() -> None:
     """For a sample the event is about another thread, whose processor nobody noted."""
     made = writer()
@@ -211,25 +192,6 @@ def test_processor_is_the_writing_threads() -> None:
         Blob(1, 3, thread=9, capture=9, processor=255),
     )
     assert [(e.thread_id, e.processor) for e in clrevents.open(made.end()).events()] == [(5, None), (9, 2), (9, 255)]
-
-
-def test_wide_numbers() -> None:
-    """Thread ids of 64 bits, metadata and stack ids of 32, sequence numbers that wrap."""
-    made = Writer()
-    made.metadata(0x7FFFFFFF, "P", 0xFFFF, version=255, name="Wide")
-    made.stacks(0x7FFFFFF0, [(1 << 64) - 1])
-    thread = (1 << 64) - 2
-    made.events(
-        Blob(0x7FFFFFFF, 1, thread=thread, stack=0x7FFFFFF0, sequence=0xFFFFFFFF),
-        Blob(0x7FFFFFFF, 2, thread=thread, stack=0x7FFFFFF0, sequence=0),
-        Blob(0x7FFFFFFF, 3, thread=thread, stack=0x7FFFFFF0, sequence=1),
-    )
-    trace = clrevents.open(made.end())
-    events = list(trace.events())
-    assert {e.key for e in events} == {EventKey("P", 0xFFFF, 255, "Wide")}
-    assert {e.thread_id for e in events} == {thread}
-    assert {e.stack for e in events} == {((1 << 64) - 1,)}
-    assert trace.losses == ()
 
 
 def test_times_may_go_back_inside_a_block() -> None:
@@ -257,28 +219,7 @@ def test_block_header_may_be_longer() -> None:
     assert e.payload_bytes == b"x"
 
 
-def test_empty_blocks() -> None:
-    made = writer()
-    made.events()
-    made.stacks(1)
-    made.sequence_point(0)
-    made.blobs("MetadataBlock", b"")
-    made.events(Blob(1, 1))
-    trace = clrevents.open(made.end(), errors="strict")
-    assert len(list(trace.events())) == 1
-    assert kinds(trace) == []
-
-
 # Descriptions of events.
-
-
-def test_same_description_again_is_nothing() -> None:
-    made = writer()
-    made.metadata(1, "P", 1, name="One")
-    made.events(Blob(1, 1))
-    trace = clrevents.open(made.end(), errors="strict")
-    assert [e.name for e in trace.events()] == ["One"]
-    assert kinds(trace) == []
 
 
 def test_redefined_description_is_damage() -> None:
@@ -293,20 +234,6 @@ def test_redefined_description_is_damage() -> None:
     assert problem.offset == data.index(struct.pack("<i", 1) + utf16z("P") + struct.pack("<i", 9))
     salvaged = list(clrevents.open(data, errors="salvage").events())
     assert [e.name for e in salvaged] == ["One", "Nine"], "the newer one is believed from there on"
-
-
-def test_undefined_description_is_damage() -> None:
-    made = writer()
-    made.events(Blob(1, 1), Blob(1, 2), Blob(77, 3, b"abc"), Blob(1, 4))
-    data = made.end()
-    problem, _ = damaged(data, events=2)
-    assert problem.kind == "undefined-metadata"
-    assert "description 77" in problem.message
-    assert (problem.offset, problem.length) == (made.payload_offsets[2], 3)
-    salvaged = list(clrevents.open(data, errors="salvage").events())
-    assert [e.name for e in salvaged] == ["One", "One", "Undefined(77)", "One"]
-    assert isinstance(salvaged[2].payload, RawPayload)
-    assert salvaged[2].payload.data == b"abc"
 
 
 def test_description_of_an_impossible_id() -> None:
@@ -340,62 +267,7 @@ def test_unusable_field_list_is_a_note() -> None:
     assert "1,048,576 fields" in problem.message
 
 
-def test_described_fields() -> None:
-    """Int32 (9), string (18), an object with an Int32: the description's names become the record's."""
-    fields = struct.pack("<i", 3)
-    fields += struct.pack("<i", 9) + utf16z("number")
-    fields += struct.pack("<i", 18) + utf16z("some text")
-    fields += struct.pack("<ii", 1, 1) + struct.pack("<i", 9) + utf16z("inner") + utf16z("outer")
-    opcode = struct.pack("<iB", 1, 1) + b"\x01"
-    made = Writer()
-    made.metadata(1, "Mine", 1, name="DoStart", rest=fields + opcode)
-    made.events(Blob(1, 1, struct.pack("<i", -5) + utf16z("hé") + struct.pack("<i", 6)))
-    trace = clrevents.open(made.end(), errors="strict")
-    (e,) = trace.events("Do/Start")
-    assert e.opcode == 1
-    assert e.payload.number == -5
-    assert e.payload["some text"] == "hé"
-    assert clrevents.asdict(e.payload) == {"number": -5, "some text": "hé", "outer": {"inner": 6}}
-    assert kinds(trace) == []
-
-
 # Stacks.
-
-
-def test_stack_ids_start_anew_after_a_sequence_point() -> None:
-    made = writer()
-    made.stacks(1, [1, 2], [3])
-    made.events(Blob(1, 1, stack=1), Blob(1, 2, stack=2))
-    made.sequence_point(2)
-    made.stacks(1, [9])
-    made.events(Blob(1, 3, stack=1))
-    trace = clrevents.open(made.end(), errors="strict")
-    events = list(trace.events())
-    assert [e.stack for e in events] == [(1, 2), (3,), (9,)]
-    assert len({e.stack_id for e in events}) == 3, "unique in the trace"
-    assert kinds(trace) == []
-
-
-def test_stack_of_the_region_before_is_missing() -> None:
-    made = writer()
-    made.stacks(1, [1, 2])
-    made.events(Blob(1, 1, stack=1))
-    made.sequence_point(1)
-    made.events(Blob(1, 2, stack=1))
-    trace = clrevents.open(made.end(), errors="strict")
-    events = list(trace.events())
-    assert [(e.stack, e.stack_id) for e in events] == [((1, 2), 1), ((), -1)]
-    (problem,) = trace.problems
-    assert (problem.kind, problem.severity, problem.offset) == ("missing-stack", "note", made.payload_offsets[1])
-
-
-def test_stacks_of_several_blocks_and_pointer_sizes() -> None:
-    for size, top in ((4, (1 << 32) - 1), (8, (1 << 64) - 1)):
-        made = writer(pointer_size=size)
-        made.stacks(1, [1], [])
-        made.stacks(3, [top, 2])
-        made.events(*(Blob(1, n, stack=n) for n in (1, 2, 3, 0)))
-        assert [e.stack for e in clrevents.open(made.end()).events(order="file")] == [(1,), (), (top, 2), ()]
 
 
 def test_stack_block_that_does_not_fit() -> None:
@@ -432,41 +304,6 @@ def test_order_across_threads_with_ties() -> None:
     decoder = clrevents.Decoder(order="file")
     batches = [*decoder.feed(data), *decoder.close()]
     assert b"".join(e.payload_bytes for batch in batches for e in batch) == b"abcdefg"
-
-
-def test_order_begins_anew_at_a_sequence_point() -> None:
-    made = writer()
-    made.events(Blob(1, 5, b"a", thread=1))
-    made.events(Blob(1, 3, b"b", thread=2))
-    made.sequence_point(5)
-    made.events(Blob(1, 9, b"c", thread=1))
-    made.events(Blob(1, 5, b"d", thread=2))
-    trace = clrevents.open(made.end())
-    assert b"".join(e.payload_bytes for e in trace.events()) == b"badc"
-
-
-def test_what_waits_is_released_at_the_sequence_point() -> None:
-    made = writer()
-    made.events(Blob(1, 5, thread=1))
-    made.events(Blob(1, 3, thread=2))
-    before = made.build()
-    made.sequence_point(5)
-    decoder = clrevents.Decoder()
-    assert decoder.feed(before) == []
-    rest = made.build()[len(before) :]
-    (batch,) = decoder.feed(rest)
-    assert [e.time_ns for e in batch] == [3, 5]
-    assert list(decoder.close()) == []
-
-
-def test_flush_gives_up_what_waits() -> None:
-    made = writer()
-    made.events(Blob(1, 5, thread=1))
-    decoder = clrevents.Decoder()
-    assert decoder.feed(made.build()) == []
-    (batch,) = decoder.flush()
-    assert [e.time_ns for e in batch] == [5]
-    assert decoder.flush() == []
 
 
 def test_region_longer_than_the_limit() -> None:
@@ -525,22 +362,6 @@ def test_a_first_number_below_1_is_no_loss() -> None:
     assert clrevents.open(made.end()).losses == ()
 
 
-def test_gaps_over_the_wrap() -> None:
-    made = writer()
-    made.events(Blob(1, 1, sequence=0xFFFFFFFE), Blob(1, 2, sequence=1))
-    assert [loss.count for loss in clrevents.open(made.end()).losses] == [2]
-
-
-def test_numbers_that_step_back_are_a_note() -> None:
-    made = writer()
-    made.events(Blob(1, 1, sequence=10), Blob(1, 2, sequence=3), Blob(1, 3, sequence=4))
-    trace = clrevents.open(made.end(), errors="strict")
-    assert times(trace) == [1, 2, 3]
-    assert [loss.count for loss in trace.losses] == [9]
-    (problem,) = trace.problems
-    assert (problem.kind, problem.severity) == ("sequence-backwards", "note")
-
-
 def test_exact_number_of_losses_beyond_the_limit() -> None:
     made = writer()
     made.events(*(Blob(1, n, sequence=1 + 3 * n) for n in range(20)))
@@ -550,13 +371,6 @@ def test_exact_number_of_losses_beyond_the_limit() -> None:
 
 
 # The end, and what is broken.
-
-
-def test_sound_trace_says_nothing() -> None:
-    made = writer()
-    made.events(Blob(1, 1))
-    report = clrevents.open(made.end()).check()
-    assert (report.complete, len(report.problems), report.damaged, report.events) == (True, 0, False, 1)
 
 
 def test_missing_end_is_a_note() -> None:
@@ -592,29 +406,6 @@ def test_unknown_blocks_are_skipped_with_a_note() -> None:
     (problem,) = trace.problems
     assert (problem.kind, problem.severity, problem.offset, problem.length) == ("unknown-block", "note", at, 20)
     assert "'FutureBlock'" in problem.message
-
-
-def test_cut_inside_a_block() -> None:
-    """Every whole event of the cut block comes out, in order, before the error."""
-    made = writer()
-    made.events(Blob(1, 9, b"first", thread=1))
-    whole = len(made.build())
-    made.events(*(Blob(1, n, b"payload", thread=2) for n in range(8)))
-    data = made.build()
-    ends = [o + 7 for o in made.payload_offsets[1:]]
-    for length in range(whole, len(data)):
-        expected = sum(end <= length for end in ends)
-        trace = clrevents.open(data[:length])
-        if length == whole:
-            assert times(trace) == [9]
-            continue
-        seen: list[int] = []
-        with pytest.raises(DamageError) as caught:
-            seen.extend(e.time_ns for e in trace.events())
-        assert seen == [*range(expected), 9], length
-        assert caught.value.offset is not None
-        assert caught.value.offset <= length
-        assert times(clrevents.open(data[:length], errors="salvage")) == [*range(expected), 9]
 
 
 @pytest.mark.parametrize("size", [-1, -(1 << 31)])
@@ -748,16 +539,6 @@ def test_something_else_where_a_block_should_begin() -> None:
     assert problem.length is not None
     assert problem.offset <= at, "the block in front of it may be doubted as well"
     assert problem.offset + problem.length == at + 26
-
-
-@pytest.mark.parametrize("length", [-1, 0, 65, 1 << 30])
-def test_type_name_of_an_impossible_length(length: int) -> None:
-    made = writer()
-    made.events(Blob(1, 1))
-    made.data += b"\x05\x05\x01" + struct.pack("<iii", 2, 2, length) + bytes(100)
-    problem, _ = damaged(made.end(), events=1)
-    assert problem.kind == "bad-object"
-    assert f"type name of {length} bytes" in problem.message
 
 
 def test_uncompressed_headers() -> None:
