@@ -31,11 +31,11 @@ class GroupLimits:
     """Limit and use."""
 
 
-def limits_of(groups: str) -> GroupLimits | None:
-    """Of the text of /proc/PID/cgroup; None if no group of it can be seen."""
+def limits_of(groups: str, mounts: str) -> GroupLimits | None:
+    """Of the texts of /proc/PID/cgroup and /proc/self/mountinfo; None if no group of it can be seen."""
     lines = [line.split(":", 2) for line in groups.splitlines()]
     paths = {kind: path for _, kinds, path in lines for kind in kinds.split(",")}
-    found = dict(_folders(paths))
+    found = dict(_folders(paths, mounts))
     unified, cpu, account, memory = (found.get(kind, []) for kind in ("", "cpu", "cpuacct", "memory"))
     if not (cpu or unified):
         return None
@@ -57,25 +57,19 @@ def limits_of(groups: str) -> GroupLimits | None:
     return GroupLimits(group, (processors[0], processors[1]), counted, (limit, held))
 
 
-def _folders(paths: Mapping[str, str]) -> Iterator[tuple[str, list[Path]]]:
+def _folders(paths: Mapping[str, str], mounts: str) -> Iterator[tuple[str, list[Path]]]:
     """For each kind of limit (`""` in version 2) the folder of the process's group and of those around it."""
-    for root, place, kinds in _mounts():
-        for kind in kinds & paths.keys():
-            path = paths[kind]
-            # A container may see only its own part, mounted as if it was all.
-            inside = path.removeprefix(root.rstrip("/")) if f"{path}/".startswith(f"{root.rstrip('/')}/") else ""
-            folder = Path(place + inside)
-            if ".." not in folder.parts and folder.is_dir():
-                yield kind, [one for one in (folder, *folder.parents) if one.is_relative_to(place)]
-
-
-def _mounts() -> Iterator[tuple[str, str, set[str]]]:
-    """Root, place and kinds of what is mounted of control groups."""
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
-        words, (system, _, options) = before.split(), after.split(" ", 2)
-        if system in ("cgroup", "cgroup2"):
-            yield words[3], words[4], set(options.split(",")) if system == "cgroup" else {""}
+        (_, _, _, root, place, *_), (system, _, options) = before.split(), after.split(" ", 2)
+        kinds = set(options.split(",")) if system == "cgroup" else {""} if system == "cgroup2" else set()
+        for kind in kinds & paths.keys():
+            # A container may see only its own part, mounted as if it was all.
+            above = root.rstrip("/") if paths[kind] != "/" else ""
+            folder = Path(place + paths[kind].removeprefix(above))
+            seen = f"{paths[kind]}/".startswith(f"{above}/")
+            if seen and ".." not in folder.parts and folder.is_dir():
+                yield kind, [one for one in (folder, *folder.parents) if one.is_relative_to(place)]
 
 
 def _tightest(folders: list[Path], unified: bool) -> tuple[Path, int, int]:

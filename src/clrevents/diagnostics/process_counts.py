@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from clrevents.diagnostics.control_groups import limits_of
@@ -229,7 +230,8 @@ class ProcessCounts:
         if added:
             events.append(own_event(now, FACTS, interval, resident, *added, self._allowed()))
         with suppress(OSError, ValueError):
-            limits = limits_of(self._proc("cgroup").decode(errors="replace"))
+            mounts = Path("/proc/self/mountinfo").read_text()
+            limits = limits_of(self._proc("cgroup").decode(errors="replace"), mounts)
             if limits is not None and (added := self._added("limits", limits.counted, limits.group)):
                 events.append(own_event(now, LIMITS, interval, *limits.processors, *added, *limits.memory))
         with suppress(OSError, ValueError, IndexError):
