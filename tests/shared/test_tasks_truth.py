@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from typing import Any
 
@@ -12,6 +13,8 @@ from shared_files import SHARED, Shared, needs_shared, traces
 import clrevents
 from clrevents.analysis import read_samples
 from clrevents.analysis.reports.tasks import TasksReport
+from clrevents.schema.registry import ASYNC as PROFILER
+from pdb_lines import PdbLines
 
 SCENARIOS = SHARED / "scenarios"
 SMALL = [
@@ -89,6 +92,7 @@ def test_who_blocks_on_tasks(name: str) -> None:
     metrics = {name: metric.value for name, metric in found.metrics.items()}
     # The awaits of .NET 11 are in no event of TPL.
     awaits = 0 if name.startswith("net11") else calls
+    metrics["awaits"] = metrics["awaits"] or 0
     assert [metrics[of] for of in ("blocking_count", "tasks", "awaits", "continuations")] == [
         calls,
         calls,
@@ -117,7 +121,12 @@ def test_tasks_are_those_of_the_events(shared: Shared) -> None:
         assert not begins
         assert not named(events, "TaskScheduled")
         return
-    assert found.metrics["awaits"].value == behaviors[ASYNCHRONOUS]
+    awaits = found.metrics["awaits"]
+    if shared.name.startswith("net11"):
+        # The runtime's own are in no event of tasks.
+        assert (awaits.value or 0, awaits.high) == (behaviors[ASYNCHRONOUS], None)
+    else:
+        assert awaits.value == behaviors[ASYNCHRONOUS]
     assert found.metrics["blocking_count"].value == behaviors[SYNCHRONOUS]
     blocked = [(row.thread_id, row.start_ns, row.end_ns) for row in found.blocking]
     told = [row for row in waits.waits if row.kind == "task" and row.evidence == "event" and row.task_id is not None]
@@ -206,6 +215,18 @@ def test_logical_stacks_of_a_tree_end_in_main(name: str) -> None:
 
 NET11 = SHARED / "net11"
 MARKED = {"Chain": 112, "Leaf": 55, "Request": 48, "Throws": 26, "Stream": 24, "Locked": 24, "Catches": 8}
+LINES = {
+    ("Chain", 49): 32,
+    ("Chain", 50): 80,
+    ("FanOut", 62): 8,
+    ("Leaf", 74): 55,
+    ("Throws", 86): 8,
+    ("Throws", 87): 18,
+}
+LINES |= {("Catches", 95): 8, ("Cancelled", 106): 8, ("Cached", 116): 8, ("Stream", 125): 24, ("Consumes", 134): 24}
+LINES |= {("Locked", 142): 24, ("Request", 154): 24, ("Request", 155): 24}
+BEHIND = {("Chain", 49): ("after", 0), ("Chain", 50): ("after", 1), ("Throws", 86): ("throw", 0)}
+BEHIND |= {("Request", 154): ("after", 0), ("Request", 155): ("after", 1)}
 MARKED |= {"Cancelled": 8, "Cached": 8, "FanOut": 8}
 
 
@@ -282,6 +303,45 @@ def test_awaits_of_the_async_profiler_are_trees(name: str) -> None:
             assert parent.completed_ns is None or row.created_ns <= parent.completed_ns
 
 
+def test_awaits_are_at_the_lines_where_the_source_awaits() -> None:
+    source = (NET11 / "src" / "AsyncTree.cs").read_text().splitlines()
+    lines = PdbLines(SHARED / "runtimes" / "apps" / "asynctree-runtime" / "AsyncTree.pdb")
+    awaiting: defaultdict[str, list[int]] = defaultdict(list)
+    inside = ""
+    for number, line in enumerate(source, 1):
+        if declared := re.search(r"static async \S+ (\w+)\(", line):
+            inside = declared[1]
+        awaiting[inside] += [number] * len(re.findall(r"\bawait\b", line.partition("//")[0]))
+    found: dict[str, list[tuple[str, int, int | None, int]]] = {}
+    for name in ("async-runtime", "async-state"):
+        with clrevents.open(NET11 / f"{name}.nettrace.gz") as trace:
+            tokens = {of.name: of.token for of in trace.methods if of.namespace == "AsyncTree"}
+            rows = [row for row in trace.report("tasks").tasks if row.kind == "await"]
+        found[name] = [
+            (
+                method(row),
+                awaiting[method(row)][row.state]
+                if row.state is not None
+                else lines.line(tokens[method(row)], row.il_offset),
+                row.thread_id,
+                row.started_ns,
+            )
+            for row in rows
+        ]
+    sites = [Counter((of, line) for of, line, *_ in found[name]) for name in found]
+    # The runtime's offsets and the states of state machines are the same lines; how often Main awaits is a race.
+    assert all(line in awaiting[of] for counts in sites for of, line in counts)
+    assert [{site: n for site, n in counts.items() if site[0] != "Main"} for counts in sites] == [LINES, LINES]
+    assert [{line for of, line in counts if of == "Main"} for counts in sites] == [set(range(168, 176))] * 2
+    # What the program said next on the thread is what stands behind that await.
+    _, marks = net11("async-runtime")
+    for of, line, thread, started in found["async-runtime"]:
+        if started is not None and (of, line) in BEHIND:
+            mark = next(one for one in marks if one.thread_id == thread and one.time_ns >= started)
+            value = min(mark.payload.value, 1) if of == "Chain" else mark.payload.value
+            assert (mark.payload.method, mark.payload.what, value) == (of, *BEHIND[of, line])
+
+
 def test_both_sources_of_awaits_are_counted_once() -> None:
     alone, both = (net11(name)[0] for name in ("async-runtime", "async-runtime-both"))
     assert alone.metrics["awaits"].value == both.metrics["awaits"].value == 409
@@ -294,6 +354,27 @@ def test_resumptions_alone_tell_no_awaits_that_began(name: str) -> None:
     found, _ = net11(name)
     assert {metric.value for metric in found.metrics.values()} == {None}
     assert len(found.tasks) == sum(row.started for row in found.methods) == 207
-    assert {(row.count, row.waited_ns, row.run_ns) for row in found.methods} == {(0, None, None)}
+    assert {(row.count, row.waited_ns, row.run_ns) for row in found.methods} == {(None, None, None)}
     assert {(row.created_ns, row.completed_ns) for row in found.tasks} == {(None, None)}
-    assert found.coverage == "none"
+    assert found.coverage == "partial"
+    # What would tell more on this runtime; events of tasks would not.
+    missing = [note for note in found.notes if note.id == "not-recorded"]
+    assert missing[-1].touches == ("when awaits begin that .NET 11 runs itself",)
+    assert {note.record for note in missing} == {f"{PROFILER}:0x3ffff:4"}
+
+
+@pytest.mark.parametrize(("name", "awaits"), [("async-runtime-tpl", 24), ("async-state-tpl", 353)])
+def test_events_of_tasks_tell_a_lower_bound_of_awaits(name: str, awaits: int) -> None:
+    found, _ = net11(name)
+    count = found.metrics["awaits"]
+    assert (count.value, count.low, count.high) == (awaits, awaits, None)
+    assert found.coverage == "partial"
+    (missing,) = [note for note in found.notes if note.id == "not-recorded"]
+    assert missing.record == f"{PROFILER}:0x3ffff:4"
+
+
+def test_what_an_earlier_session_left_is_nothing_of_this_recording() -> None:
+    with clrevents.open(NET11 / "second-session.nettrace.gz") as trace:
+        found = trace.report("tasks")
+    assert {metric.value for metric in found.metrics.values()} == {None}
+    assert (found.coverage, len(found.tasks), found.notes[0].id) == ("none", 0, "left-behind")

@@ -59,7 +59,7 @@ def _rule(rule: Rule) -> Iterator[str]:
         "Why": rule.why,
         "Do": rule.advice,
         "Wrong if": rule.trap,
-        "Look": f"`clrevents {rule.see.replace('{file}', 'FILE').replace(' {span}', '')}`",
+        "Look": f"`clrevents {rule.command().replace('{file}', 'FILE').replace(' {span}', '')}`",
     }
     yield f"### {rule.id}"
     yield ""

@@ -355,9 +355,9 @@ def _drawn(found: Answer[Any], name: str) -> str:
 
 def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet: bool) -> None:
     """The notes; those on what was not recorded as one line, with what records all of it."""
-    lacking = {touched: note.message for note in found.notes if note.id == NOT_RECORDED for touched in note.touches}
     if not quiet:
-        say_not_recorded(declared, lacking, "")
+        lacking = {note.message: note.record for note in found.notes if note.id == NOT_RECORDED}
+        say_not_recorded(declared.name, lacking, "")
     for note in found.notes:
         if note.id != NOT_RECORDED and (note.severity != "info" or not quiet):
             say(note_text(note))

@@ -227,12 +227,11 @@ def _shown(declared: ReportDeclaration[Any, Any], rows: ReportTable[Any], table:
 def _say_notes(declared: ReportDeclaration[Any, Any], found: FleetAnswer, quiet: bool) -> None:
     """Each kind of note once, with the first trace that has it."""
     notes = list(found.notes.rows())
-    missing = [note for note in reversed(notes) if note["id"] == NOT_RECORDED]
-    lacking = {touched: note["message"] for note in missing for touched in note["touches"]}
+    missing = [note for note in notes if note["id"] == NOT_RECORDED]
     if not quiet:
         some = len({note["trace"] for note in missing})
         who = f" in {some:,} of {counted(len(found.traces), 'trace')}"
-        say_not_recorded(declared, lacking, who)
+        say_not_recorded(declared.name, {note["message"]: note["record"] for note in missing}, who)
     kinds: dict[str, list[dict[str, Any]]] = {}
     for note in notes:
         if note["id"] != NOT_RECORDED and (note["severity"] != "info" or not quiet):

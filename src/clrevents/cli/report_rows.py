@@ -13,7 +13,7 @@ import click
 
 from clrevents._util.fitting import fitted_table
 from clrevents._util.words import unknown
-from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.framework.recording.record_line import merged_lines
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.row_texts import column_texts, shown_columns, told_columns
@@ -109,14 +109,13 @@ def usage_error(error: Exception) -> click.UsageError:
     return click.UsageError(safe(str(error.args[0])))
 
 
-def say_not_recorded(declared: ReportDeclaration[Any, Any], messages: Mapping[str, str], who: str) -> None:
-    """What was not recorded, by the messages that say so of each need, and how to record it; `who` says in which of
-    many traces."""
-    needs = [need for need in declared.needs if need.what in messages]
-    if needs:
-        whats = ", ".join(messages[need.what].partition(": ")[2] for need in needs)
-        text = f"not recorded{who}: {whats}; to record it: clrevents collect --for {declared.name}, or"
-        say(text, record_needs(needs))
+def say_not_recorded(name: str, lacking: Mapping[str, str | None], who: str) -> None:
+    """What a report lacks, by the messages that say so, each with what records it; `who` says in which of many
+    traces."""
+    if lacking:
+        whats = ", ".join(message.partition(": ")[2] for message in lacking)
+        text = f"not recorded{who}: {whats}; to record it: clrevents collect --for {name}, or"
+        say(text, str(merged_lines(filter(None, lacking.values()))))
 
 
 def first_rows(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTable[Any]:

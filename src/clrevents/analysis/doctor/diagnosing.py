@@ -259,8 +259,7 @@ def _command(rule: Rule, asked: Question, span: tuple[int, int] | None, stacks: 
     """The command that shows what a finding is based on: in its time if it has one, else in the window asked for.
     Without `stacks` of events it does not ask for them."""
     path = asked.trace.path
-    see = rule.see if stacks else rule.see.replace(" --callers", "").replace(" --table stacks", "")
-    text = see.replace("{file}", shlex.quote(path) if path else "app.nettrace")
+    text = rule.command(stacks).replace("{file}", shlex.quote(path) if path else "app.nettrace")
     whole = asked.window.start_ns, asked.window.end_ns
     low, high = span if "{span}" in text and span is not None else whole
     edges = [] if low is None else [f"--start {low // 1_000_000}ms"]

@@ -6,6 +6,7 @@ looked up there. The rule's page, its help and its place in an answer follow fro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
@@ -21,12 +22,11 @@ from clrevents.analysis.framework.model.needs import (
     Need,
     SeenKinds,
     coverage,
-    met,
-    record_needs,
-    recordable,
+    missing_notes,
 )
+from clrevents.analysis.framework.recording.record_line import merged_lines
 from clrevents.analysis.framework.run.catalogue import find_report
-from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Evidence, Metric
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Evidence, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 
@@ -168,17 +168,18 @@ class Case:
 
     def missing(self, report: str) -> tuple[str, ...]:
         """What this report needs and was not recorded."""
-        if report == TRACE:
-            return ()
-        if not self._asked(report):
-            return tuple(need.what for need in self.needs[report] if met(need, self.kinds) == "unknown")
-        notes = self.answers[report].notes
-        return tuple(what for note in notes if note.id in (NOT_RECORDED, NEVER_RECORDED) for what in note.touches)
+        return tuple(what for note in self._lacks(report) for what in note.touches)
 
     def never(self, report: str) -> tuple[str, ...]:
         """What of that no recording of such a program has."""
-        wanted = {need.what for need in recordable(self.needs.get(report, ()), self.kinds.native_aot)}
-        return tuple(what for what in self.missing(report) if what not in wanted)
+        return tuple(what for note in self._lacks(report) if note.id == NEVER_RECORDED for what in note.touches)
+
+    def _lacks(self, report: str) -> list[Note]:
+        """The notes on what was not recorded."""
+        if report == TRACE:
+            return []
+        notes = self.answers[report].notes if self._asked(report) else missing_notes(self.needs[report], self.kinds)
+        return [note for note in notes if note.id in (NOT_RECORDED, NEVER_RECORDED)]
 
     def coverage(self, report: str) -> Coverage:
         """How much of what this report needs was recorded."""
@@ -186,10 +187,8 @@ class Case:
 
     def record(self, reports: Iterable[str]) -> str:
         """What to record so that nothing of this is missing."""
-        missing = {report: frozenset(self.missing(report)) for report in reports}
-        lacking = [need for report in missing for need in self.needs.get(report, ()) if need.what in missing[report]]
-        lacking = recordable(lacking, self.kinds.native_aot)
-        return record_needs(lacking) if lacking else ""
+        notes = (note for report in reports for note in self._lacks(report))
+        return str(merged_lines(note.record for note in notes if note.record))
 
 
 @frozen
@@ -209,7 +208,7 @@ class Rule:
     `need` is what must have been recorded beyond what the first of them needs: no report is asked for a rule that lacks
     either. Where `nothing` is a metric of the first one that is 0, there is nothing to judge, whatever is unknown.
     `why` says why it matters, `advice` what to do, `trap` what would make a finding wrong, and `see` is the command
-    that shows its evidence, after `clrevents`, with `{file}` for the trace.
+    that shows its evidence, after `clrevents`, with `{file}` for the trace; what is in brackets needs stacks of events.
     """
 
     id: str
@@ -225,6 +224,10 @@ class Rule:
     also: tuple[str, ...] = ()
     need: Need | None = None
     nothing: str = ""
+
+    def command(self, stacks: bool = True) -> str:
+        """The command that shows its evidence, where events have `stacks` or not."""
+        return re.sub(r"\[(.*?)\]", r"\1" if stacks else "", self.see)
 
     @property
     def reports(self) -> tuple[str, ...]:

@@ -329,6 +329,7 @@ class Context:
         metrics: Mapping[str, int | float | Metric | None],
         notes: Sequence[Note] = (),
         seen: Collection[str] = (),
+        lacking: Sequence[Need] = (),
         cannot: Note | None = None,
         left_out: Sequence[Note] = (),
         occurred: Collection[str] = (),
@@ -337,11 +338,12 @@ class Context:
         """The answer, with everything the framework knows about it: coverage, what was not recorded, losses, damage.
 
         `seen` are the needs, by `what`, that the collector itself found met, if no kind of event shows it: ids in
-        events of any provider, for example. `cannot` says why the trace has no data, if needs do not. `left_out` says
+        events of any provider, for example; `lacking` further ones that it found such a trace to have, unless a kind
+        of event shows them. `cannot` says why the trace has no data, if needs do not. `left_out` says
         which part of it the answer does not cover. `occurred` are metrics of whose things the trace has some, in the
         window or not: their 0 is one, whatever was not recorded.
         """
-        needs = [need for need in self.needs if need.what not in seen]
+        needs = [need for need in (*self.needs, *lacking) if need.what not in seen]
         unknown = {need.what for need in needs if met(need, self.kinds) == "unknown"}
         nothing = any(need.essential and need.what in unknown for need in needs)
         covered = coverage(needs, self.kinds)

@@ -9,15 +9,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.recording.record_line import ProviderNeed, record_line
 from clrevents.analysis.framework.recording.recorded import proves
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Note
-from clrevents.schema.registry import OWN, RUNTIME, provider_name
+from clrevents.schema.registry import ASYNC, OWN, RUNTIME, provider_name
 from clrevents.trace import TraceInfo
 
 _MACHINE: Final = "Universal."
 """Providers of the Linux recorder, which records all processes alike."""
+EVERY_AWAIT: Final = 0x3FFFF
+"""All keywords of .NET 11's async profiler."""
 _FILTERED: Final = "EventsFiltered"
 """Our own mark on a recording that left out single events: then nothing proves that what did not occur was recorded."""
 _COMMAND: Final = "sudo dotnet-trace collect-linux --profile thread-time"
@@ -220,7 +224,7 @@ def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[N
             f"not recorded: {need.what} ({_lacking(need, kinds)})",
             touches=(need.what,),
             remedy=BY_MACHINE if need.by_machine else "record the trace again with these providers",
-            record=None if need.by_machine else record_needs([need]),
+            record=None if need.by_machine else record_needs([_where_profiled(need, kinds)]),
         )
         for need in wanted
     )
@@ -235,11 +239,18 @@ def recordable(needs: Iterable[Need], native_aot: bool) -> list[Need]:
     ]
 
 
+def _where_profiled(need: Need, kinds: Iterable[SeenKind]) -> Need:
+    """As .NET 11 records it, where the trace shows that this is what ran."""
+    if any(name.startswith(f"{ASYNC}/") for name in need.events) and any(kind.provider == ASYNC for kind in kinds):
+        return attrs.evolve(need, provider=ASYNC, keywords=EVERY_AWAIT, level=4)
+    return need
+
+
 def _lacking(need: Need, kinds: Collection[SeenKind]) -> str:
     unfit = _unfit(need, kinds) if isinstance(kinds, SeenKinds) else []
     if unfit:
         return f"no usable {unfit[0]} events"
-    text = f"no {need.events[0]} events"
+    text = f"no {need.events[0].rpartition('/')[2]} events"
     if isinstance(kinds, SeenKinds) and kinds.native_aot and _RUNDOWN_ENDS not in kinds.providers:
         text += ", which NativeAOT programs have from .NET 10 on" if need.events[0] in _SINCE_10 else ""
     return text

@@ -95,3 +95,9 @@ def record_line(needs: Iterable[ProviderNeed]) -> RecordLine:
         both = ProviderNeed(need.provider, keywords, level, old.argument or need.argument)
         merged[need.provider] = both
     return RecordLine(tuple(merged.values()))
+
+
+def merged_lines(lines: Iterable[str]) -> RecordLine:
+    """One session for all that these lines record, which are as `RecordLine` writes them."""
+    providers = (provider.split(":") for line in lines for provider in line.split(","))
+    return record_line(ProviderNeed(name, int(bits, 16), int(level), *more) for name, bits, level, *more in providers)

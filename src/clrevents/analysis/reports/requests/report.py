@@ -51,7 +51,7 @@ from clrevents.analysis.reports.requests.request_rows import (
 )
 from clrevents.analysis.reports.requests.request_tables import KnownInsides, RequestTables
 from clrevents.analysis.shared.blocking.wait_feed import WAIT_EVENTS, WaitFeed
-from clrevents.analysis.shared.events.async_awaits import AWAITED_EVENTS
+from clrevents.analysis.shared.events.async_awaits import AWAITED_EVENTS, also_needed
 from clrevents.analysis.shared.forest.activity_forest import ActivityForest
 from clrevents.analysis.shared.forest.activity_signals import (
     ACTIVITY_HEADERS,
@@ -265,6 +265,7 @@ class RequestsCollector(Collector[RequestsReport]):
                 *_not_laid_out(requests, self._asked.request),
             ],
             seen=(_IDS,) if ids else (),
+            lacking=also_needed(self._waits.versions),
             routes=tables.routes(),
             requests=tables.requests(),
             periods=tables.periods(self._period_ns),

@@ -31,7 +31,15 @@ from clrevents.analysis.reports.tasks.task_tables import (
 )
 from clrevents.analysis.reports.tasks.task_work import task_work
 from clrevents.analysis.shared.blocking.wait_tables import can_await
-from clrevents.analysis.shared.events.async_awaits import AWAITED_EVENTS, RESUMED_EVENTS, RUN_EVENTS, Thrown
+from clrevents.analysis.shared.events.async_awaits import (
+    AWAITED_EVENTS,
+    RESUMED_EVENTS,
+    RUN_EVENTS,
+    RUNTIMES,
+    Thrown,
+    also_needed,
+)
+from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
@@ -44,7 +52,7 @@ _RUNS: Final = "what threads run, and so what creates what outside tasks"
 _ENDS: Final = "when tasks complete"
 _BEGIN_EVENTS: Final = ("TaskWaitBegin", "TaskScheduled", "AwaitTaskContinuationScheduled", "TaskStarted")
 _NEEDS: Final = (
-    Need(_BEGINS, (*_BEGIN_EVENTS, *AWAITED_EVENTS), 0x3, 4, TPL, essential=True),
+    Need(_BEGINS, (*_BEGIN_EVENTS, *AWAITED_EVENTS, *RESUMED_EVENTS), 0x3, 4, TPL, essential=True),
     Need(_RESUMPTIONS, ("TaskWaitEnd", *RESUMED_EVENTS), 0x2, 5, TPL),
     Need(_RUNS, ("TaskWaitContinuationComplete", *RUN_EVENTS), 0x40, 5, TPL),
     Need(_ENDS, ("TaskCompleted", "TaskWaitContinuationComplete", *RUN_EVENTS), 0x42, 4, TPL),
@@ -56,13 +64,17 @@ _OF_TASKS: Final = (
 _TASKS: Final = Need("tasks", _BEGIN_EVENTS, 0x3, 4, TPL)
 _EXCEPTIONS: Final = Need("exceptions", ("ExceptionThrown",), 0x8000, 2)
 _THROWN: Final = "runtime/ExceptionThrown"
+_EXCEPTION_COLUMNS: Final = {_THROWN: ("time_ns", "thread_id", "stack_id", "ExceptionType")}
+_LEFT_BEHIND: Final = Note(
+    "left-behind", "warning", "all of its async events are from an earlier session: nothing is known of this recording"
+)
 _AWAITER: Final = "System.Runtime.CompilerServices.TaskAwaiter."
 _METRICS: Final = (
-    MetricDeclaration("count", "count", "Tasks, continuations and awaits that were created."),
+    MetricDeclaration("count", "count", "Tasks, continuations and awaits that were created.", needs=(RUNTIMES.what,)),
     MetricDeclaration("tasks", "count", "Tasks among them."),
     # One whose await is missing seems to be of none.
     MetricDeclaration("continuations", "count", "Continuations among them, without those of awaits.", lossy="unknown"),
-    MetricDeclaration("awaits", "count", "Awaits among them that suspended their method."),
+    MetricDeclaration("awaits", "count", "Awaits among them that suspended their method.", needs=(RUNTIMES.what,)),
     MetricDeclaration("exceptional", "count", "Tasks among them that ended with an exception.", "less"),
     MetricDeclaration("latency_median", "ns", "The median latency of the queue.", "less", "none", windows=False),
     MetricDeclaration("latency_p95", "ns", "The 95th percentile of the latency.", "less", "none", windows=False),
@@ -149,23 +161,24 @@ class TasksReport(Answer[TasksFacts]):
 class TasksCollector(Collector[TasksReport]):
     """Keeps a few columns of each event."""
 
-    selectors = (*TASK_COLUMNS, _THROWN)
+    selectors = (*TASK_COLUMNS, _THROWN, *VERSION_EVENTS)
     headers = ("time_ns", "thread_id", "stack_id")
     stacks = True
 
     def __init__(self, asked: TasksParameters) -> None:
         self._asked = asked
         self._kept = Kept()
-        self._thrown = Kept({_THROWN: ("time_ns", "thread_id", "stack_id", "ExceptionType")})
+        self._thrown = Kept(_EXCEPTION_COLUMNS)
         self._room = asked.most
         self._left_out = 0
+        self._versions: set[int] = set()
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
-        thrown = chunk.events.get(_THROWN)
-        if thrown is not None:
-            self._thrown.take(attrs.evolve(chunk, events={_THROWN: thrown}))
-            chunk = attrs.evolve(chunk, events={name: of for name, of in chunk.events.items() if name != _THROWN})
+        for name in VERSION_EVENTS:
+            self._versions |= versions_of(chunk.events.get(name))
+        self._thrown.take(narrowed(chunk, _EXCEPTION_COLUMNS))
+        chunk = narrowed(chunk, TASK_COLUMNS)
         if not any(map(len, chunk.events.values())):
             return
         places, sizes = (np.concatenate(of) for of in zip(*map(_sizes, chunk.events.values()), strict=True))
@@ -176,7 +189,7 @@ class TasksCollector(Collector[TasksReport]):
             self._left_out += len(order) - kept
             chunk = _before(chunk, int(places[order[kept]]))
         if kept:
-            self._kept.take(narrowed(chunk, TASK_COLUMNS))
+            self._kept.take(chunk)
 
     def finish(self, context: Context) -> TasksReport:
         """Give the answer."""
@@ -202,6 +215,8 @@ class TasksCollector(Collector[TasksReport]):
                 left_out=self._left_out,
             ),
             metrics=dict.fromkeys(_NAMES) if self._left_out else _metrics(context, tables),
+            lacking=also_needed(self._versions),
+            cannot=_LEFT_BEHIND if not (tables.begins_told or tables.profiled or len(events)) else None,
             notes=[*_limit(self._left_out, self._asked.most), *_notes(context, tables)],
             methods=tables.methods(),
             blockers=blockers,
@@ -245,7 +260,7 @@ def _limit(left_out: int, most: int) -> list[Note]:
 
 def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | None]:
     tasks_known = met(_TASKS, context.kinds) != "unknown"
-    if _BEGINS in context.unknown or not (tasks_known or tables.profiled):
+    if _BEGINS in context.unknown or not (tasks_known or (tables.profiled and tables.begins_told)):
         return dict.fromkeys(_NAMES)
     begun = tables.begun
     # The events that say that tasks resume are recorded together with those that they start.
@@ -332,7 +347,7 @@ def _notes(context: Context, tables: TaskTables) -> list[Note]:
             "count from when the innermost suspended"
         )
         notes.append(Note("awaits-since", "info", text, ("waited_ns", "created_ns"), {"awaits": later}))
-    unbegun = int((tables.inside & ~tables.was_created).sum())
+    unbegun = int((tables.inside & tables.begins_told & ~tables.was_created).sum())
     if unbegun or work.unmatched:
         text = (
             f"{counted(unbegun, 'row')} began before the trace or where events are missing, and "
@@ -355,7 +370,7 @@ REPORT: Final = ReportDeclaration(
         **dict.fromkeys(("latency_median", "latency_p95", "unstarted", "unknown_creators"), "unknown"),
     },
     parameters=TasksParameters,
-    shown=("kind", "count", "latency_median_ns", "latency_max_ns", "run_ns", "waited_ns", "method"),
+    shown=("kind", "count", "started", "latency_median_ns", "latency_max_ns", "run_ns", "waited_ns", "method"),
     examples=(
         ("Which methods create tasks, and how long do these queue?", "clrevents tasks app.nettrace"),
         ("Who blocks on tasks?", "clrevents tasks app.nettrace --table blockers"),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -97,7 +98,8 @@ class TaskEvents:
     `next` is, of an await, the task of the method that awaits; `origin` the task that was current on the thread.
     `failed` is 1 of a task that ended with an exception. `runs` says which queued continuations an event shows running.
     `blocking` are the waits that block, and `blocked` their rows here. `awaits` are those that the async profiler
-    recorded: where it did, those of the events of tasks are left out, which describe some of the same.
+    recorded: where it did, those of the events of tasks are left out, which describe some of the same; `begins_told`
+    whether it recorded when they began.
     """
 
     code: Ints
@@ -112,6 +114,7 @@ class TaskEvents:
     blocking: WaitSpans
     blocked: Ints
     awaits: AsyncAwaits | None = None
+    begins_told: bool = True
 
     def __len__(self) -> int:
         return len(self.code)
@@ -165,8 +168,11 @@ class TaskEvents:
             blocked[waits.begin],
         )
         awaits = async_awaits(events, thrown)
-        if awaits is None or (not awaits.begun and np.isin(code, _OF_AWAITS).any()):
+        if np.isin(code, _OF_AWAITS).any() and (awaits is None or not awaits.begun):
             return told
+        if awaits is None:
+            # What an earlier session left says nothing about this recording.
+            return attrs.evolve(told, begins_told=not any(len(events[name]) for name in AWAIT_COLUMNS))
         return told._with(awaits)
 
     def _with(self, awaits: AsyncAwaits) -> TaskEvents:
@@ -194,4 +200,5 @@ class TaskEvents:
             self.blocking,
             place[self.blocked],
             awaits,
+            awaits.begun,
         )

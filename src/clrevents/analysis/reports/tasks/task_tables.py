@@ -120,7 +120,7 @@ class TaskMethod(Row):
 
     method: CodeName | None = column("The method; null for stacks without names.", importance=0)
     kind: Word = column("`task`, `continuation` or `await`.", importance=1)
-    count: Count = column("How many it created.", importance=1)
+    count: Count | None = column("How many it created; null if that was not recorded.", importance=1)
     queued: Count = column("How many of them were queued and began to run.")
     started: Count = column("How many began to run or resumed in the window, wherever they were created.")
     latency_median_ns: DurationNs | None = column(
@@ -336,6 +336,11 @@ class TaskTables:
         return self._sites is not None
 
     @property
+    def begins_told(self) -> bool:
+        """Whether it was recorded when awaits began; the async profiler may only tell that they resumed."""
+        return self._events.begins_told
+
+    @property
     def later(self) -> Mask:
         """Awaits that may have begun later than their chain suspended, among those created in the window."""
         awaits = self._events.awaits
@@ -373,7 +378,7 @@ class TaskTables:
                 {
                     "method": method,
                     "kind": KINDS[kind],
-                    "count": int(self.begun[mine].sum()),
+                    "count": int(self.begun[mine].sum()) if kind != AWAIT or self.begins_told else None,
                     "queued": len(latencies),
                     "started": int((self._context.window.holds(self._started) & self.was_started)[mine].sum()),
                     "latency_median_ns": nearest_rank(latencies, 50),
@@ -394,7 +399,7 @@ class TaskTables:
                     "stack_id": int(self.stacks[mine[0]]),
                 }
             )
-        rows.sort(key=lambda row: (-row["count"], -(row["run_ns"] or 0)))
+        rows.sort(key=lambda row: (-(row["count"] or row["started"]), -(row["run_ns"] or 0)))
         return self._context.summed(TaskMethod, rows)
 
     def blockers(self) -> ReportTable[TaskBlocker]:

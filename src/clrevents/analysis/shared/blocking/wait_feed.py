@@ -13,11 +13,12 @@ from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.shared.blocking.known_waits import KnownWait, WaitFinder
 from clrevents.analysis.shared.blocking.thread_stops import StopFeed
 from clrevents.analysis.shared.events.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
+from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.task_waits import TASK_BEGIN, TASK_END, task_wait_spans
 from clrevents.analysis.shared.events.wait_events import wait_spans
 from clrevents.analysis.shared.samples.off_processor import SwitchFeed
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
-from clrevents.analysis.shared.samples.sampled_runtime import VERSION_EVENTS, tells_running, versions_of
+from clrevents.analysis.shared.samples.sampled_runtime import tells_running
 from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
 from clrevents.analysis.shared.samples.thread_ends import THREAD_COLUMNS, ThreadEnds
 
@@ -64,13 +65,14 @@ class WaitFeed:
         self._kept = Kept()
         self._runs = RunMaker()
         self._switches = SwitchFeed()
-        self._versions: set[int] = set()
+        self.versions: set[int] = set()
+        """The versions of the runtime that were told."""
         self._stops = StopFeed()
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
         for name in VERSION_EVENTS:
-            self._versions |= versions_of(chunk.events.get(name))
+            self.versions |= versions_of(chunk.events.get(name))
         keep_samples(self._runs, chunk.events)
         self._switches.take(chunk)
         self._stops.take(chunk)
@@ -92,5 +94,5 @@ class WaitFeed:
             raw,
             my_code,
         )
-        hidden = runs.samples > 0 and not tells_running(context.info, self._versions, runs.managed, runs.samples)
+        hidden = runs.samples > 0 and not tells_running(context.info, self.versions, runs.managed, runs.samples)
         return FoundWaits(finder.all(), finder.pool_workers(), runs.period_ns, hidden, finder.stopped_ns)

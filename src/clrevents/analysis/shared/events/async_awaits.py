@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.model.needs import EVERY_AWAIT, Need
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import NONE
@@ -63,9 +64,12 @@ AWAIT_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     f"{ASYNC}/{name}": ("time_ns", "thread_id", *_FIELDS.get(number, ())) for name, number in _NUMBERS.items()
 }
 """What is needed of each event, by selector."""
+_SINCE: Final = 11
 AWAITED_EVENTS: Final = tuple(f"{ASYNC}/{name}" for name, number in _NUMBERS.items() if number == _CREATED)
 RESUMED_EVENTS: Final = tuple(f"{ASYNC}/{name}" for name, number in _NUMBERS.items() if number == _RESUMED_STACK)
 RUN_EVENTS: Final = tuple(f"{ASYNC}/{name}" for name, number in _NUMBERS.items() if number == _RETURNS)
+RUNTIMES: Final = Need("when awaits begin that .NET 11 runs itself", AWAITED_EVENTS, EVERY_AWAIT, 4, ASYNC, proof=0x401)
+"""What no event of tasks describes; older runtimes have none."""
 
 _UNTOLD: Final[Frames] = [(0, NONE)]
 """The chain of what has not gone on: some method awaits."""
@@ -359,6 +363,11 @@ def async_awaits(events: Mapping[str, Gathered], thrown: Thrown | None) -> Async
         follower.step((time, place, thread), what, bool(machine), (first, parent), stack)
     follower.finish()
     return follower.result() if follower.awaits else None
+
+
+def also_needed(versions: Iterable[int]) -> tuple[Need, ...]:
+    """What awaits need of a process that ran these versions of .NET, beside the events of tasks."""
+    return (RUNTIMES,) if max(versions, default=0) >= _SINCE else ()
 
 
 @frozen(eq=False)

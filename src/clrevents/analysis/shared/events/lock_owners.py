@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.shared.events.runtime_versions import VERSION, VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.wait_events import field_numbers
 from clrevents.trace import TraceInfo
 
 Ids: TypeAlias = NDArray[np.uint64]
 
 _CREATED: Final = "runtime/ThreadCreated"
-_VERSIONS: Final = ("runtime/RuntimeInformationStart", "rundown/RuntimeInformationDCStart")
-OWNER_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(_VERSIONS, ("VMMajorVersion",))
+OWNER_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(VERSION_EVENTS, (VERSION,))
 """What is needed of each event, beside the creation of threads."""
 _NUMBERED_SINCE: Final = 11
 
@@ -45,8 +45,8 @@ class LockOwners:
         created: dict[int, list[tuple[int, int]]] = {}
         for time, number, thread in sorted(rows):
             created.setdefault(number, []).append((time, thread))
-        versions = [field_numbers(events[name], "VMMajorVersion").tolist() for name in _VERSIONS]
-        return cls(info.native_aot or any(version >= _NUMBERED_SINCE for some in versions for version in some), created)
+        versions = set[int]().union(*(versions_of(events[name]) for name in VERSION_EVENTS))
+        return cls(info.native_aot or max(versions, default=0) >= _NUMBERED_SINCE, created)
 
     def threads(self, told: NDArray[Any], times: NDArray[np.int64], seen: Ids) -> Ids:
         """The id of each owner that was told at a time; 0 where it is unknown. `seen` are ids of other threads."""

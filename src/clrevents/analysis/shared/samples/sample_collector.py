@@ -30,6 +30,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.row_class import CodeName, Count, DurationNs, Word, column, row
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of, stops_recorded
+from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, counted_window
 from clrevents.analysis.shared.processor.process_use import use_text
 from clrevents.analysis.shared.samples.name_patterns import NamePattern
@@ -44,7 +45,7 @@ from clrevents.analysis.shared.samples.runtime_work import WORK_EVENTS, RuntimeW
 from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
 from clrevents.analysis.shared.samples.sample_runs import MANAGED
 from clrevents.analysis.shared.samples.sample_states import chosen_states, tellable
-from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, VERSION_EVENTS, tells_running, versions_of
+from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, tells_running
 from clrevents.analysis.shared.samples.samples import SAMPLES, Samples, name_samples
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, BYTES, NEEDED, AllocationRows, certainty

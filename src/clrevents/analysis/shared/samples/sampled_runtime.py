@@ -10,26 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-import numpy as np
-
-from clrevents.analysis.gathering.gather import Gathered
 from clrevents.trace import TraceInfo
 
-VERSION_EVENTS: Final = ("runtime/RuntimeInformationStart", "rundown/RuntimeInformationDCStart")
-"""The events with the version."""
-VERSION: Final = "BclMajorVersion"
 UNTOLD: Final = "samples of this runtime do not show whether a thread ran managed code"
 """Why the number is unknown."""
 
 _FIRST: Final = 5
 _FEW: Final = 0.01
 _ENOUGH: Final = 1000
-
-
-def versions_of(events: Gathered | None) -> set[int]:
-    """The versions that one of the events tells."""
-    known = events is not None and VERSION in events.table
-    return set() if events is None or not known else set(events.numbers(VERSION).astype(np.int64).tolist())
 
 
 def tells_running(info: TraceInfo, versions: Iterable[int], managed: int, samples: int) -> bool:

@@ -33,6 +33,7 @@ from clrevents.analysis.gathering.merged_stacks import (
     merged_stacks,
 )
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
+from clrevents.analysis.shared.events.runtime_versions import VERSION, VERSION_EVENTS
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, Counts
 from clrevents.analysis.shared.processor.dividing import MANAGED as IN_MANAGED
 from clrevents.analysis.shared.processor.dividing import NOTHING, WAITING, Divided, divided
@@ -56,7 +57,7 @@ from clrevents.analysis.shared.samples.sample_states import (
     tellable,
     used,
 )
-from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, VERSION, VERSION_EVENTS, tells_running
+from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, tells_running
 from clrevents.analysis.shared.samples.stack_shapes import FOLDED, StackShape
 from clrevents.analysis.shared.weights.allocation_events import (
     ALLOC,

@@ -1,0 +1,19 @@
+"""Which major versions of .NET a process ran, as its start or the rundown tells; none where neither was recorded."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from clrevents.analysis.gathering.gather import Gathered
+
+VERSION_EVENTS: Final = ("runtime/RuntimeInformationStart", "rundown/RuntimeInformationDCStart")
+"""The events with the version."""
+VERSION: Final = "BclMajorVersion"
+
+
+def versions_of(events: Gathered | None) -> set[int]:
+    """The versions that one of the events tells."""
+    known = events is not None and VERSION in events.table
+    return set() if events is None or not known else set(events.numbers(VERSION).astype(np.int64).tolist())
