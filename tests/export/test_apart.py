@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,7 +13,6 @@ from typing import Any
 import pytest
 
 import failing_shares
-from clrevents._util import workers
 from clrevents.errors import ErrorMode
 from clrevents.export.files import apart, lake, tables
 from clrevents.export.files.formats import FORMATS, Format
@@ -33,7 +31,6 @@ def _at_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small traces are not worth another process; here each has one, and its tables are dealt out evenly."""
     monkeypatch.setattr(tables, "_GAIN", 1000)
     monkeypatch.setattr(apart, "_LATE", 0)
-    monkeypatch.setattr(apart, "_LATER", 0)
 
 
 @pytest.fixture
@@ -72,19 +69,6 @@ def test_the_same_bytes(trace: Path, tmp_path: Path, started: list[int], format:
     assert one.written == three.written
     assert one.written is not None
     assert one.written.rows == 6688
-
-
-@pytest.mark.full
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is but one way")
-@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
-def test_however_processes_start(
-    trace: Path, tmp_path: Path, started: list[int], monkeypatch: pytest.MonkeyPatch, method: str
-) -> None:
-    monkeypatch.setattr(workers, "start_method", lambda: method)
-    exported(trace, tmp_path / "1", 1)
-    exported(trace, tmp_path / "2", 2)
-    assert started == [1]
-    assert contents(tmp_path / "1") == contents(tmp_path / "2")
 
 
 @pytest.mark.parametrize(("times", "attempts"), [(20, 1), (400, 2)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -49,45 +48,17 @@ def alone(trace: clrevents.Trace) -> bytes:
     return made
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is but one way")
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_however_the_process_starts(
-    trace: clrevents.Trace, alone: bytes, monkeypatch: pytest.MonkeyPatch, method: str
-) -> None:
-    """It draws all, and this one nothing."""
+def test_another_process_draws(trace: clrevents.Trace, alone: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it, and this one nothing."""
 
     def start(number: int) -> workers.Workers:
         made = workers.Workers(number)
         monkeypatch.setattr(Drawing, "svg", failing_drawings.breaks)
         return made
 
-    monkeypatch.setattr(workers, "start_method", lambda: method)
     monkeypatch.setattr(page_drawings, "Workers", start)
     assert report_page(trace, jobs=2) == alone
     assert multiprocessing.active_children() == []
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is but one way")
-def test_the_command_is_forked(alone: bytes, tmp_path: Path) -> None:
-    """Unlike this process, in which the library has drawn something, and has threads now."""
-    assert workers.start_method() != "fork"
-    script = f"""if True:
-        import sys
-        from clrevents._util import workers
-        from clrevents.analysis.framework.render.inline_svg import Drawing
-        from clrevents.__main__ import main
-        ready = workers.Workers.__init__
-        def start(made, *numbers):
-            ready(made, *numbers)
-            del Drawing.svg
-            print(made.method)
-        workers.Workers.__init__ = start
-        sys.argv[1:] = ["report", {str(fixture("net10-garbage"))!r}, "-o", "page.html", "--jobs", "2"]
-        main()
-    """
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=WITH_SOURCE, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "fork\n"), done.stderr
-    assert (tmp_path / "page.html").read_bytes() == alone
 
 
 def test_one_that_must_be_small_is_drawn_again(trace: clrevents.Trace, started: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""A script without a main guard that asks many traces runs once, also where processes cannot simply be forked."""
+"""A script without a main guard that asks many traces runs once, though processes import what they need."""
 
 from __future__ import annotations
 

@@ -21,5 +21,4 @@ def started_by(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
     monkeypatch.setattr(module, "Workers", start)
     yield numbers
-    # The server of forks is no child that works.
     assert multiprocessing.active_children() == []

@@ -1,19 +1,17 @@
 """Processes that work for this one: how they start, when they are ready, how they are told to stop, how they end.
 
-On Linux, a program without other threads is simply forked. Where that is not safe, a fork server with this program's
-imports forks them; elsewhere they are new programs. Knows nothing about what they do.
+They are new programs on every system: a fork would copy locks that other threads hold. Knows nothing about what they
+do.
 """
 
 from __future__ import annotations
 
 import atexit
-import ctypes
-import gc
 import importlib
 import multiprocessing
 import os
+import pickle
 import signal
-import site
 import sys
 import threading
 import time
@@ -21,25 +19,14 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
-from importlib.machinery import PathFinder
 from multiprocessing.reduction import ForkingPickler
 from types import ModuleType
-from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
-from clrevents._util.process import tune_process
+from clrevents._util.process import leave_out_threads, tune_process
 
 T = TypeVar("T")
 P = ParamSpec("P")
-
-StartMethod: TypeAlias = Literal["fork", "forkserver", "spawn"]
-
-_PACKAGE: Final = __name__.partition(".")[0]
-_TASKS: Final = "/proc/self/task"
-_FILES: Final = "/proc/self/maps"
-_THREADS_OF_OPENBLAS: Final = tuple(
-    f"{before}openblas_get_num_threads{after}" for before in ("scipy_", "") for after in ("64_", "")
-)
-"""What tells how many threads it has, with the one that calls it; numpy brings a build with names of its own."""
 
 
 class Workers:
@@ -52,22 +39,16 @@ class Workers:
     def __init__(
         self,
         jobs: int,
-        method: StartMethod | None = None,
         *,
         modules: Iterable[str] = (),
         prepare: Callable[[], object] | None = None,
         main: bool = False,
     ) -> None:
-        self.method = method or start_method()
         self.main = main
-        context: Any = multiprocessing.get_context(self.method)
-        if self.method == "forkserver":
-            # One process imports what the others need, for as long as this program runs: a third of the start.
-            loaded = sorted(name for name in sys.modules if name.startswith(f"{_PACKAGE}."))
-            context.set_forkserver_preload([f"{_PACKAGE}._util.one_thread", *loaded])
+        context: Any = multiprocessing.get_context("spawn")
         self._stop = context.Event()
         self._executor = ProcessPoolExecutor(
-            jobs, context, _begin, (__file__, self.method, self._stop, tuple(modules), prepare)
+            jobs, context, _begin, (self._stop, tuple(modules), bytes(ForkingPickler.dumps(prepare)))
         )
         # The executor forgets them when it is told to end, though they may not have ended.
         self._processes = self._executor._processes
@@ -75,17 +56,8 @@ class Workers:
         _known.add(self)
         self.broken = False
         self.ready = threading.Event()
-        if self.method == "fork":
-            # All of them, before there is a thread that serves them.
-            try:
-                self.submit(_ready)
-            except BaseException:
-                self.end(wait=False)
-                raise
-            self.ready.set()
-        else:
-            # Starting waits for imports.
-            threading.Thread(target=self._start, args=(jobs,), daemon=True).start()
+        # Starting waits for imports.
+        threading.Thread(target=self._start, args=(jobs,), daemon=True).start()
 
     def _start(self, jobs: int) -> None:
         # Whoever asks next meets the same error.
@@ -181,72 +153,20 @@ def needs_main(value: object) -> bool:
         return True
 
 
-def start_method() -> StartMethod:
-    """The cheapest safe way to start processes, at this moment."""
-    if sys.platform != "linux":
-        return "spawn"
-    if _runs_alone():
-        return "fork"
-    return "forkserver" if _found_anew() else "spawn"
-
-
-def _runs_alone() -> bool:
-    """Whether this process has one thread: a lock that another holds in the moment of the fork would stay held."""
-    # A process that is being started runs the program again, if that has no main guard; only other methods refuse it.
-    importing = getattr(multiprocessing.current_process(), "_inheriting", False)
-    if importing or threading.active_count() > 1:
-        return False
-    try:
-        return len(os.listdir(_TASKS)) == 1 + _threads_of_openblas()
-    except OSError:
-        return False
-
-
-def _threads_of_openblas() -> int:
-    """How many threads of OpenBLAS wait, which numpy brings along: they end when a process forks, and hold nothing."""
-    with open(_FILES, encoding="utf-8", errors="surrogateescape") as files:
-        libraries = {line.split(maxsplit=5)[-1].rstrip("\n") for line in files if "openblas" in line}
-    found = 0
-    for library in map(ctypes.CDLL, libraries):
-        name = next((name for name in _THREADS_OF_OPENBLAS if hasattr(library, name)), None)
-        found += 0 if name is None else int(getattr(library, name)()) - 1
-    return found
-
-
-def _found_anew() -> bool:
-    """Whether a new interpreter finds this very clrevents: before Python 3.12 the server of forks knows nothing of
-    what was done to `sys.path` meanwhile.
-    """
-    variable = "" if sys.flags.ignore_environment else os.environ.get("PYTHONPATH", "")
-    places = [os.getcwd(), *filter(None, variable.split(os.pathsep)), *site.getsitepackages()]
-    found = PathFinder.find_spec(_PACKAGE, places)
-    return found is not None and found.origin == sys.modules[_PACKAGE].__file__
-
-
 _stop: Any = None
 
 
-def _begin(
-    file: str, method: StartMethod, stop: Any, modules: tuple[str, ...], prepare: Callable[[], object] | None
-) -> None:
-    """Runs in each process."""
+def _begin(stop: Any, modules: tuple[str, ...], prepare: bytes) -> None:
+    """Runs in each process, before it knows anything that imports numpy."""
     global _stop
-    if file != __file__:
-        # The server of forks found another clrevents after all.
-        os._exit(1)
+    leave_out_threads()
     _stop = stop
-    if method == "fork":
-        # What the program does when it is told to end is not this one's to do, nor are its objects to be looked
-        # through: that would copy them.
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.set_wakeup_fd(-1)
-        gc.freeze()
     serve_parent()
     tune_process()
     for module in modules:
         importlib.import_module(module)
-    if prepare is not None:
-        prepare()
+    if (begin := pickle.loads(prepare)) is not None:
+        begin()
 
 
 def _ready() -> bool:

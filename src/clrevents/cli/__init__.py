@@ -15,6 +15,7 @@ from typing import Any, Final
 import click
 
 import clrevents
+from clrevents._util.process import leave_out_threads
 from clrevents._util.words import unknown
 from clrevents.analysis.framework.run.listing import report_names, report_summaries
 from clrevents.cli.output import say
@@ -180,7 +181,7 @@ def root() -> None:
 
 def main() -> None:
     """The script `clrevents`."""
-    importlib.import_module("clrevents._util.one_thread")
+    leave_out_threads()
     atexit.register(gc.freeze)
     if gc.isenabled():
         gc.disable()

@@ -62,7 +62,6 @@ class SideBySide:
         # What an interactive session declares is known to its own process only.
         self._jobs = 1 if _declared_here(opening.registry) else jobs
         self._lock = threading.Lock()
-        self._spawning = False
         self._declared_in_main = "__main__" in _declaring_modules(opening.registry)
         # The processes that have this program's main module, and those that need not.
         self._pools: dict[bool, Workers] = {}
@@ -160,7 +159,6 @@ class SideBySide:
         declaring = _declaring_modules(self._opening.registry)
         return Workers(
             jobs,
-            "spawn" if self._spawning else None,
             modules=sorted(declaring - {"__main__"}),
             prepare=partial(_open_like, self._opening),
             main=main,
@@ -173,10 +171,7 @@ class SideBySide:
             pool.wait_for_one()
         except BrokenProcessPool:
             pool.end(wait=True)
-            if pool.method == "spawn":
-                raise RuntimeError(_NO_START) from None
-            self._spawning = True
-            return self._one(main)
+            raise RuntimeError(_NO_START) from None
         return pool
 
     def close(self) -> None:

@@ -14,15 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from clrevents._util.workers import Workers, give_up_if_told, start_method
+from clrevents._util.workers import Workers, give_up_if_told
 from clrevents.errors import ErrorMode, Limits, TraceError, TraceWarning
 from clrevents.export.files.tables import EVERYTHING, Options, Share, Tables, WrittenTables, dealt
 from clrevents.trace import Trace, passes_of
 
-_LATE: Final = 500_000
-_LATER: Final = 3_500_000
-"""Rows that could be written while another process starts and looks at the trace: a forked one, and one that imports
-everything first."""
+_LATE: Final = 3_500_000
+"""Rows that could be written while another process starts, imports everything and looks at the trace."""
 
 
 class Apart(Exception):
@@ -67,9 +65,7 @@ def apart(trace: Trace, folder: Path, options: Options, processes: int) -> Itera
     mark = passes.file_mark()
     # The first problem of all would end it, and declarations are known to their own process only.
     alone = processes == 1 or mark is None or passes.errors == "strict" or passes.registry.has_own
-    own, *shares = (
-        [EVERYTHING] if alone else dealt(tables.rows, processes, _LATE if start_method() == "fork" else _LATER)
-    )
+    own, *shares = [EVERYTHING] if alone else dealt(tables.rows, processes, _LATE)
     if not shares:
         yield Parts(trace, tables, own)
         return
