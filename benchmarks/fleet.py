@@ -41,7 +41,7 @@ from clrevents.analysis.framework.model.answer import Answer  # noqa: E402
 from clrevents.analysis.framework.run.catalogue import find_report  # noqa: E402
 from clrevents.analysis.framework.run.listing import report_names  # noqa: E402
 from clrevents.fleet import FleetAnswer  # noqa: E402
-from clrevents.fleet.questions import AskFacts  # noqa: E402
+from clrevents.fleet.questions import facts_of  # noqa: E402
 from clrevents.table.table import row_table  # noqa: E402
 
 EVENT: Final = "MethodLoadVerbose"
@@ -69,7 +69,7 @@ class Rows:
 def alone(question: str) -> Callable[[Trace], Any]:
     """The question for one trace."""
     if question == "overview":
-        return AskFacts()
+        return facts_of
     if question == "counts":
         return Trace.event_counts
     if question in ("table", "table_parts"):
