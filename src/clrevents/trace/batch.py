@@ -217,7 +217,7 @@ def hand_out(batch: Batch) -> Iterator[Event[Any]]:
     """Iterate over a batch's events once; afterwards it no longer keeps their payloads alive."""
     rows = batch._rows
     records, rows.records = rows.records, []
-    portions = iter([records]) if isinstance(records, list) else records.portions(again=True)
+    portions = iter([records]) if isinstance(records, list) else records.portions()
     return chain.from_iterable(_events(rows, batch._names, portions))
 
 
@@ -248,4 +248,3 @@ def _events(rows: DecodedRows, names: FrameSource | None, portions: Iterator[lis
         yield events
         # Whoever has this list has these events.
         del events
-        maker.release()

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 import pytest
 
+import plain_slots
 from clrevents.decode.kernels import plain
 from project_files import SOURCE, loaded
 
@@ -223,22 +224,22 @@ class Engine:
         `rows` reads so many, whatever there are; `fit` says which fit, without a look at them.
         """
         count = len(given.starts) if rows is None else rows
-        rooms = [self._given([7] * self.slots_module.COUNTS), self._given([0]), self._given([0] * self.step)]
+        room = self._given([7] * self.slots_module.COUNTS)
         fits: Any = [0] * len(given.starts) if self.name == "interpreted" else np.zeros(len(given.starts), np.uint8)
         try:
             kinds = self._given([0] * len(given.starts))
             places = kinds, self._given(given.starts), self._given(given.ends)
             lists = [self.program(given)], [self.slotted(given.record)], self._given([entry])
             payloads = self.slots_module.FittingPayloads(
-                given.buf, *lists, *places, fits, {0: "single"}, self.shared(), *rooms
+                given.buf, *lists, *places, fits, {0: "single"}, self.shared(), room
             )
             stopped = payloads.check(0, count)
             if fit is not None:
                 fits[:] = [int(fit)] * len(fits) if self.name == "interpreted" else int(fit)
-            # In steps, so that later ones find what earlier ones left: what nobody else has may be filled again.
+            # In steps, so that later ones find what earlier ones left.
             made: list[Any] = []
             for first in range(0, stopped, self.step):
-                made += payloads.read(first, min(first + self.step, stopped), True)
+                made += payloads.read(first, min(first + self.step, stopped))
         except Exception as error:
             return (type(error),)
         return stopped, [int(one) for one in fits], made
@@ -250,17 +251,17 @@ class Engine:
         step: int = 4,
         begin: Callable[[Any], object] = lambda payloads: None,
     ) -> None:
-        """Read payloads that fit a few at a time, and show each portion before it may become the next."""
+        """Read payloads that fit a few at a time, and show each portion."""
         count = len(given.starts)
-        rooms = [self._given([0] * self.slots_module.COUNTS), self._given([0]), self._given([0] * step)]
+        room = self._given([0] * self.slots_module.COUNTS)
         kinds, places = self._given([0] * count), (self._given(given.starts), self._given(given.ends))
         fits: Any = [1] * count if self.name == "interpreted" else np.ones(count, np.uint8)
         lists = [self.program(given)], [self.slotted(given.record)], self._given([0])
         shared = self.shared()
-        payloads = self.slots_module.FittingPayloads(given.buf, *lists, kinds, *places, fits, {}, shared, *rooms)
+        payloads = self.slots_module.FittingPayloads(given.buf, *lists, kinds, *places, fits, {}, shared, room)
         begin(payloads)
         for first in range(0, count, step):
-            see(payloads.read(first, min(first + step, count), True))
+            see(payloads.read(first, min(first + step, count)))
 
     def filler(self, given: Making) -> Any:
         known = self.slots_module.KNOWN
@@ -297,9 +298,8 @@ def interpreted() -> Engine:
     scan, walk, slots = (
         loaded(f"{name}_twin", SOURCE / "decode" / "kernels" / f"{name}.py") for name in ("scan", "walk", "slots")
     )
-    # What the engine gives to them where they are not compiled.
-    for kernel in (walk, slots):
-        vars(kernel).update((name, value) for name, value in vars(plain).items() if not name.startswith("_"))
+    for kernel, functions in ((walk, plain), (slots, plain_slots)):
+        vars(kernel).update((name, value) for name, value in vars(functions).items() if not name.startswith("_"))
     return Engine("interpreted", scan, walk, slots)
 
 

@@ -48,8 +48,7 @@ if os.environ.get("CLREVENTS_REQUIRE_COMPILED") and not COMPILED:
 if not COMPILED:
     from clrevents.decode.kernels import plain
 
-    for kernel in (WALK, SLOTS):
-        vars(kernel).update((name, value) for name, value in vars(plain).items() if not name.startswith("_"))
+    vars(WALK).update((name, value) for name, value in vars(plain).items() if not name.startswith("_"))
 
 
 def engine() -> str:

@@ -92,7 +92,6 @@ cdef class FieldProgram:
         self,
         ReadPlace cursor,
         SlottedClass shape,
-        object item,
         Py_ssize_t at,
         Py_ssize_t fields,
         Py_ssize_t end,
@@ -140,10 +139,6 @@ cdef class FittingPayloads:
     cdef dict singles
     cdef Shared shared
     cdef long long[::1] counts
-    cdef long long[::1] heads
-    cdef long long[::1] chain
-    cdef list last
-    cdef Py_ssize_t last_row
     cdef bint busy
 
     @cython.locals(
@@ -158,21 +153,9 @@ cdef class FittingPayloads:
     )
     cpdef Py_ssize_t check(self, Py_ssize_t row, Py_ssize_t last) except -1
 
-    @cython.locals(
-        at=cython.Py_ssize_t,
-        found=cython.Py_ssize_t,
-        count=cython.Py_ssize_t,
-        entry=cython.longlong,
-        known=cython.longlong,
-        shape=SlottedClass,
-    )
-    cdef Py_ssize_t spare(self, Py_ssize_t row, list old) except -1
-
-    cpdef list read(self, Py_ssize_t row, Py_ssize_t last, bint again)
+    cpdef list read(self, Py_ssize_t row, Py_ssize_t last)
 
     @cython.locals(
-        spares=cython.Py_ssize_t,
-        at=cython.Py_ssize_t,
         place=cython.Py_ssize_t,
         cursor=ReadPlace,
         program=FieldProgram,
@@ -184,7 +167,7 @@ cdef class FittingPayloads:
         end=cython.Py_ssize_t,
         made=list,
     )
-    cdef list records(self, Py_ssize_t row, Py_ssize_t last, list old)
+    cdef list records(self, Py_ssize_t row, Py_ssize_t last)
 
 
 @cython.final
@@ -201,9 +184,6 @@ cdef class EventFiller:
     cdef list thread_ids
     cdef list names
     cdef list last
-
-    @cython.locals(at=cython.Py_ssize_t, found=cython.Py_ssize_t, count=cython.Py_ssize_t, made=list, slots=bytes)
-    cpdef Py_ssize_t release(self) except -1
 
     @cython.locals(
         spares=cython.Py_ssize_t,

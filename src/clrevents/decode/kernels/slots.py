@@ -2,7 +2,7 @@
 
 Reads nothing outside the payloads that it is given, and makes no record of one that does not fit. Knows places and
 widths; what a field means, and what is wrong with a payload, is others' business. The names that are defined nowhere
-are functions of C (slots.h), and where Python runs this file what `plain.py` gives it.
+are functions of C (slots.h). No engine runs this file by Python; our tests do, with functions that do the same.
 """
 
 # ruff: noqa: F821
@@ -115,15 +115,9 @@ class FieldProgram:
             at -= 1
         return 0
 
-    def record(
-        self, cursor: ReadPlace, shape: SlottedClass, item: object, at: int, fields: int, end: int, make: bool
-    ) -> object:
-        """An object whose fields are described from `at` on; None if nothing is to be made, or if it does not fit.
-
-        The object is `item` unless that is None.
-        """
-        if make and item is None:
-            item = create(shape.cls)
+    def record(self, cursor: ReadPlace, shape: SlottedClass, at: int, fields: int, end: int, make: bool) -> object:
+        """An object whose fields are described from `at` on; None if nothing is to be made, or if it does not fit."""
+        item = create(shape.cls) if make else None
         slot = 0
         while slot < fields:
             run = self.runs[at >> 3]
@@ -207,7 +201,7 @@ class FieldProgram:
             return self.many(cursor, at, pos, end, make)
         if op == 12:
             cursor.pos = pos
-            return self.record(cursor, self.parts[a], None, self.code[at + 4], self.code[at + 5], end, make)
+            return self.record(cursor, self.parts[a], self.code[at + 4], self.code[at + 5], end, make)
         cursor.pos = pos + size
         if not make:
             return None
@@ -315,9 +309,8 @@ class FittingPayloads:
     """The payloads `buf[starts[i]:ends[i]]` of a batch, and the records of those that fit.
 
     Those of kind k have the program and the shape at `entries[k]`; none where that is -1, and where it is -2 that is
-    still to be found out. `fit` is 1 for those whose record can be made; the others are in `singles`. `heads` is room
-    for a number for each program, without which no record is filled again, `chain` for each record that is made at
-    once, `counts` for `COUNTS`.
+    still to be found out. `fit` is 1 for those whose record can be made; the others are in `singles`. `counts` is room
+    for `COUNTS`.
     """
 
     def __init__(
@@ -333,8 +326,6 @@ class FittingPayloads:
         singles: dict,
         shared: Shared,
         counts: list[int],
-        heads: list[int],
-        chain: list[int],
     ) -> None:
         self.buf = buf
         self.programs = programs
@@ -347,10 +338,6 @@ class FittingPayloads:
         self.singles = singles
         self.shared = shared
         self.counts = counts
-        self.heads = heads
-        self.chain = chain
-        self.last: list = []
-        self.last_row = 0
         self.busy = False
 
     def check(self, row: int, last: int) -> int:
@@ -374,7 +361,7 @@ class FittingPayloads:
                     fits = end - start == program.size
                 else:
                     cursor.pos = start
-                    program.record(cursor, self.shapes[entry], None, 0, program.fields, end, False)
+                    program.record(cursor, self.shapes[entry], 0, program.fields, end, False)
                     fits = cursor.pos == end
             elif entry == -2:
                 break
@@ -382,57 +369,19 @@ class FittingPayloads:
             row += 1
         return row
 
-    def spare(self, row: int, old: list) -> int:
-        """Chain those of `old`, the records of the rows from `row` on, that nobody else has; how many there are.
-
-        The last of those of an entry is at `heads[entry] - 1`, and the one before it at `chain[that] - 1`.
-        """
-        at = len(self.shapes)
-        if at > len(self.heads):
-            return 0
-        while at > 0:
-            at -= 1
-            self.heads[at] = 0
-        found = 0
-        count = len(old)
-        known = -1
-        shape = None
-        while at < count:
-            if self.fit[row]:
-                entry = self.entries[self.kinds[row]]
-                if entry != known or shape is None:
-                    shape = self.shapes[entry]
-                    known = entry
-                if shape.closed and idle(old, at, shape.cls):
-                    self.chain[at] = self.heads[entry]
-                    self.heads[entry] = at + 1
-                    found += 1
-            at += 1
-            row += 1
-        return found
-
-    def read(self, row: int, last: int, again: bool) -> list:
-        """The records of the rows up to `last`, made anew.
-
-        If `again`, objects made before that have no other owner are filled again, which is faster than to free and to
-        allocate it: if nobody has their list either.
-        """
+    def read(self, row: int, last: int) -> list:
+        """The records of the rows up to `last`."""
         if self.busy:
             # Another thread, while a part of a program ran in Python.
             raise RuntimeError("these payloads are already being read")
         self.busy = True
         try:
-            old = self.last
-            self.last = []
-            self.last = self.records(row, last, old if again and sole(old) else [])
-            self.last_row = row
+            return self.records(row, last)
         finally:
             self.busy = False
-        return self.last
 
-    def records(self, row: int, last: int, old: list) -> list:
-        """The same; those of `old`, the records of the rows from `last_row` on, are filled again."""
-        spares = self.spare(self.last_row, old) if old else 0
+    def records(self, row: int, last: int) -> list:
+        """The same, by one caller at a time."""
         cursor = ReadPlace(self.buf, self.counts, self.shared)
         size = len(self.buf)
         made = [None] * (last - row if last > row else 0)
@@ -451,13 +400,7 @@ class FittingPayloads:
                 if start < 0 or end < start or end > size:
                     raise IndexError("a payload outside its bytes")
                 cursor.pos = start
-                item = None
-                if spares:
-                    at = self.heads[entry] - 1
-                    if at >= 0:
-                        self.heads[entry] = self.chain[at]
-                        item = old[at]
-                record = program.record(cursor, shape, item, 0, program.fields, end, True)
+                record = program.record(cursor, shape, 0, program.fields, end, True)
                 if cursor.pos != end:
                     raise ValueError("a payload that does not fit")
                 made[place] = record
@@ -503,23 +446,6 @@ class EventFiller:
         self.thread_ids = thread_ids
         self.names = names
         self.last: list = []
-
-    def release(self) -> int:
-        """Let go of the payloads of the events made last that nobody else has; how many there are."""
-        made = self.last
-        self.last = []
-        at = 0
-        found = 0
-        count = len(made) if self.shape.closed and sole(made) else 0
-        slots = self.shape.slots
-        cls = self.shape.cls
-        while at < count:
-            if idle(made, at, cls):
-                put(slots, 5, made[at], None)
-                found += 1
-            at += 1
-        self.last = made
-        return found
 
     def events(self, rows: object, first: int, payloads: list) -> list:
         """The events of the rows from `first` on, which are the rows 0, 1, … of `rows`.

@@ -46,7 +46,6 @@ from clrevents.schema.wire import (
 T = TypeVar("T")
 _KNOWN: Final[int] = SLOTS.KNOWN
 _SHARED: Final[int] = SLOTS.SHARED
-_NO_NUMBERS: Final = zeros(0)
 _NO_THREAD: Final = (1 << 64) - 1
 COUNTS: Final[int] = SLOTS.COUNTS
 UNKNOWN_ENTRY: Final[int] = SLOTS.UNKNOWN_ENTRY
@@ -63,7 +62,7 @@ class Slots(Generic[T]):
         self._cls = cls
         # What writes each slot, wherever in the class's ancestry it was defined.
         setters = [next(vars(c)[name] for c in cls.__mro__ if name in vars(c)) for name in names]
-        self.shape: Any = SLOTS.SlottedClass(cls, setters)
+        self.shape: Any = SLOTS.SlottedClass(cls, setters) if COMPILED else None
         self._setters = [setter.__set__ for setter in setters]
 
     def of(self, count: int, columns: Sequence[Iterable[Any]]) -> list[T]:
@@ -76,9 +75,8 @@ class Slots(Generic[T]):
 
 def program(code: list[int], parts: list[Any], fields: int, size: int | None) -> Any:
     """A layout for the kernel that reads payloads: see `slots`."""
-    numbers = given(np.array(code, dtype=np.int64))
     luck, runs = (zeros(len(code) // SLOTS.WIDTH) for _ in range(2))
-    return SLOTS.FieldProgram(numbers, parts, fields, -1 if size is None else size, luck, runs)
+    return SLOTS.FieldProgram(np.array(code, dtype=np.int64), parts, fields, -1 if size is None else size, luck, runs)
 
 
 class BatchPayloads:
@@ -96,14 +94,14 @@ class BatchPayloads:
         singles: dict[int, Any],
     ) -> None:
         self._rows = len(kinds)
-        self.fit = np.zeros(self._rows, dtype=np.uint8) if COMPILED else [0] * self._rows
+        self.fit = np.zeros(self._rows, dtype=np.uint8)
         columns = map(given, (kinds, starts, ends))
         places = numbers_room(_SHARED), numbers_room(_SHARED)
         shared = SLOTS.Shared(scratch(_SHARED), [None] * _SHARED, *places, [None] * _SHARED)
-        # A small batch costs nothing for kinds that it does not have.
-        heads = zeros(len(entries)) if self._rows > PORTION else _NO_NUMBERS
-        room = numbers_room(COUNTS), heads, numbers_room(PORTION)
-        self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, singles, shared, *room)
+        counts = numbers_room(COUNTS)
+        self._kernel = SLOTS.FittingPayloads(
+            buf, programs, shapes, entries, *columns, self.fit, singles, shared, counts
+        )
         self._lock = RLock()
 
     def check(self, row: int) -> int:
@@ -111,14 +109,11 @@ class BatchPayloads:
         stopped: int = self._kernel.check(row, self._rows)
         return stopped
 
-    def read(self, first: int, last: int, again: bool) -> list[Any]:
-        """The records of at most `PORTION` rows, made anew, if `again` of those that were made before.
-
-        What nobody has of these but this object is filled again. Threads take turns: the kernel has one place for them.
-        """
+    def read(self, first: int, last: int) -> list[Any]:
+        """The records of these rows. Threads take turns: the kernel has one place for their counts."""
         with self._lock:
-            made: list[Any] = self._kernel.read(first, last, again)
-        return made
+            records: list[Any] = self._kernel.read(first, last)
+        return records
 
 
 class BatchEvents(Generic[T]):
@@ -147,11 +142,6 @@ class BatchEvents(Generic[T]):
             numbers = given(kinds), given(kinds if isinstance(times, list) else times), exact, given(threads), missing
             room = scratch(_KNOWN), scratch(_KNOWN), [None] * _KNOWN, [None] * _KNOWN
             self._kernel = SLOTS.EventFiller(slots.shape, every, *numbers, *room)
-
-    def release(self) -> None:
-        """Let the last events go of their payloads, those that nobody has but this object."""
-        if COMPILED:
-            self._kernel.release()
 
     def events(self, rows: object, first: int, payloads: list[Any]) -> list[T]:
         """The events of the rows from `first` on, which are the rows 0, 1, … of `rows`.
@@ -335,14 +325,11 @@ class DirectRecords:
         """All other rows, and their payloads."""
         yield from self._singles.items()
 
-    def portions(self, again: bool = False) -> Iterator[Objects]:
-        """All payloads, in portions large enough to be efficient.
-
-        With `again`, each portion ends the one before: records that nobody else has by then become others.
-        """
+    def portions(self) -> Iterator[Objects]:
+        """All payloads, in portions large enough to be efficient."""
         read, count = self._payloads.read, len(self._kinds)
         for first in range(0, count, PORTION):
-            yield read(first, min(first + PORTION, count), again)
+            yield read(first, min(first + PORTION, count))
 
 
 _NONE = -1
