@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,36 +99,10 @@ def test_hot_methods(drawn: list[Row]) -> None:
     assert list(found) == sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.name))
 
 
-def test_by_module() -> None:
-    drawn: list[Row] = [(1, 5, ("a", "b"), False), (1, 3, ("a", "c"), True), (2, 2, ("x",), False)]
-    samples = hand_made(drawn, modules={"a": "App", "b": "Lib", "c": "App"}, reasons={"x": "no rundown"})
-    found = [(hot.name, hot.exclusive, hot.inclusive, hot.external) for hot in hottest(samples, "module")]
-    assert found == [("Lib", 5, 5, 0), ("App", 3, 8, 3), ("[no rundown]", 2, 2, 0)]
-
-
-def test_weights_may_be_floats() -> None:
-    samples = hand_made([(1, 0.5, ("a",), False), (1, 0.25, ("a", "b"), False)])
-    assert samples.weight.dtype == np.float64
-    assert paths(samples, True) == {("a",): 0.75, ("a", "b"): 0.25}
-    assert [(hot.exclusive, hot.inclusive) for hot in hottest(samples)] == [(0.5, 0.75), (0.25, 0.25)]
-
-
 def test_large_weights_stay_exact() -> None:
     samples = hand_made([(1, (1 << 60) + 1, ("a",), False), (1, 1, ("a",), False)])
     assert stack_sums(samples).weight.tolist() == [(1 << 60) + 2]
     assert hottest(samples)[0].inclusive == (1 << 60) + 2
-
-
-def test_external_is_unknown_for_other_events() -> None:
-    samples = hand_made([(1, 5, ("a",), True)], timed=False)
-    assert hottest(samples)[0].external is None
-
-
-@pytest.mark.parametrize("merge", [True, False])
-def test_nothing(merge: bool) -> None:
-    assert len(call_tree(hand_made([]), merge)) == 0
-    assert len(stack_sums(hand_made([]), merge)) == 0
-    assert hottest(hand_made([])) == ()
 
 
 def test_sums_beyond_64_bits_are_the_most_that_they_hold() -> None:

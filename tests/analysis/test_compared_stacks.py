@@ -6,8 +6,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis.shared.samples.calltree import CallTree, call_tree, summed_up
@@ -17,8 +15,6 @@ from clrevents.analysis.shared.weights.weighing import Weights
 from hand_made import Row, hand_made
 from project_files import fixture
 
-STACKS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(tuple)
-ROWS = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 50), STACKS, st.booleans()), min_size=1, max_size=30)
 Path = tuple[tuple[str, str], ...]
 
 
@@ -44,34 +40,6 @@ def sides(after: Samples, before: Samples) -> dict[Path, tuple[int, int]]:
     assert (compared.tree.own == compared.after + compared.before).all()
     mine, other = (by_path(compared.samples, compared.tree, own) for own in (compared.after, compared.before))
     return {path: (mine[path], other[path]) for path in mine}
-
-
-def of_rows(rows: list[Row]) -> Counter[Path]:
-    found = Counter[Path]()
-    for _, weight, stack, _ in rows:
-        for depth in range(1, len(stack) + 1):
-            found[tuple((name, "") for name in stack[:depth])] += int(weight)
-    return found
-
-
-@given(ROWS, ROWS)
-def test_each_side_weighs_what_it_weighs_alone(after: list[Row], before: list[Row]) -> None:
-    mine, other = of_rows(after), of_rows(before)
-    wanted = {path: (mine[path], other[path]) for path in {*mine, *other}}
-    assert sides(hand_made(after), hand_made(before)) == wanted
-
-
-@given(ROWS, ROWS)
-def test_swapped_traces_differ_by_the_sign(after: list[Row], before: list[Row]) -> None:
-    there, back = sides(hand_made(after), hand_made(before)), sides(hand_made(before), hand_made(after))
-    assert {path: a - b for path, (a, b) in there.items()} == {path: b - a for path, (a, b) in back.items()}
-
-
-@given(ROWS)
-def test_a_trace_does_not_differ_from_itself(rows: list[Row]) -> None:
-    compared = compare_stacks(hand_made(rows), hand_made(rows))
-    assert (compared.after == compared.before).all()
-    assert len(compared.tree) == len(call_tree(hand_made(rows), merge_threads=True))
 
 
 def test_two_recordings_each_weigh_what_their_own_trees_say() -> None:

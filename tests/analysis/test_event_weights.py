@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import pytest
 
 import clrevents
 from clrevents.analysis import read_samples
@@ -20,16 +19,6 @@ THROWN = fixture("net10-exceptions")
 def raw_types() -> Counter[str]:
     with clrevents.open(THROWN) as trace:
         return Counter(event.payload.ExceptionType for event in trace.events(ExceptionThrown_V1))
-
-
-def test_exceptions_weigh_one_each() -> None:
-    with clrevents.open(THROWN) as trace:
-        samples = read_samples(trace, weight="exceptions")
-        report = trace.report("top", by="exceptions")
-    assert (len(samples), samples.total, samples.unit) == (65, 65, "count")
-    assert (report.metrics["total"].value, report.facts.event) == (65, "ExceptionThrown")
-    hottest = report.methods[0]
-    assert (hottest.name, hottest.samples) == ("Scenarios.Exceptions(Random)", 65)
 
 
 def test_stacks_under_the_type_of_their_exception() -> None:
@@ -48,14 +37,6 @@ def test_stacks_under_the_type_of_their_exception() -> None:
     assert [plain.thread.tolist(), plain.time_ns.tolist()] == [typed.thread.tolist(), typed.time_ns.tolist()]
     assert named.table().column("stack").tolist() == typed.table().column("stack").tolist()
     assert {row.name: row.samples for row in tree.callers if row.depth} == raw_types()
-
-
-def test_a_list_of_methods_has_no_place_for_texts() -> None:
-    with clrevents.open(THROWN) as trace:
-        with pytest.raises(ValueError, match="'ExceptionType' is not a number"):
-            trace.report("top", event="ExceptionThrown", weight="ExceptionType")
-        with pytest.raises(ValueError, match="'off-cpu', 'exceptions' or a field of event, not"):
-            trace.report("top", by="ExceptionType")
 
 
 def test_a_trace_without_exceptions_says_how_to_record_some() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,6 @@ from clrevents.events import (
 from clrevents.testing.builder import TraceBuilder
 from project_files import SHARED, fixture, without_shared
 from thrown_program import ThrowingProgram
-from together import PROCESSES, together
 
 NESTED, RETHROWN = ExceptionThrownFlags.Nested, ExceptionThrownFlags.ReThrown
 NONE = ExceptionThrownFlags(0)
@@ -240,14 +238,6 @@ def test_handlers_of_one_method_lie_in_order() -> None:
     assert (*counts(after.report()), after.report().metrics["unmatched"].value) == (1, 0, 1, 0, 0)
 
 
-def test_one_that_leaves_a_finally_handler_replaces_the_first() -> None:
-    script = Script().throw(INNER, OUTER, MAIN, message="first").finally_(OUTER, MAIN, above=(DISPATCH, INNER))
-    script.throw(OUTER, MAIN, message="second", flags=NESTED).caught(MAIN)
-    first, second = script.report().exceptions
-    assert (first.outcome, first.catching_method, first.finallys) == ("replaced", None, 1)
-    assert (first.dispatch_ns, first.duration_ns, second.outcome) == (2_000, 3_000, "caught")
-
-
 def test_one_that_leaves_a_filter_ends_there() -> None:
     script = Script().throw(INNER, OUTER, MAIN, message="first").filter(OUTER, MAIN, above=(DISPATCH, INNER))
     script.throw(INNER, OUTER, MAIN, message="in the filter", flags=NESTED).end("filter").caught(MAIN)
@@ -311,16 +301,6 @@ def test_the_trace_may_end_first() -> None:
     assert report.metrics["in_flight"].value == 2
     assert {(o.outcome, o.count) for o in report.outcomes} == {("in_flight", 2), ("handling", 1), ("caught", 1)}
     assert {g.uncaught for g in report.groups if g.catching_method is None} == {2}
-
-
-def test_native_code_catches_without_an_event() -> None:
-    """Such as the exception of a type initializer: it is over when the thread throws again."""
-    script = Script().throw(INNER, MAIN, message="native").throw(INNER, MAIN, message="after").caught(MAIN)
-    report = script.report()
-    assert outcomes(report) == [("native", "unseen"), ("after", "caught")]
-    native = report.exceptions[0]
-    assert (native.end_ns, native.dispatch_ns, native.catching_method) == (None, None, None)
-    assert report.metrics["dispatch_total"].value == 1_000
 
 
 def test_the_trace_may_begin_later() -> None:
@@ -408,23 +388,6 @@ def test_throws_at_the_end_of_64_bits_are_in_the_last_stretch() -> None:
     assert last.start_ns <= FAR_NS < last.end_ns
 
 
-def test_two_processes_are_kept_apart() -> None:
-    traces = []
-    for message in ("one", "two"):
-        script = Script().throw(INNER, MAIN, message=message).catch(MAIN)
-        traces.append(script.throw(MAIN, message=f"in {message}", flags=NESTED).caught(MAIN, at=0x80).builder.build())
-    _, both = together(tuple(traces))
-    report = answered(both)
-    assert set(report.question.processes) == set(PROCESSES)
-    found = Counter((one.process_id, one.message, one.outcome) for one in report.exceptions)
-    assert found == {
-        (PROCESSES[0], "one", "handling"): 1,
-        (PROCESSES[0], "in one", "caught"): 1,
-        (PROCESSES[1], "two", "handling"): 1,
-        (PROCESSES[1], "in two", "caught"): 1,
-    }
-
-
 @pytest.mark.parametrize("managed", [True, False])
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 1 << 32))
@@ -450,22 +413,6 @@ def test_random_programs_are_followed(managed: bool, seed: int) -> None:
     assert whole == sum(one.dispatch_ns + (one.handling_ns or 0) for one in report.exceptions)
     assert report.metrics["unmatched"].value == report.metrics["without_throw"].value == 0
     assert whole == sum(g.dispatch_ns + g.handling_ns for g in report.groups)
-
-
-def test_a_window_counts_throws_and_cuts_times() -> None:
-    script = Script()
-    for n in range(4):
-        script.builder.at(n * 1_000_000)
-        script.throw(INNER, MAIN, message=f"no {n}").builder.at(n * 1_000_000 + 600_000)
-        script.caught(MAIN)
-    window = script.report(start=300_000, end=2_100_000)
-    assert [one.message for one in window.exceptions] == ["no 0", "no 1", "no 2"]
-    assert window.metrics["thrown"].value == 2
-    assert window.metrics["dispatch_total"].value == 300_000 + 600_000 + 100_000
-    assert [g.dispatch_ns for g in window.groups] == [1_000_000]
-    stretches = [(i.start_ns, i.thrown, i.dispatch_ns) for i in window.timeline]
-    assert stretches == [(0, 0, 300_000), (1_000_000, 1, 600_000), (2_000_000, 1, 100_000)]
-    assert [i.per_second for i in window.timeline] == [0.0, 1_000.0, pytest.approx(10_000.0)]
 
 
 def test_filters_are_told_by_their_place() -> None:

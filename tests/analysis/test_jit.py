@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import warnings
 from collections import Counter
@@ -29,10 +28,6 @@ from clrevents.events import (
     R2RGetEntryPointStart_V0,
     TieredCompilationBackgroundJitStart_V0,
     TieredCompilationBackgroundJitStop_V0,
-    TieredCompilationFlags,
-    TieredCompilationPause_V0,
-    TieredCompilationResume_V0,
-    TieredCompilationSettings_V0,
 )
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
@@ -112,24 +107,6 @@ def test_tiers_over_time_and_the_background_thread() -> None:
     ]
     assert [(t.thread_id, t.compilations, t.background) for t in found.threads] == [(9, 2, 1), (1, 2, 0)]
     assert numbers(found, "turns", "turn_methods", "turn_total") == (1, 1, 3100)
-
-
-def test_without_turns_versions_tell_the_background() -> None:
-    builder = TraceBuilder().event(started("A", 1)).event(loaded("A", 1)).event(started("A", 1))
-    builder.event(loaded("A", 1, TIER1, version=1)).event(started("B", 2)).event(loaded("B", 2, OSR, version=1))
-    builder.event(started("C", 3))
-    found = report(builder)
-    assert [c.background for c in found.compilations] == [False, True, False, None]
-    assert numbers(found, "foreground", "background") == (3, 1)
-    assert found.metrics["background"].evidence == found.metrics["foreground"].evidence == "inferred"
-    assert found.facts.background_by == "versions"
-
-
-def test_a_turn_that_does_not_stop_goes_on() -> None:
-    builder = TraceBuilder().event(TieredCompilationBackgroundJitStart_V0(0, 1))
-    builder.event(started("A", 1)).event(loaded("A", 1, TIER1))
-    builder.thread(2).event(started("B", 2)).event(loaded("B", 2))
-    assert [c.background for c in report(builder).compilations] == [True, False]
 
 
 def test_what_is_compiled_inside_of_another() -> None:
@@ -214,54 +191,6 @@ def test_rejected_code_and_look_ups() -> None:
     assert numbers(second, *names) == (1, 1, 0, 1, 500)
 
 
-def test_look_ups_without_begins_have_no_time() -> None:
-    """As of .NET Core 3.1, which writes only their ends."""
-    builder = TraceBuilder().thread(7)
-    builder.event(R2RGetEntryPoint_V1(1, "N.T", "M", "", 0x10, 0, 10))
-    assert numbers(report(builder), "lookups", "lookup_hits", "lookup_total") == (1, 1, None)
-
-
-def test_settings_and_pauses() -> None:
-    builder = TraceBuilder().event(TieredCompilationSettings_V0(0, TieredCompilationFlags(5)))
-    builder.event(TieredCompilationPause_V0(0)).wait(2000).thread(2).event(TieredCompilationResume_V0(0, 3))
-    found = report(builder)
-    assert found.facts.tiering == "QuickJit|TieredPGO"
-    assert numbers(found, "pauses", "paused_total") == (1, 3000)
-
-
-def test_losses() -> None:
-    builder = TraceBuilder().thread(2).sample().thread(1)
-    builder.event(started("Sound", 1)).event(loaded("Sound", 1)).wait(10_000)
-    builder.event(started("Spoilt", 2)).lose(3).thread(2).event(started("Beside", 6)).event(loaded("Beside", 6))
-    builder.thread(1).event(inlined("Spoilt")).event(loaded("Spoilt", 2))
-    builder.event(started("Later", 3)).event(loaded("Later", 3))
-    builder.event(started("Open", 4)).lose(1).sequence_point()
-    builder.wait(1).thread(2).event(started("There", 5)).event(loaded("There", 5))
-    found = report(builder)
-    lossy = {c.name: c.lossy for c in found.compilations}
-    assert lossy == {"Sound": False, "Spoilt": True, "Later": False, "Open": True, "There": False, "Beside": False}
-    # A later compilation of a method may be among what was lost, on whatever thread.
-    assert {m.method: m.lossy for m in found.methods} == {
-        "N.T.Sound()": True,
-        "N.T.Spoilt()": True,
-        "N.T.Later()": True,
-        "N.T.Open()": True,
-        "N.T.There()": False,
-        "N.T.Beside()": True,
-    }
-    assert {t.thread_id: t.lossy for t in found.threads} == {1: True, 2: False}
-    assert all(t.lossy for t in found.tiers)
-    (note,) = (note for note in found.notes if note.id == "losses")
-    assert note.numbers == {"events": 4}
-
-
-def test_an_unknown_thread() -> None:
-    """NetTrace 6 may not say which thread an event is about."""
-    found = report(TraceBuilder("nettrace6").thread((1 << 64) - 1).event(loaded("M", 1)))
-    assert found.compilations[0].thread_id is None
-    assert [(t.thread_id, t.compilations) for t in found.threads] == [(None, 1)]
-
-
 def test_parts_that_were_not_recorded() -> None:
     found = report(TraceBuilder().event(loaded("M", 1)))
     assert found.coverage == "partial"
@@ -287,49 +216,6 @@ def test_parts_that_were_not_recorded() -> None:
     assert [(c.inlined, c.no_tail_calls) for c in other.compilations] == [(0, 0), (None, None)]
 
 
-def test_windows() -> None:
-    """A compilation counts where it began, and its time where it passed."""
-    builder = TraceBuilder().event(started("A", 1, il=7)).event(inlined("A")).wait(8000).event(loaded("A", 1))
-    builder.event(started("A", 1, il=7)).event(loaded("A", 1, TIER1, version=1)).event(loaded("Lone", 2))
-    builder.event(started("Open", 3))
-    whole = report(builder)
-    spans = [(c.name, c.start_ns, c.end_ns) for c in whole.compilations]
-    assert spans == [("A", 0, 10000), ("A", 11000, 12000), ("Lone", None, 13000), ("Open", 14000, None)]
-    first, second = report(builder, end="4us"), report(builder, start="4us")
-    assert [(c.name, c.compile_ns, c.clipped) for c in first.compilations] == [("A", 10000, True)]
-    assert [(c.name, c.compile_ns) for c in second.compilations] == [
-        ("A", 10000),
-        ("A", 1000),
-        ("Lone", None),
-        ("Open", None),
-    ]
-    names = "compilations", "compile_total", "il_total", "native_total", "rejits", "inlined"
-    assert numbers(first, *names) == (1, 4000, 7, 20, 0, 1)
-    assert numbers(second, *names) == (3, 7000, 17, 40, 1, 0)
-    assert numbers(whole, *names) == (4, 11000, 24, 60, 1, 1)
-    (method,) = first.methods
-    # Its later compilation lies in the other window; that it was optimized is true in both.
-    assert (method.compilations, method.compile_ns, method.tiers) == (1, 4000, ("QuickJitted",))
-    assert not method.never_tiered_up
-    by_name = {m.method: m for m in second.methods}
-    assert (by_name["N.T.A()"].compilations, by_name["N.T.A()"].compile_ns) == (1, 7000)
-    assert by_name["N.T.A()"].tiers == ("QuickJitted", "OptimizedTier1")
-    # Open is there for as long as nothing says that it ended, and counts where it began.
-    after = report(builder, start="14500ns")
-    assert [c.name for c in after.compilations] == ["Open"]
-    assert (len(after.methods), numbers(after, "compilations", "unfinished")) == (0, (0, 0))
-    assert report(builder, end="0ns").metrics["compilations"].value == 0
-
-
-def test_only_those_that_never_tiered_up() -> None:
-    with clrevents.open(fixture("net10-method-interop")) as trace:
-        whole, never = trace.report("jit"), trace.report("jit", never_tiered_up=True)
-    assert [m.method for m in never.methods] == [m.method for m in whole.methods if m.never_tiered_up]
-    assert len(never.methods) == whole.metrics["never_tiered_up"].value == 56
-    assert never.metrics == whole.metrics
-    assert never.compilations == whole.compilations
-
-
 def test_exact_figures() -> None:
     with clrevents.open(fixture("net10-method-interop")) as trace:
         found = trace.report("jit")
@@ -347,21 +233,6 @@ def test_exact_figures() -> None:
         ("OptimizedTier1OSR", 3),
         ("OptimizedTier1", 3),
     ]
-
-
-def test_tables_and_json() -> None:
-    with clrevents.open(fixture("net10-method-interop")) as trace:
-        found = trace.report("jit")
-    assert sum(found.methods["compile_ns"]) == found.metrics["compile_total"].value
-    assert found.compilations.to_arrow().num_rows == len(found.compilations) == 146
-    data = found.to_dict()
-    assert next(iter(data)) == "schema"
-    # Compilations may be many, so JSON has them where they are asked for.
-    assert "compilations" not in data["tables"]
-    assert data["rows"]["compilations"] == 146
-    data = json.loads(json.dumps(found.to_dict(tables=("compilations",))))
-    assert data["tables"]["compilations"] == list(found.compilations.rows())
-    assert JitReport.from_dict(data) == found
 
 
 @pytest.mark.parametrize(

@@ -98,27 +98,6 @@ def test_an_id_that_is_used_again() -> None:
     assert number(found, "jitted") == 3
 
 
-@pytest.mark.parametrize(
-    ("flags", "kind"), [(0x28, "ready-to-run"), (0x40, "ready-to-run"), (0x4, "dynamic"), (0x2, "native"), (0x8, "IL")]
-)
-def test_kinds(flags: int, kind: str) -> None:
-    (found,) = report(TraceBuilder().event(module("a.dll", flags=flags)[0])).modules
-    assert (found.kind, found.flags) == (kind, str(ModuleFlags(flags)))
-
-
-def test_losses_while_it_was_there() -> None:
-    builder = TraceBuilder().thread(2).sample()
-    for name in ("Before", "Meanwhile", "Afterwards"):
-        load, unload = module(f"{name}.dll", identity=len(name))
-        builder.thread(1).event(load)
-        if name == "Meanwhile":
-            builder.thread(2).sample().lose(1).sample()
-        builder.thread(1).event(unload).thread(2).sample()
-    found = report(builder)
-    assert [m.lossy for m in found.modules] == [False, True, False]
-    assert [(note.id, note.numbers) for note in found.notes if note.id == "losses"] == [("losses", {"events": 1})]
-
-
 METRICS = {
     "compilations": "compilations",
     "compile_ns": "compile_total",
@@ -158,32 +137,6 @@ def test_real_traces(name: str, expected: tuple[int, ...]) -> None:
     assert ModulesReport.from_dict(whole) == found
     assert found.coverage == "full"
     assert found.facts.complete
-
-
-def test_an_unloaded_module() -> None:
-    with clrevents.open(fixture("net8-unload-verbose")) as trace:
-        found = trace.report("modules")
-    gone = [m for m in found.modules if m.unloaded_ns is not None]
-    assert [m.name for m in gone] == ["Plugin"] * len(gone)
-    assert gone
-    assert all(m.loaded_ns is not None and m.loaded_ns < (m.unloaded_ns or 0) for m in gone)
-
-
-@pytest.mark.parametrize("cut", [12, 36_000_000, 36_500_000, "50%"])
-def test_windows_add_up(cut: Any) -> None:
-    with clrevents.open(fixture("net8-unload-verbose")) as trace:
-        whole, *halves = trace.report("modules"), trace.report("modules", end=cut), trace.report("modules", start=cut)
-    for name in ("compilations", "compile_total", "native_total"):
-        assert number(halves[0], name) + number(halves[1], name) == number(whole, name) > 0, name
-
-
-def test_a_window_has_the_modules_of_its_time() -> None:
-    with clrevents.open(fixture("net8-unload-verbose")) as trace:
-        found = trace.report("modules", start=37_592_000, end=39_000_000)
-    plugins = [m for m in found.modules if m.name == "Plugin"]
-    assert len(plugins) == 1
-    assert all(m.loaded_ns is None or m.loaded_ns < 39_000_000 for m in found.modules)
-    assert all(m.clipped for m in found.modules)
 
 
 def test_modules_of_the_rundown_only() -> None:

@@ -15,14 +15,13 @@ from clrevents.analysis.framework.recording.recorded import (
     Recorded,
     RecordedProvider,
     SeenEvents,
-    SeenKeyword,
     recorded,
 )
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.events import GCReason, GCStart_V2, GCType, RuntimeKeyword
 from clrevents.schema.codes import LabelKind
-from clrevents.schema.registry import RUNDOWN, RUNTIME, SAMPLE, TPL
+from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import passes_of
 from project_files import fixture, fixtures
@@ -76,31 +75,6 @@ def test_as_each_events_header_says(path: Path) -> None:
             assert keyword.level == max(alone, default=None)
 
 
-def test_the_runtime_in_a_real_trace() -> None:
-    """NGen and PerfTrack never occur without Jit and Loader, so that they may not have been asked for."""
-    with clrevents.open(fixture("net10-method-interop")) as trace:
-        found = recorded(trace)
-    assert [(p.provider, p.events, p.level) for p in found.providers] == [
-        (RUNTIME, 5229, 5),
-        (RUNDOWN, 1458, 5),
-        ("Microsoft-DotNETCore-EventPipe", 1, 0),
-    ]
-    runtime = found.provider("runtime")
-    assert runtime is not None
-    assert (runtime.proved, runtime.possible) == (0x6000023018, 0x20000020)
-    assert runtime.keywords == (
-        SeenKeyword(0x8, "Loader", True, 4, 77),
-        SeenKeyword(0x10, "Jit", True, 5, 470),
-        SeenKeyword(0x20, "NGen", False, None, 178),
-        SeenKeyword(0x1000, "JitTracing", True, 5, 560),
-        SeenKeyword(0x2000, "Interop", True, 4, 9),
-        SeenKeyword(0x20000, "JittedMethodILToNativeMap", True, 5, 104),
-        SeenKeyword(0x20000000, "PerfTrack", False, None, 30),
-        SeenKeyword(0x2000000000, "CompilationDiagnostic", True, 4, 2538),
-        SeenKeyword(0x4000000000, "MethodDiagnostic", True, 4, 1470),
-    )
-
-
 @pytest.mark.parametrize(
     ("provider", "keywords", "level", "proved"),
     [
@@ -138,20 +112,6 @@ def test_an_event_without_keywords_proves_none() -> None:
     assert found.providers[0].keywords == ()
 
 
-def test_an_event_with_keywords_does_not_prove_those_without() -> None:
-    found = of((TPL, 0x2, 4, 1))
-    assert found.proves("tpl", 0x2, 4)
-    assert not found.proves("tpl", 0, 0)
-
-
-def test_what_is_only_described_proves_nothing() -> None:
-    found = of((RUNTIME, 0x1, 4, 0), (RUNTIME, 0x4000, 5, 0))
-    assert found.providers == (RecordedProvider(RUNTIME, 0, None, (SeenEvents(1, 4, 0), SeenEvents(0x4000, 5, 0))),)
-    assert (found.providers[0].proved, found.providers[0].possible) == (0, 0)
-    assert not found.proves(RUNTIME, 0x1, 4)
-    assert not found.proves(RUNTIME, 0, 0)
-
-
 def test_bits_of_sessions_are_no_keywords() -> None:
     found = of(("App", SESSION | 0x4, 4, 3), ("App", 0x4, 4, 2), ("App", SESSION, 5, 1))
     (app,) = found.providers
@@ -169,15 +129,6 @@ def test_a_sources_description_of_itself_comes_with_any_keyword(mask: int) -> No
     assert not found.proves("App", (1 << 64) - 1, 5)
     assert found.proves("App", (1 << 64) - 1, 4)
     assert not of(("App", mask, 0, 1)).proves("App", (1 << 64) - 1, 0)
-
-
-def test_a_keyword_that_occurs_alone_and_with_others() -> None:
-    (app,) = of(("App", 0x3, 5, 4), ("App", 0x1, 3, 2), ("App", 0x1, 2, 1)).providers
-    assert (app.proved, app.possible) == (0x1, 0x2)
-    assert app.keywords == (SeenKeyword(1, "0x1", True, 3, 7), SeenKeyword(2, "0x2", False, None, 4))
-    assert app.proves(0x1, 3)
-    assert not app.proves(0x1, 4)
-    assert app.proves(0x3, 5)
 
 
 def test_most_events_first_and_kinds_without_description_left_out() -> None:
@@ -222,17 +173,6 @@ def test_descriptions_after_the_last_event() -> None:
                 RecordedProvider("App", 0, None, (SeenEvents(0, 5, 0),)),
             )
         )
-
-
-@pytest.mark.parametrize("format", ["nettrace4", "nettrace6", "netperf3"])
-def test_every_generation_tells(format: str) -> None:
-    builder = TraceBuilder(format)  # type: ignore[arg-type]
-    builder.event(STARTED).sample(0x1000).rundown()
-    with clrevents.open(builder.build()) as trace:
-        found = recorded(trace)
-    assert found.proves("runtime", GC, 4)
-    assert not found.proves("runtime", GC, 5)
-    assert [p.events for p in found.providers] == [2, 1, 1]
 
 
 def test_from_rows_as_they_arrive() -> None:

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis.about.describing import about
-from clrevents.analysis.framework.recording.record_line import record_line
 from clrevents.analysis.framework.recording.recording_cost import (
-    NEEDS,
     RecordingCost,
     SuspensionEvents,
     recording_cost,
@@ -160,11 +158,6 @@ def test_what_lost_events_meanwhile_has_no_length() -> None:
     assert (found.lossy, found.stops, found.longest_ns) == (1, 1, 50)
 
 
-def test_losses_of_other_threads_do_not_matter() -> None:
-    found = cost(lossy_trace(MAIN))
-    assert (found.lossy, found.stops, found.longest_ns) == (0, 2, 1050)
-
-
 def test_a_loss_right_after_a_stop_does_not_touch_it() -> None:
     builder = stop(TraceBuilder(), (100, 110, 140, 150), samples=((120, MAIN),)).thread(PROFILER).lose(9)
     stop(builder, (1100, 1110, 1140, 1160), samples=((1120, MAIN),))
@@ -176,15 +169,6 @@ def test_events_of_two_threads_are_no_suspension() -> None:
     events = [Suspending(10 * n, 1 if n < 2 else 2, n) for n in range(4)]
     found = recording_cost(columns(events), np.array([15]), np.array([1]), 100)
     assert (found.stops, found.unmatched_begins, found.unmatched_ends) == (0, 1, 1)
-
-
-def test_two_profiler_threads_take_turns() -> None:
-    """As when the sampler was switched off and on: distances are in order of time, whatever the threads' numbers."""
-    builder = TraceBuilder()
-    for time, thread in ((100, 92), (1100, 91), (2100, 92), (3100, 91)):
-        stop(builder, (time, time + 10, time + 40, time + 50), thread=thread, samples=((time + 20, MAIN),))
-    found = cost(builder)
-    assert (found.stops, found.period_ns, found.held_ns) == (4, 1000, 200)
 
 
 def test_samples_without_suspensions_tell_the_period() -> None:
@@ -203,25 +187,6 @@ def test_without_samples_nobody_can_tell() -> None:
     assert found.reason == "there are no samples"
     nothing = recording_cost(columns([]), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint64), 0)
     assert nothing == slow_cost([], [], 0)
-
-
-def test_no_share_of_no_time() -> None:
-    events = [Suspending(5, PROFILER, kind) for kind in range(4)]
-    found = recording_cost(columns(events), np.array([5]), np.array([1]), 0)
-    assert (found.stops, found.held_ns, found.share_low, found.share_high) == (1, 0, None, None)
-
-
-def test_what_to_record() -> None:
-    line = "Microsoft-DotNETCore-SampleProfiler:0x0:4,Microsoft-Windows-DotNETRuntime:0x1:4"
-    assert str(record_line(NEEDS)) == line
-
-
-def test_one_process_of_several() -> None:
-    """Process 1234 is the builder's; of another one there is nothing."""
-    builder = stop(TraceBuilder("nettrace6"), (100, 110, 140, 150), samples=((120, MAIN),))
-    with clrevents.open(builder.build()) as trace:
-        assert recording_cost_of(trace, process_id=1234).stops == 1
-        assert recording_cost_of(trace, process_id=99).reason == "there are no samples"
 
 
 @st.composite

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import random
 
-import clrevents
 from analysis.test_samples import MS, shop, traced
 from clrevents.analysis import read_samples
 from clrevents.analysis.shared.samples.samples import SampledThread
 from hand_made import hand_made
-from project_files import fixture
 
 
 def test_the_rows() -> None:
@@ -41,28 +39,6 @@ def test_unknown_threads_are_null_and_weights_keep_their_type() -> None:
     ]
     empty = hand_made([]).table()
     assert (len(empty), empty.columns) == (0, table.columns)
-
-
-def test_a_real_trace() -> None:
-    with clrevents.open(fixture("net8-netperf3")) as trace:
-        samples = read_samples(trace)
-        rows = list(samples.table().rows())
-        events = list(trace.events("ThreadSample"))
-    assert len(rows) == len(events) == 1288
-    assert sum(row["weight"] for row in rows) == samples.total - samples.unsampled_total
-    # Samples of a thread stay in their order, though the first after a gap holds from before it was taken.
-    rows.sort(key=lambda row: row["thread_id"])
-    events.sort(key=lambda event: event.thread_id or 0)
-    for row, event in zip(rows, events, strict=True):
-        assert row["thread_id"] == event.thread_id
-        assert row["time_ns"] <= event.time_ns
-        frames = [name for name in row["stack"].split("\n") if name != "[jit]"]
-        assert frames == ([str(frame) for frame in event.frames] or ["[no stack]"])
-        assert row["leaf"] == row["stack"].partition("\n")[0]
-    seen = samples.seen()
-    frames = [seen.frames[seen.frame_ids(stack)[0]] for stack in seen.stack.tolist()]
-    assert samples.table(raw=True)["leaf"].tolist() == [frame.raw for frame in frames]
-    assert any(frame.raw.startswith("net8") or "!" in frame.raw for frame in frames)
 
 
 def test_threads_sort_by_process_then_number_and_none_comes_first() -> None:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
-from itertools import pairwise
-
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis.gathering.merged_stacks import StackFrame, _with_modules
 from clrevents.analysis.shared.samples.hot import HotMethod, telling_names
-from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
-from clrevents.encode.values import ThreadRow
+from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.events import MethodJittingStarted_V1, MethodLoad_V2, TypeLoadStart_V0, TypeLoadStop_V0
 from clrevents.testing.builder import Format, TraceBuilder
 
@@ -74,47 +68,7 @@ def test_a_sample_weighs_the_time_to_the_next_of_its_thread(format: Format) -> N
     assert all(array.dtype == np.int64 for array in (samples.time_ns, samples.weight, samples.stack, samples.values))
 
 
-def test_a_window_cuts_the_time_of_its_first_and_last_sample() -> None:
-    builder = shop().at(10 * MS).sample(0x1010).at(20 * MS).sample(0x2010).at(30 * MS).sample(0x3010)
-    trace = traced(builder)
-    assert lines(read_samples(trace, start=14 * MS, end=26 * MS)) == [
-        (14 * MS, 1, 6 * MS, ["Shop.Main()"]),
-        (20 * MS, 1, 6 * MS, ["Shop.Pay()"]),
-    ]
-    assert [line[:3] for line in lines(read_samples(trace, start="30ms"))] == [(30 * MS, 1, 0)]
-    assert [line[:3] for line in lines(read_samples(trace, end="10ms"))] == []
-    assert [line[:3] for line in lines(read_samples(trace, end=10 * MS + 1))] == [(10 * MS, 1, 1)]
-    assert [line[:3] for line in lines(read_samples(trace, start="50%", end="100%"))] == [
-        (15 * MS, 1, 5 * MS),
-        (20 * MS, 1, 10 * MS),
-    ]
-    assert len(read_samples(trace, start=31 * MS)) == 0
-
-
-def test_a_name_is_that_of_the_sample_and_not_of_the_window() -> None:
-    builder = TraceBuilder().at(5 * MS).method_load("N", "Old", address=0x1000).at(10 * MS).sample(0x1010)
-    builder.at(12 * MS).method_unload(0x1000).method_load("N", "New", address=0x1000).at(20 * MS).sample(0x1010)
-    samples = read_samples(traced(builder), start=15 * MS)
-    assert [line[3] for line in lines(samples)] == [["N.Old()"], ["N.New()"]]
-
-
 times = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 3)), max_size=30)
-cuts = st.lists(st.integers(0, 70), max_size=4)
-
-
-@given(times, cuts)
-def test_parts_add_up_to_the_whole(moments: list[tuple[int, int]], at: list[int]) -> None:
-    """However a trace is cut into windows, and whichever threads are asked for."""
-    builder = shop()
-    for time, thread in sorted(moments):
-        builder.thread(thread).at(time * MS).sample(0x1010 if time % 2 else 0x2010)
-    trace = traced(builder)
-    whole = read_samples(trace).total
-    edges = [None, *(n * MS for n in sorted(at)), None]
-    assert sum(read_samples(trace, start=a, end=b).total for a, b in pairwise(edges)) == whole
-    assert sum(read_samples(trace, thread_id=thread).total for thread in (1, 2, 3)) == whole
-    spans: Iterable[list[int]] = ([t for t, n in moments if n == thread] for thread in (1, 2, 3))
-    assert whole == sum((max(times) - min(times)) * MS for times in spans if times)
 
 
 def alloc(builder: TraceBuilder, size: object, *stack: int, code: int = 11) -> TraceBuilder:
@@ -159,13 +113,6 @@ def test_64_bits_stay_exact() -> None:
         read_samples(traced(builder), "Sold", "N")
 
 
-def test_floats_weigh_too() -> None:
-    builder = alloc(alloc(TraceBuilder(), 0.5, 0x1010, code=14), 2.25, 0x1010, code=14)
-    samples = read_samples(traced(builder), "Sold", "Size")
-    assert samples.weight.dtype == np.float64
-    assert samples.total == 2.75
-
-
 @pytest.mark.parametrize(
     ("code", "value", "text"),
     [
@@ -189,27 +136,6 @@ def test_what_is_refused() -> None:
         read_samples(trace, "Soled")
     with pytest.raises(TypeError):
         read_samples(trace, start=1.5)  # type: ignore[arg-type]
-
-
-def test_events_without_a_stack_have_a_frame_that_says_so() -> None:
-    samples = read_samples(traced(shop().sample().sample(0x1010).sample()))
-    assert [line[3] for line in lines(samples)] == [["[no stack]"], ["Shop.Main()"], ["[no stack]"]]
-    assert [frame.reason for frame in samples.frames] == [None, "no stack"]
-
-
-@pytest.mark.parametrize("event", [None, "ThreadSample", "Nothing*"])
-def test_a_trace_without_them(event: str | None) -> None:
-    samples = read_samples(traced(shop()), event)
-    assert len(samples) == len(samples.frames) == len(samples.threads) == samples.total == 0
-    assert samples.offsets.tolist() == [0]
-
-
-def test_frames_have_both_spellings_and_their_module() -> None:
-    builder = TraceBuilder().method_load(
-        "N.T", "Get", address=0x1000, signature="instance class System.String  (int32)"
-    )
-    (frame,) = read_samples(traced(builder.sample(0x1010))).frames
-    assert (frame.name, frame.raw, frame.module, frame.reason) == ("N.T.Get(int)", "N.T.Get(int32)", "", None)
 
 
 def test_a_stripped_trace_says_what_to_record() -> None:
@@ -270,50 +196,6 @@ def test_the_runtimes_work_is_on_top_of_the_method_that_caused_it(jit_first: boo
     ]
     assert [line[3] for line in lines(samples) if line[1] == 2] == [["Shop.Main()"]]
     assert [row["state"] for row in samples.table().rows() if row["thread_id"] == 1] == [*["native"] * 3, "running"]
-
-
-def test_threads_with_names() -> None:
-    builder = shop("nettrace6").thread(9, "Main Thread").sample(0x1010).thread(4).sample(0x1010)
-    samples = read_samples(traced(builder))
-    assert [(t.thread_id, t.process_id, t.name) for t in samples.threads] == [(9, 1234, "Main Thread"), (4, 1234, None)]
-    assert str(samples.threads[0]) == "thread 9 (Main Thread)"
-
-
-def test_threads_of_two_processes_are_two() -> None:
-    """Also where their numbers are the same: a sample's time ends at the next of its own process."""
-    builder = TraceBuilder("nettrace6", process_id=100).thread(7).at(MS).sample(0x1010)
-    other = builder.thread(8)
-    # In the file, thread 8 is described as thread 7 of another process.
-    other._writer.threads([ThreadRow(50, 7, 200)])
-    other._thread_rows[8] = 50
-    other.at(7 * MS).sample(0x1010).at(9 * MS).sample(0x1010)
-    samples = read_samples(traced(builder.thread(7).at(5 * MS).sample(0x1010)))
-    assert [(track.process_id, track.thread_id) for track in samples.threads] == [(100, 7), (200, 7)]
-    assert [line[2] for line in lines(samples)] == [4 * MS, 0, 2 * MS, 0]
-
-
-def test_damage_leaves_what_is_in_front_of_it() -> None:
-    builder = shop().at(MS).sample(0x1010).at(2 * MS).sample(0x1010).sequence_point()
-    sound = len(builder.build(complete=False))
-    data = builder.sample(0x1010).build()[: sound + 10]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with pytest.raises(clrevents.DamageError):
-            read_samples(clrevents.open(data))
-    with pytest.warns(clrevents.TraceWarning, match="damaged"):
-        samples = read_samples(clrevents.open(data, errors="salvage"))
-    assert samples.weight.tolist() == [MS, 0]
-
-
-def test_events_with_stacks() -> None:
-    builder = alloc(alloc(shop(), 1, 0x1010), 2, 0x1010).sample(0x1010).sample().sequence_point().sample(0x3010)
-    builder.raw("Other", 7, name="Sold", stack=[1])
-    assert list(stacked_events(traced(builder)).items()) == [
-        (("Microsoft-DotNETCore-SampleProfiler", "ThreadSample"), 2),
-        (("Shop", "Sold"), 2),
-        (("Other", "Sold"), 1),
-    ]
-    assert stacked_events(traced(shop())) == {}
 
 
 def test_samples_show_what_weighs_most() -> None:

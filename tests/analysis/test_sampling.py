@@ -95,14 +95,6 @@ def test_a_sampler_that_was_late_separates_no_samples() -> None:
     assert top(builder)[0] == {"samples": 20, "total": 21 * MS, "unsampled_total": 9 * MS}
 
 
-def test_windows_add_up_and_show_what_is_not_sampled_in_them() -> None:
-    builder = sampled(methods(), 7, *range(1, 11), *range(30, 41))
-    edges = [(None, 12 * MS), (12 * MS, 20 * MS), (20 * MS, None)]
-    parts = [top(builder, start=low, end=high)[0] for low, high in edges]
-    assert [part["unsampled_total"] for part in parts] == [MS // 2, 8 * MS, 17 * MS // 2]
-    assert sum(part["total"] for part in parts) == top(builder)[0]["total"]
-
-
 def test_time_that_no_sample_covers_is_no_sample_and_in_no_state() -> None:
     builder = sampled(methods(), 7, *range(1, 11), *range(30, 41))
     with clrevents.open(builder.build()) as trace:

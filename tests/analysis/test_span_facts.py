@@ -11,7 +11,6 @@ from analysis.test_spans import FIRST, FORMATS, SECOND, begin, end
 from cli.conftest import run as run
 from clrevents.analysis import spans
 from clrevents.analysis.pairing import telling
-from clrevents.events import GCReason, GCStart_V2, GCType
 from clrevents.testing.builder import Format, TraceBuilder
 from project_files import fixture
 
@@ -110,14 +109,6 @@ def test_activities_pair_by_their_ids_unless_asked_otherwise(edges: TraceBuilder
         assert by_thread["duration_ns"].tolist() == [40, 20]
 
 
-def test_without_ids_activities_pair_by_thread() -> None:
-    builder = TraceBuilder().raw("My-App", 1, name="JobStart").raw("My-App", 2, name="JobStop")
-    with clrevents.open(builder.build()) as trace:
-        assert spans(trace, "JobStart", "JobStop").metadata["pairing"] == "thread"
-        assert spans(trace, "JobStart", "Nothing*").metadata["pairing"] == "thread"
-        assert spans(trace, "JobStart", "JobStop", on=()).metadata["pairing"] == "none"
-
-
 def test_events_of_the_runtime_are_no_activities() -> None:
     with clrevents.open(fixture("net10-convoy")) as trace:
         assert spans(trace, "ContentionStart", "ContentionStop").metadata["pairing"] == "thread"
@@ -139,31 +130,6 @@ def test_filters_hold_for_both_sides() -> None:
         assert found(process_id=trace.info.process_id) == ([1, 2, 3], "0", "1")
         with pytest.raises(TypeError, match="'thread'"):
             found(thread=1)
-
-
-def test_a_window_of_a_real_trace() -> None:
-    with clrevents.open(fixture("net10-method-interop")) as trace:
-        names = "MethodJittingStarted", "MethodLoadVerbose"
-        whole = spans(trace, *names, on=("thread_id", "MethodID"))
-        middle = int(whole["start_ns"][70])
-        late = spans(trace, *names, on=("thread_id", "MethodID"), start=middle)
-        kept = [row for row in whole.rows() if row["start_ns"] >= middle]
-        assert list(late.rows()) == kept
-        assert 70 < len(kept) <= 76
-
-
-def test_enums_as_text() -> None:
-    start = GCStart_V2(1, 0, GCReason.Induced, GCType(1), 0, 9)
-    builder = end(TraceBuilder().event(start), 1)
-    with clrevents.open(builder.build()) as trace:
-        plain, named = (spans(trace, "GCStart", SECOND, enum_names=names) for names in (False, True))
-        assert plain["Reason"].tolist() == [int(GCReason.Induced.value)]
-        assert (named["Reason"].tolist(), named["Type"].tolist()) == ([str(GCReason.Induced)], [str(GCType(1))])
-        assert named.columns == plain.columns
-        empty = spans(trace, "GCStart", "GCRestartEEEnd", enum_names=True)
-        assert [f.type for f in empty.fields if f.name == "Reason"] == [
-            f.type for f in named.fields if f.name == "Reason"
-        ]
 
 
 def test_which_columns_tell_a_row() -> None:

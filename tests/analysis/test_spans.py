@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis import spans
-from clrevents.analysis.framework.vocabulary.report_table import Marks, holes_of, trace_holes
-from clrevents.events import GCStart_V1, GCStart_V2, MethodJittingStarted_V1, MethodLoadVerbose_V1
+from clrevents.analysis.framework.vocabulary.report_table import Marks, trace_holes
+from clrevents.events import GCStart_V1, GCStart_V2, MethodJittingStarted_V1
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of
 from project_files import fixture
@@ -234,23 +234,6 @@ def touches(marks: Marks, start: int, end: int, *threads: int) -> bool:
     return bool(marks.touched(np.array([start]), np.array([end]), columns)[0])
 
 
-LOSSES = st.builds(
-    lambda thread, start, length: clrevents.Loss(thread, 1, start, start + length),
-    *(st.sampled_from([-1, 1, 2]), st.integers(0, 30), st.integers(0, 12)),
-)
-
-
-@given(st.lists(LOSSES), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12), st.integers(1, 3)), max_size=20))
-def test_windows(losses: list[clrevents.Loss], asked: list[tuple[int, int, int]]) -> None:
-    marks = Marks(holes_of(losses, (), len(losses), 0))
-    assert bool(marks) == bool(losses)
-    for start, length, thread in asked:
-        end = start + length
-        touching = [loss for loss in losses if loss.start_ns <= end and loss.end_ns >= start]
-        assert touches(marks, start, end) == bool(touching)
-        assert touches(marks, start, end, thread) == any(loss.thread_id in (thread, -1) for loss in touching)
-
-
 def test_pairs_reach_over_runs_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clrevents.decode.column_pass._BYTES", 1)
     builder = TraceBuilder()
@@ -262,18 +245,6 @@ def test_pairs_reach_over_runs_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         table = spans(trace, FIRST, SECOND)
     assert table["Number"].tolist() == [0, 1, 2, 3]
     assert table["duration_ns"].tolist() == [1000, 1001, 1002, 1003]
-
-
-def test_selectors_may_be_classes_and_aliases() -> None:
-    with clrevents.open(fixture("net10-method-interop")) as trace:
-        on = ("thread_id", "MethodID")
-        by_name = spans(trace, "MethodJittingStarted", "MethodLoadVerbose", on=on)
-        assert list(spans(trace, "Method/JittingStarted", "runtime/MethodLoadVerbose", on=on).rows()) == list(
-            by_name.rows()
-        )
-        by_class = spans(trace, MethodJittingStarted_V1, MethodLoadVerbose_V1, on=on)
-        assert list(by_class.rows()) == list(by_name.rows())
-        assert by_class.columns == by_name.columns
 
 
 def test_mistakes() -> None:

@@ -6,17 +6,13 @@ from collections import Counter
 from fnmatch import fnmatchcase
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import clrevents
-from clrevents.analysis import read_samples
 from clrevents.analysis.gathering.merged_stacks import FRAMEWORK_NAMES, StackFrame
 from clrevents.analysis.shared.samples.samples import SampledThread, Samples
-from project_files import fixture
 
 NAMES = ("Shop.Main", "Shop.Pay", "Shop.Tax", "Bank.Send", "System.IO.Write", "System.IO.Flush", "Lib.Log")
 PATTERNS = ("Shop.*", "Pay", "System.*", "*.IO.*", "Bank.Send", "Lib.*", "*o*", "Nothing", "*")
@@ -115,24 +111,6 @@ def test_stacks(asked: dict[str, Any], wanted: list[tuple[tuple[str, ...], int]]
         assert found == wanted
 
 
-def test_nothing_asked_is_nothing_changed() -> None:
-    assert BASE.shaped() is BASE
-    assert stacks_of(BASE.shaped(fold="Nothing", exclude="Nothing")) == stacks_of(BASE)
-
-
-def test_a_group_of_several_modules_has_none() -> None:
-    mixed = attrs.evolve(
-        BASE, frames=tuple(attrs.evolve(f, module="x" if "Flush" in f.name else "m") for f in BASE.frames)
-    )
-    modules = {f.name: f.module for f in mixed.shaped(group="System.*->BCL;Shop.*->SHOP").frames}
-    assert modules == {"BCL": "", "SHOP": "m", "Lib.Log()": "m"}
-
-
-def test_what_is_folded_away_is_not_a_frame_without_a_name() -> None:
-    assert BASE.shaped(fold="*").nameless == 0
-    assert {frame.name for frame in BASE.shaped(fold="*").frames} == {"[folded]"}
-
-
 def model(stack: tuple[str, ...], group: str | None, fold: str | None, my_code: bool) -> tuple[str, ...]:
     """The long way round: from the outermost frame inwards."""
     made: list[tuple[str, str | None]] = []
@@ -183,33 +161,3 @@ def test_includes_and_excludes_partition(stacks: list[tuple[str, ...]], pattern:
     assert Counter(stacks_of(parts[0])) + Counter(stacks_of(parts[1])) == Counter(stacks_of(samples.shaped(fold=fold)))
     held = [stack for stack in stacks if any(fits(name, pattern) for name in stack)]
     assert len(parts[0]) == len(held)
-
-
-@pytest.fixture(scope="module")
-def netperf() -> Samples:
-    with clrevents.open(fixture("net8-netperf3")) as trace:
-        return read_samples(trace)
-
-
-def test_a_real_trace_keeps_its_total(netperf: Samples) -> None:
-    assert netperf.total == netperf.shaped(fold="System.*").total == netperf.shaped(my_code=True).total
-    with_hot, without = netperf.shaped(include="Hot"), netperf.shaped(exclude="Hot")
-    assert with_hot.total + without.total == netperf.total
-    assert len(with_hot) + len(without) == len(netperf)
-
-
-def test_the_report_says_the_same(netperf: Samples) -> None:
-    with clrevents.open(fixture("net8-netperf3")) as trace:
-        report = trace.report("top", group="System.*->BCL", include="Program.*", fold="Main")
-        assert report.metrics["total"].value == netperf.shaped(include="Program.*").total
-        assert [row.name for row in report.methods[:2]] == ["Program.Hot(int)", "BCL"]
-        assert not [row.name for row in report.methods if row.name.startswith(("System.", "Program.Main"))]
-        mine = trace.report("top", my_code=True)
-    parts = [mine.metrics[name].value for name in ("total", "unsampled_total")]
-    assert sum(part for part in parts if part is not None) == netperf.total
-    assert None not in parts
-    assert mine.question.parameters["my_code"] is True
-    with clrevents.open(fixture("net8-netperf3")) as trace:
-        for option in ("include", "exclude", "fold", "group"):
-            with pytest.raises(ValueError, match=f"^{option} "):
-                trace.report("top", **{option: ""})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from clrevents.events import (
     AssemblyLoadStart_V0,
     AssemblyLoadStop_V0,
     ExecutionCheckpoint_V0,
-    MethodDetails_V0,
     MethodFlags,
     MethodJittingStarted_V1,
     MethodLoadVerbose_V1,
@@ -213,21 +211,6 @@ def test_self_times_fit_into_the_time(name: str) -> None:
     assert 0 < total <= until * len(threads)
 
 
-@pytest.mark.parametrize("cut", ["10%", 20_000_000, 49_868_000])
-def test_windows_add_up(cut: Any) -> None:
-    with clrevents.open(fixture("net10-garbage")) as trace:
-        whole, *halves = trace.report("startup"), trace.report("startup", end=cut), trace.report("startup", start=cut)
-    names = [name for kind in ("jit", "lookup") for name in (f"{kind}_total", f"{kind}_to_main", f"{kind}_count")]
-    names += ["lookups_found", "lookups_missed", "jit_missed", "jit_rejected", "events_to_main"]
-    names = [name for name in names if whole.metrics[name].value is not None]
-    first, second, all_ = (np.array(numbers(found, *names)) for found in (*halves, whole))
-    assert (first + second).tolist() == all_.tolist()
-    assert names[0] == "jit_total"
-    assert all_[0] > 0
-    assert numbers(halves[1], "runtime_to_main") == numbers(whole, "runtime_to_main")
-    assert {m.moment for m in halves[0].moments} | {m.moment for m in halves[1].moments} == set(moments(whole))
-
-
 @pytest.mark.parametrize(
     "name", ["scenarios/net31-states-44", "scenarios/net8-meters-44", "traces/own/net10-lossy", "traces/own/net10-cpu"]
 )
@@ -272,12 +255,6 @@ def test_main_in_a_sample() -> None:
     assert metric.low == program - moments(found)["runtime_started"][0]
     assert (found.facts.main, found.facts.main_evidence) == (None, "sample")
     assert "main-sampled" in {note.id for note in found.notes}
-
-
-def test_json_reads_back() -> None:
-    found = real(fixture("net10-method-interop"))
-    bulk = ("types", "lookups")
-    assert StartupReport.from_dict(json.loads(json.dumps(found.to_dict(bulk)))) == found
 
 
 # Built starts. ------------------------------------------------------------------------------------------------------
@@ -340,17 +317,6 @@ def test_a_look_up_after_the_compilation() -> None:
     assert [c.precompiled for c in found.compilations] == ["none"]
 
 
-def test_precompiled_main() -> None:
-    builder = launched().event(MethodDetails_V0(5, 0, 6, 0, 2, ())).event(MethodDetails_V0(4, 0, 6, 0, 1, ()))
-    builder.event(R2RGetEntryPoint_V0(4, "System.Tool", "Main", "void  ()", 1, 0))
-    builder.event(R2RGetEntryPointStart_V0(5, 0))
-    found = built(builder.event(R2RGetEntryPoint_V0(5, "App.Program", "<Main>$", "void  ()", 9, 0)))
-    assert moments(found)["main"] == (14_000, "event")
-    assert numbers(found, "runtime_to_main", "main_ready") == (13_000, 13_000)
-    # The other one has no begin: it takes no time.
-    assert [(lookup.start_ns, lookup.self_ns) for lookup in found.lookups] == [(None, None), (13_000, 1_000)]
-
-
 @pytest.mark.parametrize(
     ("key", "namespace", "evidence"),
     [
@@ -375,24 +341,6 @@ def test_whose_main_it_is(key: str | None, namespace: str, evidence: str | None)
 def test_a_generated_main_is_not_the_programs() -> None:
     builder = TraceBuilder().event(information()).event(assembly(2, "Made")).event(module(2, "Made", flags=4))
     assert built(builder.event(jitting(1, "Main"))).facts.main is None
-
-
-def test_compilations_after_the_start() -> None:
-    builder = launched().event(TieredCompilationResume_V0(0, 1)).event(jitting(1, "Main")).event(jitted(1, "Main"))
-    builder.event(TieredCompilationResume_V0(0, 1)).event(jitting(2)).event(jitted(2))
-    found = built(builder)
-    # The first resumption is before Main.
-    assert (found.facts.ended_by, found.facts.until_ns) == ("tiering_resumed", 13_000)
-    assert [c.method for c in found.compilations] == ["App.Program.Main()"]
-    assert numbers(found, "jit_count", "runtime_to_resume") == (1, 12_000)
-
-
-def test_losses_mark_their_own_thread() -> None:
-    builder = launched().thread(2).event(asked("A")).event(answered("A")).thread(1).event(asked("B"))
-    builder.lose(3).event(answered("B")).event(jitting(1, "Main")).event(jitted(1, "Main"))
-    found = built(builder)
-    assert [(load.assembly, load.lossy) for load in found.loads] == [("A", False), ("B", True)]
-    assert "losses" in {note.id for note in found.notes}
 
 
 def test_what_the_runtime_says_of_itself() -> None:
@@ -422,16 +370,6 @@ def test_marks_of_a_real_runtime() -> None:
     assert (found.facts.runtime_init_ns, found.facts.verdict, found.coverage) == (-15_966_600, "unknown", "none")
 
 
-def test_raw_names() -> None:
-    builder = launched().event(TypeLoadStart_V0(1, 0)).event(TypeLoadStop_V0(1, 0, 1, 7, "A.List`1[System.Int32]"))
-    builder.event(jitting(1, "Main")).event(jitted(1, "Main"))
-    data = builder.build()
-    with clrevents.open(data) as trace:
-        shown, raw = trace.report("startup"), trace.report("startup", raw=True)
-    assert (shown.facts.main, raw.facts.main) == ("App.Program.Main()", "App.Program.Main()")
-    assert ([t.type for t in shown.types], [t.type for t in raw.types]) == (["A.List<int>"], ["A.List`1[System.Int32]"])
-
-
 # Self times. --------------------------------------------------------------------------------------------------------
 
 
@@ -442,14 +380,6 @@ def spans(*rows: tuple[int, int, int]) -> ThreadSpans:
     open_ = end == -1
     ends = np.where(open_, start, end)
     return ThreadSpans(line, np.where(open_, -1, line), thread.astype(np.uint64), start, ends, start, ends)
-
-
-def test_the_innermost_span_owns_the_time() -> None:
-    outer, inner = spans((1, 0, 100), (2, 0, 50)), spans((1, 10, 30), (1, 40, 60), (1, 45, -1))
-    first, second = self_times([outer, inner])
-    assert first.within(0, 1000).tolist() == [60, 50]
-    assert second.within(0, 1000).tolist() == [20, 20, 0]
-    assert (first.within(0, 15) + first.within(15, 1000)).tolist() == [60, 50]
 
 
 @pytest.mark.parametrize("seed", range(20))

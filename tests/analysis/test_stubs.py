@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import warnings
 from typing import Any
@@ -186,31 +185,3 @@ def test_texts_that_were_cut_and_losses() -> None:
     assert [t.lossy for t in found.targets] == [True, True]
     assert [k.lossy for k in found.kinds] == [True]
     assert [note.numbers for note in found.notes if note.id == "losses"] == [{"events": 1}]
-
-
-def test_windows() -> None:
-    """A stub counts with all of its time where it was generated."""
-    builder = TraceBuilder().event(stub("f")).event(started(5)).wait(3000).event(loaded(5))
-    builder.event(ILStubCacheHit_V0(0, 77, 5, 0x06000001, "N.T", "f", "int32(string)")).event(stub("g", method_id=9))
-    whole, first, second = report(builder), report(builder, end="2us"), report(builder, start="2us")
-    assert [s.name for s in first.stubs] == ["f"]
-    assert [s.name for s in second.stubs] == ["g"]
-    assert [numbers(found) for found in (whole, first, second)] == [(2, 1, 4000), (1, 0, 4000), (1, 1, 0)]
-    assert [(t.target, t.compile_ns) for t in first.targets] == [("N.T.f", 4000)]
-    assert [(t.target, t.compile_ns) for t in second.targets] == [("N.T.g", None)]
-    # How often a stub was used again is told of the whole trace.
-    assert first.stubs[0].cache_hits == 1
-
-
-def test_tables_and_json() -> None:
-    with clrevents.open(fixture("net8-method-interop")) as trace:
-        found = trace.report("stubs", raw=True)
-    assert found.stubs[4].target == "Program+Cmp.Invoke"
-    for what in ("stubs", "targets"):
-        assert found.table(what).to_arrow().num_rows == len(getattr(found, what)) == 9
-    assert len(set(found.stubs["thread_id"])) == 1
-    data = json.loads(json.dumps(found.to_dict()))
-    assert next(iter(data)) == "schema"
-    assert data["schema"] == "clrevents.stubs/1"
-    assert data["tables"]["stubs"] == list(found.stubs.rows())
-    assert StubsReport.from_dict(data) == found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -11,9 +10,7 @@ import pytest
 
 import clrevents
 from analysis.test_samples import MS, shop, traced
-from clrevents.analysis import hottest, read_samples
 from clrevents.analysis.framework.model.declaration import parameters_of
-from clrevents.analysis.framework.run.catalogue import feed_reports
 from clrevents.analysis.reports.top.report import HotRow, TopParameters, TopReport
 from clrevents.analysis.shared.weights.weighing import CAVEAT
 from clrevents.encode.values import ThreadRow
@@ -123,40 +120,6 @@ def test_a_real_trace(netperf: clrevents.Trace) -> None:
     assert TopReport.from_dict(report.to_dict()) == report
 
 
-OPTIONS: list[dict[str, Any]] = [
-    {},
-    {"start": "30%", "end": "60%"},
-    {"event": "ThreadSample"},
-    {"event": "ThreadSam*"},
-    {"thread_id": 6332},
-    {"event": "MethodJittingStarted", "weight": "MethodILSize", "start": "10%"},
-    {"event": "MethodJittingStarted", "weight": "payload_size"},
-]
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("by", ["method", "module"])
-def test_it_is_the_list_of_hot_methods(netperf: clrevents.Trace, options: dict[str, Any], by: Any) -> None:
-    """The same samples, weights and order as `hottest` has."""
-    report = netperf.report("top", by=by, **options)
-    samples = read_samples(netperf, **options)
-    assert len(samples) > 0
-    expected = hottest(samples, by)
-    ending = {"nanoseconds": "exclusive_ns", "bytes": "exclusive_bytes", "none": "exclusive", "count": "samples"}
-    column = ending[samples.unit]
-    assert [getattr(row, column) for row in report.methods] == [hot.exclusive for hot in expected]
-    inclusive = [
-        getattr(row, f"in{column[2:]}" if column != "samples" else "inclusive_samples") for row in report.methods
-    ]
-    assert inclusive == [hot.inclusive for hot in expected]
-    assert [(row.name, row.samples) for row in report.methods] == [(hot.name, hot.samples) for hot in expected]
-    assert (report.metrics["total"].value, report.metrics["samples"].value) == (
-        samples.total - samples.unsampled_total,
-        samples.count,
-    )
-    assert (report.facts.unit, report.facts.threads) == (samples.unit, len(samples.threads))
-
-
 def test_weights_are_in_the_columns_of_their_unit() -> None:
     builder = shop()
     for size, address in ((10, 0x1010), (30, 0x2010), (2, 0x1010)):
@@ -188,12 +151,6 @@ def test_people_see_the_columns_that_say_something() -> None:
     assert heads == [["samples", "exclusive", "inclusive", "share", "name"]]
 
 
-def test_large_sizes_stay_exact() -> None:
-    large = (1 << 62) + 1
-    trace = traced(shop().described("Shop", "Sold", {"Size": (12, large)}, stack=[0x1010]))
-    assert trace.report("top", event="Sold", weight="Size").methods[0].exclusive_bytes == large
-
-
 def test_a_window_begins_with_the_state_before_it() -> None:
     trace = traced(worked())
     report = trace.report("top", start=12 * MS, end=int(14.5 * MS))
@@ -207,29 +164,6 @@ def test_a_window_begins_with_the_state_before_it() -> None:
     assert sum(part or 0 for part in parts) == 15 * MS
     assert trace.report("top", start=30 * MS).metrics["total"].value == 0
     assert len(trace.report("top", start=14 * MS, end=12 * MS).methods) == 0
-
-
-def test_one_thread() -> None:
-    report = traced(worked()).report("top", thread_id=8)
-    assert weights(report) == [("Shop.Main()", 10 * MS, 10 * MS, 10 * MS, 2)]
-    assert (report.facts.threads, report.facts.sampling_period_ns) == (1, 10 * MS)
-    nobody = traced(worked()).report("top", thread_id=9)
-    assert (len(nobody.methods), nobody.metrics["total"].value, nobody.coverage) == (0, 0, "full")
-
-
-def test_a_decoder_gives_the_same_answer(netperf: clrevents.Trace) -> None:
-    expected = netperf.report("top")
-    data = gzip.decompress(NETPERF.read_bytes())
-    feed = feed_reports("top")
-    decoder = clrevents.Decoder(*feed.selectors, symbols=True)
-    for start in range(0, len(data), 9973):
-        feed.take(decoder, decoder.feed(data[start : start + 9973]))
-    feed.take(decoder, decoder.close())
-    found = feed.finish(decoder)["top"]
-    assert isinstance(found, TopReport)
-    assert (found.methods, found.metrics, found.facts, found.notes, found.coverage) == (
-        *(expected.methods, expected.metrics, expected.facts, expected.notes, expected.coverage),
-    )
 
 
 def test_processes_have_rows_of_their_own() -> None:
@@ -308,26 +242,6 @@ def test_missing_names_are_noted() -> None:
     assert note.remedy == report.facts.advice
     assert note.remedy is not None
     assert "rundown" in note.remedy
-
-
-def test_losses_in_the_window_mark_all_rows() -> None:
-    """A lost sample may have been in any method. One between the window and the sample before it counts, too."""
-    builder = shop().thread(7).at(10 * MS).sample(0x1010).at(12 * MS).sample(0x1010)
-    builder.lose(3).at(20 * MS).sample(0x2010).at(30 * MS).sample(0x2010).thread(8).at(31 * MS).sample(0x1010)
-    trace = traced(builder)
-    with pytest.warns(clrevents.TraceWarning, match="3 events were lost"):
-        (loss,) = trace.losses
-    assert (loss.thread_id, loss.start_ns, loss.end_ns) == (7, 12 * MS, 20 * MS)
-
-    def marked(**options: Any) -> set[bool]:
-        return {row.lossy for row in trace.report("top", **options).methods}
-
-    assert marked() == {True}
-    assert marked(end=12 * MS) == {False}
-    assert marked(start=18 * MS) == {True}
-    assert marked(start=25 * MS) == {True}
-    assert marked(start=30 * MS + 1) == {False}
-    assert marked(thread_id=8) == {False}
 
 
 def test_parameters_are_those_of_the_function() -> None:

@@ -12,9 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis.framework.run.asking import ReportFeed
-from clrevents.analysis.framework.run.report_reading import Asked
-from clrevents.analysis.reports.activities.report import REPORT, ActivitiesReport
+from clrevents.analysis.reports.activities.report import ActivitiesReport
 from clrevents.encode.values import NO_GUID
 from clrevents.events import ExceptionCatchStart_V0, ExceptionCatchStop_V0
 from clrevents.testing.builder import Format, TraceBuilder
@@ -61,13 +59,6 @@ def test_ids_pair_across_threads(format: Format) -> None:
     assert [(r.start_thread_id, r.end_thread_id) for r in report.activities] == [(1, 3), (1, 2)]
     assert report.coverage == "full"
     assert report.facts.ids
-
-
-def test_the_thread_before_is_no_parent() -> None:
-    b = TraceBuilder()
-    start(b, "First", 0x59AD, thread=1)
-    start(b, "Second", 2, thread=1)
-    assert [row.parent_row for row in asked(b).activities] == [None, None]
 
 
 def test_a_reused_id_is_another_activity() -> None:
@@ -335,16 +326,3 @@ def spoilt(all: list[Happened]) -> list[bool]:
         return one is not other and one.id == other.id and (first.end_ns is None or first.end_ns > second.start_ns)
 
     return [not any(together(one, other) for other in all) for one in all]
-
-
-@settings(max_examples=20, deadline=None)
-@given(ACTIONS, st.integers(0, 6), st.integers(1, 400))
-def test_a_decoder_tells_the_same(actions: list[tuple[str, int, int, int]], pool: int, size: int) -> None:
-    b = ran(actions, pool).builder
-    whole, data = asked(b), b.build()
-    feed = ReportFeed([Asked(REPORT, REPORT.parameters())])
-    decoder = clrevents.Decoder(*feed.selectors)
-    for at in range(0, len(data), size):
-        feed.take(decoder, decoder.feed(data[at : at + size]))
-    feed.take(decoder, decoder.close())
-    assert feed.finish(decoder)["activities"].to_dict() == whole.to_dict()

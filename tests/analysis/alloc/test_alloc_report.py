@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ import clrevents
 import report_laws
 from built_allocations import ADD, MAIN, MS, PAY, made, named, random_allocations, sampled, shop, tick
 from clrevents.analysis import read_samples
-from clrevents.analysis.reports.alloc.alloc_sums import STRETCHES
 from clrevents.analysis.reports.alloc.alloc_tables import AllocatedType, AllocatingStack, AllocationInterval
 from clrevents.analysis.reports.alloc.report import REPORT, SOURCES, AllocParameters
 from clrevents.events import GCAllocationKind, GCAllocationTick_V1, GCSampledObjectAllocationLow_V0
@@ -238,14 +236,6 @@ def test_the_first_ticks_had_32_bits_and_no_type() -> None:
     assert "unnamed-types" not in {note.id for note in report.notes}
 
 
-def test_ids_of_ticks_do_not_decide_what_their_types_are() -> None:
-    """Many events of one id, whose names differ all the same."""
-    builder = shop().at(MS)
-    for number in range(30):
-        tick(builder, 1_000, "First" if number < 20 else "Other", MAIN + 4, id=7 if number < 25 else 8)
-    assert types(traced(builder).report("alloc")) == [("First", 20_000, None, 20), ("Other", 10_000, None, 10)]
-
-
 def test_losses_mark_what_they_touch() -> None:
     builder = sampled(shop().thread(7).at(MS), 1_000, "Shop.Order", MAIN + 4)
     sampled(builder.thread(8), 1_000, "Shop.Order", MAIN + 4)
@@ -262,19 +252,6 @@ def test_losses_mark_what_they_touch() -> None:
     assert "too-small" in {note.id for note in report.notes}
     assert {row.lossy for row in (*after.types, *after.threads, *after.sources)} == {False}
     assert "too-small" not in {note.id for note in after.notes}
-
-
-def test_the_timeline_has_few_stretches_however_long_the_trace() -> None:
-    builder = shop()
-    for time in (3 * MS, 200 * MS, 500 * MS, 3_600_000 * MS):
-        tick(builder.at(time), 1_000, "A")
-    timeline = traced(builder).report("alloc").timeline
-    assert STRETCHES / 2 < len(timeline) <= STRETCHES
-    lengths = {row.end_ns - row.start_ns for row in timeline}
-    assert lengths == {32_768 * MS, timeline[-1].end_ns - timeline[-1].start_ns}
-    assert timeline[-1].end_ns == 3_600_000 * MS + 1
-    assert all(before.end_ns == after.start_ns for before, after in pairwise(timeline))
-    assert (timeline[0].start_ns, timeline[0].bytes, timeline[-1].bytes) == (0, 3_000, 1_000)
 
 
 def test_flames_and_lists_of_methods_weigh_the_same_bytes() -> None:
@@ -300,13 +277,6 @@ def test_flames_and_lists_of_methods_weigh_the_same_bytes() -> None:
     (note,) = (note for note in trace.report("top", by="alloc").notes if note.id == "estimated")
     assert "crossed the threshold" in note.message
     assert "estimated" not in {note.id for note in traced(every()).report("top", by="alloc").notes}
-
-
-def test_a_list_by_allocations_without_any() -> None:
-    report = traced(shop()).report("top", by="alloc")
-    assert (report.coverage, report.metrics["total"].value) == ("none", None)
-    assert [note.record for note in report.notes] == ["Microsoft-Windows-DotNETRuntime:0x1:5"]
-    assert len(read_samples(traced(shop()), weight="alloc")) == 0
 
 
 @pytest.mark.parametrize("source", ["best", *SOURCES])

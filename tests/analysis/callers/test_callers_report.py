@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
 from analysis.test_stack_shapes import fits, samples_of
-from clrevents.analysis import read_samples
 from clrevents.analysis.reports.callers import CallersReport
 from clrevents.analysis.reports.callers.call_sides import CallNodes, call_sides
 from clrevents.analysis.shared.samples.name_patterns import matched, name_patterns
 from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.cli import root
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
 
@@ -75,16 +70,6 @@ def test_trees_are_those_of_the_model(stacks: list[tuple[str, ...]], pattern: st
     assert nodes_of(sides.callees, samples) == callees
     weights = [weight for weight, stack in enumerate(stacks, 1) if any(fits(name, pattern) for name in stack)]
     assert (sides.inclusive, sides.samples) == (sum(weights), len(weights))
-
-
-@given(STACKS)
-def test_without_a_method_the_callees_are_all_calls(stacks: list[tuple[str, ...]]) -> None:
-    samples = samples_of(*stacks, weights=list(range(1, len(stacks) + 1)))
-    sides = call_sides(samples, None)
-    below = [(*stack, "Root") for stack in stacks]
-    assert nodes_of(sides.callees, samples) == model(below, "Root", None)[1]
-    whole = sum(range(1, len(stacks) + 1))
-    assert nodes_of(sides.callers, samples) == {(): (whole, whole, len(stacks))}
 
 
 def built() -> bytes:
@@ -181,59 +166,3 @@ def test_depth_and_what_is_refused() -> None:
 def report() -> CallersReport:
     with clrevents.open(NETPERF) as trace:
         return trace.report("callers", method="Program.Tail?")
-
-
-def test_a_real_trace(report: CallersReport) -> None:
-    """TailA and TailB call each other, so that one is mostly on the stack of the other."""
-    assert [(r.name, r.inclusive_ns) for r in report.methods] == [
-        ("Program.TailA(long, long)", 199_649_564),
-        ("Program.TailB(long, long)", 199_649_564),
-    ]
-    with clrevents.open(NETPERF) as trace:
-        stacks = read_samples(trace).shaped(include="Program.Tail?")
-    assert report.metrics["inclusive"].value == stacks.total
-
-
-def test_weights_of_children_are_within_their_parents(report: CallersReport) -> None:
-    for rows in (report.callers, report.callees):
-        inclusive = {row.node: row.inclusive_ns or 0 for row in rows}
-        below: Counter[int] = Counter()
-        for row in rows:
-            if row.parent_node is not None:
-                below[row.parent_node] += row.inclusive_ns or 0
-        assert all(below[node] <= weight for node, weight in inclusive.items())
-        assert inclusive[0] == report.metrics["inclusive"].value
-        assert sum(row.exclusive_ns or 0 for row in report.callees) == report.metrics["inclusive"].value
-
-
-def test_windows_add_up() -> None:
-    with clrevents.open(NETPERF) as trace:
-        whole = trace.report("callers", method="Main").metrics["inclusive"].value
-        edges = (None, "300ms", "900ms", None)
-        parts = [trace.report("callers", method="Main", start=a, end=b) for a, b in pairwise(edges)]
-    assert sum(part.metrics["inclusive"].value or 0 for part in parts) == whole
-
-
-def test_other_weights_have_their_own_columns() -> None:
-    with clrevents.open(fixture("net10-servergc")) as trace:
-        alloc = trace.report("callers", method="*", by="alloc", depth=0)
-        total = trace.report("top", by="alloc").metrics["total"].value
-    assert (alloc.callees[0].inclusive_bytes, alloc.callees[0].inclusive_ns) == (total, None)
-    assert alloc.metrics["inclusive"].unit == "bytes"
-
-
-def test_the_command() -> None:
-    run = CliRunner().invoke(root, ["callers", str(NETPERF), "Main", "-n", "4"])
-    assert run.exit_code == 0, run.output
-    text = run.output.split("callees\n")[1]
-    assert "\n 100 %     1.32 s    6.80 ms      955  Program.Main(string[])\n61.3 %" in text
-    assert "      498    Program.Hot(int)\n" in text
-    assert "        54      System.Threading.Thread.Join()" not in text
-    rows = CliRunner().invoke(root, ["callers", str(NETPERF), "Main", "--table", "callees", "--json", "-n", "3"])
-    assert [json.loads(line)["name"] for line in rows.stdout.splitlines()] == [
-        "Program.Main(string[])",
-        "Program.Hot(int)",
-        "System.Threading.Thread.Sleep(int)",
-    ]
-    whole = CliRunner().invoke(root, ["callers", str(NETPERF), "--table", "callees", "-n", "2"]).stdout
-    assert "\n 100 %     1.74 s        0 s    1,288  *\n75.8 %     1.32 s" in whole

@@ -12,7 +12,6 @@ from built_pauses import FORMATS
 from clrevents.analysis.reports.counters.report import REPORT, CountersParameters
 from clrevents.testing.builder import Format, TraceBuilder
 from tiers import one_in
-from together import together
 
 
 def metered() -> TraceBuilder:
@@ -140,17 +139,6 @@ def test_events_of_no_known_form_are_counted_and_give_no_value() -> None:
     assert numbers(found) == [("heap", "mean", 1.5, None)]
     assert found.metrics["odd"].value == 3
     assert "odd-events" in note_ids(found)
-
-
-def test_metadata_are_tags_with_colons() -> None:
-    builder = metered()
-    counter(builder, polled(Metadata="zone:eu,disk:sda"))
-    counter(builder, polled(Metadata="zone:us"))
-    rows = told(builder).series
-    assert [(row.tags, row.tag_names, row.tag_values, row.tags_ambiguous) for row in rows] == [
-        ("zone:eu,disk:sda", ("zone", "disk"), ("eu", "sda"), False),
-        ("zone:us", ("zone",), ("us",), False),
-    ]
 
 
 # Meters. ------------------------------------------------------------------------------------------------------------
@@ -322,15 +310,6 @@ def test_where_events_were_lost_the_interval_is_unknown() -> None:
     assert (series.total, series.per_second, series.lossy) == (15, 8, True)
 
 
-def test_losses_of_other_threads_spoil_nothing() -> None:
-    builder = TraceBuilder().thread(8).sample(0x1000).thread(7).at(SECOND)
-    collected(builder, 0)
-    builder.thread(8).lose(5).sample(0x1000).thread(7)
-    value(builder, "CounterRateValuePublished", rate="2", value="3")
-    found = told(builder.sequence_point().sample(0x1000))
-    assert [(row.interval_ns, row.lossy) for row in found.values] == [(SECOND, False)]
-
-
 def test_sessions_are_apart() -> None:
     builder = metered()
     for session, rate in (("abc", "1"), ("xyz", "5"), ("abc", "2")):
@@ -455,19 +434,6 @@ def test_counters_are_chosen_by_provider_and_name(provider: str | None, name: st
     assert ("no-such-counter" in note_ids(found)) == (not wanted)
 
 
-def test_a_window_sums_up_what_was_published_in_it() -> None:
-    found = told(mixed(), start=2 * SECOND, end=3 * SECOND)
-    assert {row.name: (row.count, row.first, row.last) for row in found.series} == {
-        "gc-heap": (1, 2.0, 2.0),
-        "gc-count": (1, 1.0, 1.0),
-        "heap": (1, 10.0, 10.0),
-    }
-    last = told(mixed(), start=3 * SECOND)
-    assert [row.name for row in last.series] == ["heap", "gc-heap"]
-    whole = {(row.name, row.row) for row in told(mixed()).series}
-    assert {(row.name, row.row) for row in last.series} <= whole, "a series keeps its number"
-
-
 def test_a_counter_that_vanishes_ends_with_its_last_value() -> None:
     rows = {row.name: row for row in told(mixed()).series}
     told_at = {row.name: row.time_ns // SECOND for row in told(mixed()).values}
@@ -492,15 +458,6 @@ def test_coverage_is_full_with_both_and_partial_with_one() -> None:
     assert note.record == "System.Diagnostics.Metrics:0x2:4:Metrics=System.Runtime"
     value(collected(builder := counter(metered(), polled()), 0), "GaugeValuePublished", lastValue="1")
     assert told(builder).coverage == "full"
-
-
-def test_processes_are_apart() -> None:
-    traces = []
-    for increase in (1.0, 2.0):
-        builder = metered().sample(0x1000).at(SECOND)
-        traces.append(counter(builder, increased(increment=increase)).build())
-    _, both = together(tuple(traces))
-    assert [(row.process_id, row.total) for row in told(both).series] == [(101, 1.0), (202, 2.0)]
 
 
 # Numbers that a counter writes as text, as no runtime does, are gone from a redacted copy.

@@ -148,11 +148,6 @@ def test_rules_are_asked_one_by_one_or_by_family() -> None:
         rules_of(["lock.convoi"])
 
 
-def test_a_window_is_judged_by_itself() -> None:
-    assert diagnosis("net10-convoy", "lock.convoy", end="600ms").found == ()
-    assert [one.rule for one in diagnosis("net10-convoy", "lock.convoy", start="900ms").found] == ["lock.convoy"]
-
-
 def test_conditions_name_a_rule_and_what_it_may_cost() -> None:
     found = diagnosis("net10-starvation")
     assert found.failing({"pool.starved": None, "lock.deadlock": None}) == [

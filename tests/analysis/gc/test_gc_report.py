@@ -346,15 +346,6 @@ def test_sums_without_lost_collections_are_lower_bounds() -> None:
     assert asked(GcTrace().blocking(100, 1).blocking(500, 2).build()).metrics["count"].low is None
 
 
-def test_survivors_of_other_heaps_are_no_share_of_one() -> None:
-    """As in a collection of .NET 8's server GC: regions move between heaps while it collects."""
-    heaps = ((336, 400, 0, 1000),), ((3000, 100, 0, 100),)
-    made = GcTrace().suspend(100).start(110, 1).history(150, 0, heaps).end(160, 1, promoted=1100).restart(170)
-    found = asked(made.build())
-    assert [(h.heap, h.survived_bytes, h.survival) for h in found.heaps] == [(0, 1000, None), (1, 100, None)]
-    assert rows(found, "survival") == [(1100 / 3336,)]
-
-
 def test_a_request_is_for_the_collection_of_its_reason() -> None:
     made = GcTrace().trigger(80, 4, thread=8).trigger(85, 0, thread=7).trigger(90, 0, thread=6).blocking(100, 1)
     made.blocking(300, 2)
@@ -372,17 +363,6 @@ def test_who_asked() -> None:
     data = made.build()
     assert rows(asked(data, callers=True), "requested_by") == [("App.Main()",)]
     assert rows(asked(data), "requested_by") == [(None,)]
-
-
-def test_windows_cut_pauses_and_not_rows() -> None:
-    data = with_background().build()
-    found = asked(data, start=105_000, end=330_500)
-    assert rows(found, "number", "pause_ns", "clipped") == [(1, 122_000, True), (2, 50_000, False)]
-    assert values(found, "count", "pause_total") == [1, 75_000 + 30_500]
-    assert {t.what: t.pause_ns for t in found.totals if t.by == "kind"} == {
-        "background": 5000 + 20_000 + 30_500,
-        "ephemeral": 50_000,
-    }
 
 
 def test_memory_that_the_gc_holds() -> None:

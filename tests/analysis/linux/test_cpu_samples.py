@@ -162,14 +162,6 @@ def test_threads_of_the_cpu_scenario() -> None:
         assert answer.facts.capacity_ns == 2 * trace.duration_ns
 
 
-def test_windows_add_up_and_capacity_is_the_windows() -> None:
-    with clrevents.open(fixture("net8-linux")) as trace:
-        whole = trace.report("top")
-        parts = [trace.report("top", end="50%"), trace.report("top", start="50%")]
-        for of in (lambda a: a.metrics["total"].value, lambda a: a.facts.capacity_ns):
-            assert sum(map(of, parts)) == of(whole)
-
-
 def test_samples_on_a_processor_tell_no_state() -> None:
     with clrevents.open(fixture("net8-linux")) as trace:
         answer = trace.report("top", waiting=True)

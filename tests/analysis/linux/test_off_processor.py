@@ -134,17 +134,6 @@ def test_processes_of_one_file_have_their_own_threads() -> None:
     assert len(sizes) == 2
 
 
-def test_windows_of_states_add_up() -> None:
-    with clrevents.open(fixture("net8-linux")) as trace:
-        whole, parts = (
-            trace.report("threads"),
-            [trace.report("threads", end="40%"), trace.report("threads", start="40%")],
-        )
-        for name in ("running_total", "ready_total", "wait_total", "io_total"):
-            assert sum(part.metrics[name].value or 0 for part in parts) == whole.metrics[name].value
-        assert whole.metrics["native_total"].value is None
-
-
 def test_the_sample_profiler_tells_neither_ready_nor_io() -> None:
     with clrevents.open(fixture("net10-convoy")) as trace:
         answer = trace.report("threads")

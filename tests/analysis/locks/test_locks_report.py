@@ -16,7 +16,6 @@ from clrevents.analysis.reports.locks.lock_holders import HeldLock, LabelledRuns
 from clrevents.analysis.shared.events.contention_spans import Holding
 from clrevents.testing.builder import Format, TraceBuilder
 from tiers import one_in
-from together import together
 
 STACK = (ENTER, USER, CALLBACK)
 
@@ -121,20 +120,6 @@ def test_a_lock_is_the_same_when_its_object_moves_and_another_in_another_runtime
         (0x70, 0, 2, 200),
         (0x70, 1, 1, 101),
     ]
-
-
-def test_equal_ids_in_two_processes_are_two_locks() -> None:
-    traces = []
-    for length in (100.0, 300.0):
-        builder = TraceBuilder().thread(7).sample(0x1000).at(1000).event(start(0x70)).at(2000).event(stop(length))
-        traces.append(builder.build())
-    _, both = together(tuple(traces))
-    found = asked("locks", both)
-    assert sorted((row.process_id, row.lock_id, row.waited_ns) for row in found.locks) == [
-        (101, 0x70, 100),
-        (202, 0x70, 300),
-    ]
-    assert numbers_of(found, "count", "waited_total", "waited_median") == (2, 400, None)
 
 
 def test_a_loss_in_between_marks_the_wait_of_its_thread_only() -> None:

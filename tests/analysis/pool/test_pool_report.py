@@ -143,14 +143,6 @@ def test_a_window_knows_what_was_before() -> None:
     assert told(builder, start=860 * MS).facts.verdict == "healthy"
 
 
-def test_nothing_of_the_pool_is_unknown() -> None:
-    builder = named(TraceBuilder()).thread(7).at(20 * MS).sample(SLEEP, BLOCKS, ROOT, kind=1)
-    found = told(builder.rundown())
-    assert (found.coverage, found.facts.verdict) == ("none", "unknown")
-    assert found.facts.evidence == ("how the pool changed its number of workers was not recorded",)
-    assert numbers_of(found, "starved_total", "adjustments", "items") == (None, None, None)
-
-
 def test_lost_events_leave_no_healthy_pool() -> None:
     def built(lose: bool) -> TraceBuilder:
         builder = named(TraceBuilder())

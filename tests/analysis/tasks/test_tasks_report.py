@@ -8,7 +8,6 @@ from clrevents.analysis.reports.tasks import TasksReport
 from clrevents.events import ThreadPoolWorkerThreadWait_V0
 from clrevents.schema.registry import TPL
 from clrevents.testing.builder import TraceBuilder
-from together import together
 
 USER, RESULT, RUN, BUILDER = 0x1000, 0x2000, 0x3000, 0x4000
 
@@ -101,14 +100,6 @@ def test_ids_of_tasks_and_of_what_is_awaited_are_apart() -> None:
     await_, task, first, second = told(builder).tasks
     assert (await_.completed_ns, task.completed_ns) == (1400, 1500)
     assert (first.parent_row, second.parent_row) == (await_.row, task.row)
-
-
-def test_an_id_is_used_again() -> None:
-    builder = methods().thread(5)
-    for start in (1000, 2000):
-        scheduled(builder.at(start), 7)
-        completed(started(builder.at(start + 100), 7).at(start + 300), 7)
-    assert [(row.started_ns, row.completed_ns) for row in told(builder).tasks] == [(1100, 1300), (2100, 2300)]
 
 
 def test_what_blocks_on_a_task() -> None:
@@ -231,14 +222,6 @@ def test_what_is_kept_has_a_limit_that_is_told() -> None:
     assert found.metrics["count"].value is None
     (note,) = [note for note in found.notes if note.id == "too-many-events"]
     assert note.numbers == {"left_out": 5, "kept": 5}
-
-
-def test_processes_do_not_share_ids() -> None:
-    builder = scheduled(methods().thread(5).at(1000), 7)
-    data = completed(started(builder.at(2000), 7).at(3000), 7).rundown().build()
-    _, both = together((data, data))
-    found = asked("tasks", both)
-    assert [(row.process_id, row.run_ns) for row in found.tasks] == [(101, 1000), (202, 1000)]
 
 
 def test_what_still_runs_or_is_awaited_counts_until_tracing_stopped() -> None:

@@ -342,20 +342,6 @@ def test_rows_near_losses_are_marked() -> None:
     assert [(row.thread_id, row.lossy) for row in report.threads] == [(7, True), (8, False)]
 
 
-def test_windows_cut_totals_and_not_intervals() -> None:
-    builder = asleep(sampled(begun(), 7, 1, 2, 3, 4), 7, 5, 6, 7)
-    data = builder.build()
-    with clrevents.open(data) as trace:
-        report = trace.report("threads", start=2 * MS, end=6 * MS)
-    assert [(i.start_ns, i.end_ns, i.clipped) for i in report.intervals] == [
-        (MS, 4_500_000, True),
-        (4_500_000, 7 * MS, True),
-    ]
-    (row,) = report.threads
-    assert (row.running_ns, row.sleep_ns, row.life_ns) == (2_500_000, 1_500_000, 4 * MS)
-    assert report.metrics["sleep_total"].value == 1_500_000
-
-
 def test_no_wait_is_known_without_samples_and_names() -> None:
     """A thread that was created, and nothing else: its row says 0 of nothing that was not recorded."""
     report = reported(created(begun(), 1, 7))

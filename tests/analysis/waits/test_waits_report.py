@@ -24,7 +24,6 @@ from clrevents.analysis.shared.blocking.wait_tables import can_await
 from clrevents.events import ThreadCreated_V0, ThreadFlags, ThreadTerminated_V0
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
-from together import together
 
 WAIT, MONITOR, RESULT, POOL, GATE, SLEEP = 0x4000, 0x4100, 0x4200, 0x4300, 0x4400, 0x4500
 
@@ -122,13 +121,6 @@ def test_samples_show_waits_to_the_middle_between_them() -> None:
     assert [(row.count, row.max_ns) for row in found.methods] == [(None, None)]
 
 
-def test_a_sample_in_managed_code_waits_for_nothing_yet() -> None:
-    builder = methods().thread(7)
-    for at in range(1000, 11_000, 1000):
-        builder.at(at).sample(WAIT, USER, kind=2)
-    assert len(told(builder.rundown()).waits) == 0
-
-
 def test_samples_say_nothing_where_events_do() -> None:
     builder = methods().thread(7)
     for at in range(1000, 20_000, 1000):
@@ -144,13 +136,6 @@ def test_samples_say_nothing_where_events_do() -> None:
         (14_400, 19_000, "sample"),
     ]
     assert numbers_of(found, "waited_total", "event_total", "sampled_total") == (18_500, 9800, 8700)
-
-
-def test_long_gaps_between_samples_are_not_waited() -> None:
-    builder = methods().thread(7)
-    for at in (1000, 2000, 3000, 4000, 50_000, 51_000):
-        builder.at(at).sample(SLEEP, USER, kind=1)
-    assert [(row.start_ns, row.end_ns) for row in told(builder.rundown()).waits] == [(500, 5500), (48_500, 51_000)]
 
 
 def test_idle_workers_are_in_no_sum() -> None:
@@ -206,26 +191,6 @@ def test_what_goes_on_at_the_end_counts_until_tracing_stopped() -> None:
     assert [(row.waited_ns, row.max_ns, row.open) for row in found.methods] == [(2_000_000, 2_000_000, 1), (0, 0, 1)]
     (note,) = [note for note in found.notes if note.id == "still-waiting"]
     assert note.numbers == {"threads": 2, "longest_ns": 2_000_000}
-
-
-def test_an_end_alone_has_no_begin() -> None:
-    found = told(methods().thread(7).at(1000).event(signaled()).at(2000).event(signaled()))
-    assert [(row.start_ns, row.end_ns, row.kind) for row in found.waits] == [
-        (None, 1000, "handle"),
-        (None, 2000, "handle"),
-    ]
-    # Without names nobody knows whether these threads had anything to do.
-    assert numbers_of(found, "count", "waited_total") == (None, None)
-
-
-def test_processes_are_apart() -> None:
-    traces = []
-    for length in (1000, 3000):
-        builder = TraceBuilder().thread(7).sample(0x1000).at(1000).event(waiting()).at(1000 + length)
-        traces.append(builder.event(signaled()).build())
-    _, both = together(tuple(traces))
-    found = asked("waits", both)
-    assert sorted((row.process_id, row.duration_ns) for row in found.waits) == [(101, 1000), (202, 3000)]
 
 
 def test_a_loss_in_between_marks_the_wait() -> None:
