@@ -42,6 +42,7 @@ OF_RECORDING: Final = {
     ("activities", "never_stopped"),
     ("activities", "ambiguous"),
     ("activities", "orphans"),
+    ("callers", "cut_total"),
     ("counters", "count"),
     ("counters", "counters"),
     ("counters", "empty"),
@@ -51,10 +52,12 @@ OF_RECORDING: Final = {
     ("startup", "events_to_main"),
     ("startup", "events_per_second"),
     ("threads", "unknown_total"),
+    ("top", "cut_total"),
     ("waits", "sampled_total"),
 }
 """What says of a recording what it has, or what it does not tell: of one with fewer kinds of events, it differs.
-Without events of the host, requests of servers are those of Kestrel, which last differently long."""
+Without events of the host, requests of servers are those of Kestrel, which last differently long; stacks that the async
+profiler continues are not cut."""
 PARTS: Final = {
     ("gc", "paused"): ("pause_total",),
     ("gc", "large_share"): ("heap_peak",),
@@ -66,9 +69,6 @@ PARTS: Final = {
 first collection, which the total has: it is held to the table of collections."""
 ALWAYS: Final = "Microsoft-DotNETCore-EventPipe"
 """A provider whose events are in every recording: they say which process it is, and when tracing stopped."""
-COARSE_NS: Final = 5_000_000
-"""How far what samples show may be off, and by a tenth, where events that would cut it exactly were not recorded: an
-estimate, which its evidence says. A sample is taken every millisecond or so."""
 _TAGS: Final = b"\x05\x05\x01"
 
 
@@ -204,11 +204,9 @@ def violations(whole: dict[str, Answer[Any]], less: dict[str, Answer[Any]], kind
             if kind == "not recorded" and (report, name) in OF_RECORDING:
                 continue
             stated = (metric.value, metric.low, metric.high)
-            coarse = kind == "not recorded" and metric.evidence == "sample" and metric.unit == "ns"
-            if coarse and abs(metric.value - true.value) < max(COARSE_NS, true.value / 10):
-                continue
+            sampled = kind == "not recorded" and metric.evidence == "sample" and metric.unit == "ns"
             if exact(metric):
-                if off(metric.value, true.value):
+                if off(metric.value, true.value, sampling_error(less) if sampled else 0):
                     yield Violation("exact", report, name, metric.value, true.value, answer.coverage)
             elif metric.low is not None and metric.low > true.value * (1 + TOLERANCE):
                 yield Violation("low", report, name, stated, true.value, answer.coverage)
@@ -249,9 +247,16 @@ def number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def off(value: float, truth: float) -> bool:
+def off(value: float, truth: float, more: int = 0) -> bool:
     """Whether a number is wrong by more than what is allowed."""
-    return abs(value - truth) > TOLERANCE * abs(truth)
+    return abs(value - truth) > max(TOLERANCE * abs(truth), more)
+
+
+def sampling_error(answers: dict[str, Answer[Any]]) -> int:
+    """By how much the sampled times of all threads together may be off where no event tells when these began: by up to
+    a period for each. A bound has no such excuse."""
+    threads = answers["threads"]
+    return (threads.facts.sampling_period_ns or 0) * int(threads.metrics["threads"].value or 0)
 
 
 def main(arguments: list[str]) -> int:

@@ -162,9 +162,9 @@ def _judged(path: Path) -> Diagnosis:
 
 
 def _found(diagnosis: Diagnosis) -> dict[str, Any]:
-    """What was found, of the program."""
+    """What was found, of the program; of a file that may end too early, sums are bounds."""
     return {
-        one.rule: (one.title, one.culprit, one.impact.value)
+        one.rule: (one.title.replace("at least ", ""), one.culprit, one.impact.value)
         for one in diagnosis.findings
         if one.state == "found" and not one.rule.startswith("trace.")
     }

@@ -26,6 +26,7 @@ from clrevents.analysis.framework.model.declaration import WindowOptions, parame
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.render.show import note_text
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, hidden_columns, shape_of
 from clrevents.export.files.jsonl import EventJson
@@ -157,6 +158,7 @@ class Desk:
                     "title": one.title,
                     "impact": None if impact is None else impact.value,
                     "unit": None if impact is None else impact.unit,
+                    **({} if impact is None else _bound(impact)),
                     "share": one.share,
                     "culprit": one.culprit,
                     **({"culprit_unknown": one.nameless} if one.nameless else {}),
@@ -472,12 +474,18 @@ def _window(start: str, end: str) -> WindowOptions:
     return {"start": start or None, "end": end or None}
 
 
-def _metric(metric: Any) -> Any:
+def _metric(metric: Metric) -> Any:
     """A metric's value with its unit, or why it is unknown."""
     if metric.value is None:
         return f"unknown: {metric.reason}"
-    bound = {"at_least": True} if metric.low is not None and metric.high is None else {}
-    return {"value": metric.value, "unit": metric.unit, **bound}
+    return {"value": metric.value, "unit": metric.unit, **_bound(metric)}
+
+
+def _bound(metric: Metric) -> dict[str, Any]:
+    """Whether it is `at_least` or `at_most` so much; of an estimate, between what it lies."""
+    if metric.low is not None and metric.high is not None:
+        return {"low": metric.low, "high": metric.high}
+    return {metric.side.strip().replace(" ", "_"): True} if metric.side else {}
 
 
 def _sampled(found: Answer[Any]) -> bool:

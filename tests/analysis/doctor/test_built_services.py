@@ -26,7 +26,7 @@ def impact(one: Finding) -> tuple[int, str] | None:
 
 # Rule → impact, culprit and title of the one finding in the service that has the ailment.
 FOUND = {
-    "db.repeated": ((240 * MS, "ns"), None, "one request ran the same command 120 times, for 240 ms in all"),
+    "db.repeated": ((240 * MS, "ns"), None, "one request ran the same command 120 times, for at least 240 ms in all"),
     "db.slow": ((5 * S // 2, "ns"), "Shop", "1 command took 1.00 s or more, 2.50 s at most"),
     "http.queue": (
         (39 * S // 10, "ns"),

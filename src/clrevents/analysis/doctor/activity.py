@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from clrevents._util.words import duration_text, share_text, size_text
+from clrevents._util.words import duration_text, share_text
 from clrevents.analysis.doctor.rule import Case
 
 _IN: Final = {
@@ -60,10 +60,9 @@ def waited(case: Case) -> str | None:
 
 def allocated(case: Case) -> str | None:
     """What was allocated most; None where that was not recorded."""
-    total = case.value("alloc.bytes_total") if "alloc" in case.answers else None
-    if not total:
+    if "alloc" not in case.answers or not case.value("alloc.bytes_total"):
         return None
     rows = case.rows("alloc", "types")
     worst = int(rows.numbers("bytes").argmax())
     kind, share = (rows.column(name).tolist()[worst] for name in ("type", "share"))
-    return f"{size_text(total)}, {share_text(share)} of it {kind}"
+    return f"{case.cited('alloc.bytes_total').text}, {share_text(share)} of it {kind}"

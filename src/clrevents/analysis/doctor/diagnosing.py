@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Unpack, get_args
+from typing import Any, Final, Unpack
 
 import attrs
 
@@ -16,7 +16,7 @@ from clrevents._util.version import __version__
 from clrevents._util.words import unknown
 from clrevents.analysis.doctor import activity
 from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding
-from clrevents.analysis.doctor.rule import NO_KINDS, TRACE, Ailment, Case, Clear, Impact, Rule, Unknown, Verdict
+from clrevents.analysis.doctor.rule import NO_KINDS, TRACE, Ailment, Case, Clear, Rule, Unknown, Verdict
 from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
@@ -38,7 +38,7 @@ _PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {"gc": {"callers": True, "
 """What rules want to know beyond what a report says by itself."""
 _UNREAD: Final[Mapping[str, Mapping[str, Any]]] = {"startup": {"raw": True}}
 """What they do not want to know: how C# writes the names of all that was loaded."""
-_UNITS: Final = get_args(Impact)
+_UNITS: Final = ("ns", "bytes", "count")
 _LITTLE: Final = 0.1
 """A smaller share of the events lost, or of the samples, leaves the other findings as they are."""
 _LISTED: Final = 5
@@ -175,18 +175,11 @@ def verdict(case: Case, rule: Rule) -> Verdict:
         if metric.value is None:
             report = name.partition(".")[0]
             return Unknown(_reason(case, rule, name), case.record([report]))
-    found = rule.judge(case, rule.threshold.limit)
+    found = rule.judge(attrs.evolve(case, read=rule.metrics), rule.threshold.limit)
     if isinstance(found, Clear) and case.missing_events and any(map(case.bounded, rule.metrics)):
         # Its own numbers are in the sentence: a bound of another metric would be said of these.
         return Unknown(f"events are missing: {found.title}, as far as was recorded")
     return found
-
-
-def _at_least(case: Case, rule: Rule, found: Ailment) -> bool:
-    """Whether the impact is a lower bound, as the number that it is, or as any of the report whose rows it sums up."""
-    own = next((cited.place for cited in found.evidence if cited.value == found.impact), found.evidence[0].place)
-    report, of_rows, _ = own.partition("/")
-    return any(case.bounded(name) for name in (rule.metrics if of_rows else [own]) if name.startswith(report))
 
 
 def _reason(case: Case, rule: Rule, name: str) -> str:
@@ -218,14 +211,15 @@ def _rank(rule: Rule, verdict: Verdict) -> tuple[int, bool, int]:
     if rule.id.startswith(f"{TRACE}."):
         little = verdict.share is not None and verdict.share < _LITTLE
         return (4 if little else 0, False, 0)
-    return (1 + _UNITS.index(verdict.unit), rule.id.startswith("alloc."), -verdict.impact)
+    return (1 + _UNITS.index(verdict.impact.unit), rule.id.startswith("alloc."), -int(verdict.impact.value))
 
 
 def _finding(case: Case, rule: Rule, verdict: Verdict, asked: Question) -> Finding:
     found = verdict if isinstance(verdict, Ailment) else None
     unknown = verdict if isinstance(verdict, Unknown) else None
     state = "found" if found else "cannot tell" if unknown else "clear"
-    impacts = {f"impact_{unit}": found.impact if found and found.unit == unit else None for unit in _UNITS}
+    cost = found.impact if found else None
+    impacts = {f"impact_{unit}": int(cost.value) if cost and cost.unit == unit else None for unit in _UNITS}
     start, end = found.span if found and found.span else (None, None)
     return Finding(
         process_id=asked.process_id if asked.process_id is not None else _only(asked.processes),
@@ -233,7 +227,7 @@ def _finding(case: Case, rule: Rule, verdict: Verdict, asked: Question) -> Findi
         state=state,
         title=unknown.reason if unknown else verdict.title,  # type: ignore[union-attr]
         **impacts,
-        at_least=found is not None and _at_least(case, rule, found),
+        at_least=cost is not None and cost.side == "at least ",
         share=None if found is None or found.share is None or found.share > 1 else found.share,
         culprit=found.culprit if found else None,
         nameless=found.nameless or None if found and not found.culprit else None,

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import duration_text
+from clrevents._util.words import amount_text, duration_text
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import (
     NEVER_RECORDED,
@@ -30,25 +31,34 @@ from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Evid
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 
-Impact: TypeAlias = Literal["ns", "bytes", "count"]
-
 
 @frozen
 class Cited(Value):
     """A number and where it stands: a metric (`gc.pause_total`), or the sum of cells of a column in these rows.
 
-    The column is written `report/table/column`; rows count from 0, in the report's own order.
+    The column is written `report/table/column`; rows count from 0, in the report's own order. `side` says that it is a
+    bound, as of a metric.
     """
 
     place: str
     value: int | float
     unit: str
     rows: tuple[int, ...] = ()
+    side: str = ""
+
+    @property
+    def text(self) -> str:
+        """In words: `at least 1.78 s`."""
+        return f"{self.side}{amount_text(self.value, self.unit)}"
+
+    def of(self, value: int | float) -> Cited:
+        """Another number, which is as good as this one that it follows from."""
+        return attrs.evolve(self, value=value)
 
 
 @frozen
 class Ailment(Value):
-    """What is wrong: how much it costs in `unit`s, what `share` that is of what, and who is behind it.
+    """What is wrong: what it costs in ns, bytes or counts, what `share` that is of what, and who is behind it.
 
     `evidence` are the numbers that the title speaks of; the first is the one that is beyond the threshold. `span` is
     the time to look at first. `nameless` says why there is no culprit although there must be one, and what to record to
@@ -56,8 +66,7 @@ class Ailment(Value):
     """
 
     title: str
-    impact: int
-    unit: Impact
+    impact: Cited
     evidence: tuple[Cited, ...]
     share: float | None = None
     culprit: str | None = None
@@ -105,6 +114,8 @@ class Case:
     trace: Mapping[str, Metric]
     window_ns: int
     kinds: SeenKinds = NO_KINDS
+    read: tuple[str, ...] = ()
+    """The metrics of the rule that reads: if one is a lower bound, so are sums of the rows behind it."""
 
     def metric(self, name: str) -> Metric:
         """A metric as `report.metric`, or `trace.metric`."""
@@ -121,14 +132,13 @@ class Case:
 
     def bounded(self, name: str) -> bool:
         """Whether a metric is only a lower bound."""
-        metric = self.metric(name)
-        return metric.low is not None and metric.high is None
+        return self.metric(name).side == "at least "
 
     def cited(self, name: str) -> Cited:
         """A metric that has a value."""
         metric = self.metric(name)
         assert metric.value is not None, "rules are asked only if their metrics are known"
-        return Cited(name, metric.value, metric.unit)
+        return Cited(name, metric.value, metric.unit, side=metric.side)
 
     def value(self, name: str) -> Any:
         """The value of a metric; None if it is unknown."""
@@ -151,7 +161,8 @@ class Case:
         found = self.rows(report, table)
         values = [value for value in found.column(column).take(np.array(places, dtype=np.int64)).tolist() if value]
         unit = next(c.cell.unit or "count" for c in columns_of(found.row_class) if c.name == column)
-        return Cited(f"{report}/{table}/{column}", sum(values), unit, places)
+        least = any(self.bounded(name) for name in self.read if name.startswith(f"{report}."))
+        return Cited(f"{report}/{table}/{column}", sum(values), unit, places, "at least " if least else "")
 
     @property
     def missing_events(self) -> bool:

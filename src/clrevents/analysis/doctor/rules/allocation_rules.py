@@ -46,11 +46,11 @@ def _of_types(case: Case, limit: float, fits: Callable[[str], bool], what: str) 
     places = [row for row, name in enumerate(rows.column("type").tolist()) if name and fits(name)]
     found = case.cells("alloc", "types", "bytes", places)
     share = found.value / total.value if total.value else 0.0
-    title = f"{share_text(share)} of {size_text(total.value)} allocated are {what}"
+    title = f"{share_text(share)} of {total.text} allocated are {what}"
     if share < limit or found.value < _LEAST or case.per_second(found.value) < _LEAST_RATE:
         return Clear(title, (found, total))
     worst = rows.column("type").tolist()[places[0]]
-    return Ailment(title, int(found.value), "bytes", (found, total), share, _site(case, worst))
+    return Ailment(title, found, (found, total), share, _site(case, worst))
 
 
 def _site(case: Case, type_name: str) -> str | None:
@@ -106,13 +106,13 @@ def _one_site(case: Case, limit: float) -> Verdict:
     share = found.value / total.value
     rate = case.per_second(total.value)
     what = "one method allocates" if site == worst else f"the most that one caller of {worst} allocates is"
-    title = f"{what} {share_text(share)} of {size_text(total.value)}, which is {size_text(rate)} per second"
+    title = f"{what} {share_text(share)} of {total.text}, which is {size_text(rate)} per second"
     paused = case.value("gc.paused") or 0.0
     if share < limit or found.value < _LEAST or (rate < _MUCH and paused < 0.01):
         return Clear(title, (found, total))
     if paused:
         title += f"; collections stopped the program {share_text(paused)} of the time"
-    return Ailment(title, int(found.value), "bytes", (found, total), share, site)
+    return Ailment(title, found, (found, total), share, site)
 
 
 def _caller(case: Case, method: str, rows: list[int]) -> tuple[str, list[int]]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from clrevents._util.words import counted, duration_text, share_text, size_text
 from clrevents.analysis.doctor.rule import Ailment, Case, Cited, Clear, Rule, Threshold, Unknown, Verdict
-from clrevents.analysis.framework.vocabulary.answer_values import metric_text
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 _MINUTE: Final = 60 * 10**9
@@ -75,32 +74,28 @@ def _pause_ratio(case: Case, limit: float) -> Verdict:
     total = case.cited("gc.pause_total")
     share, span = _worst_minute(case)
     when = "" if span is None else " of the worst minute"
-    title = f"the program was stopped for collections {share_text(share)} of the time{when}"
+    title = f"the program was stopped for collections {total.side}{share_text(share)} of the time{when}"
     if share < limit or total.value < _LEAST_PAUSES:
         return Clear(title, (total,))
-    title += f", {duration_text(total.value)} in all{_main_reason(case)}"
+    title += f", {total.text} in all{_main_reason(case)}"
     culprit = _requester(case, list(range(len(case.rows("gc", "collections")))))
-    return Ailment(
-        title, int(total.value), "ns", (total, case.cited("gc.count")), case.share(total.value), culprit, span
-    )
+    return Ailment(title, total, (total, case.cited("gc.count")), case.share(total.value), culprit, span)
 
 
 def _long_pause(case: Case, limit: float) -> Verdict:
     longest = case.cited("gc.pause_max")
     if longest.value < limit:
-        return Clear(f"the longest pause took {duration_text(longest.value)}", (longest,))
+        return Clear(f"the longest pause took {longest.text}", (longest,))
     pauses = _column(case, "pause_ns")
     rows = [row for row, pause in enumerate(pauses) if (pause or 0) >= limit]
     worst = max(rows, key=lambda row: pauses[row]) if rows else None
     reasons, generations = _column(case, "reason"), _column(case, "generation")
     which = "" if worst is None else f", of generation {generations[worst]} for {reasons[worst]}"
-    most = metric_text(case.metric("gc.pause_max"))
-    title = f"{counted(len(rows), 'pause')} of at least {duration_text(limit)}, the longest {most}{which}"
+    title = f"{counted(len(rows), 'pause')} of at least {duration_text(limit)}, the longest {longest.text}{which}"
     total = _pauses(case, rows)
     return Ailment(
         title,
-        int(total.value),
-        "ns",
+        total,
         (longest, total),
         case.share(total.value),
         _requester(case, rows),
@@ -128,7 +123,7 @@ def _slow_suspend(case: Case, limit: float) -> Verdict:
         f"{duration_text(int(own[worst]))} at most"
     )
     span = None if start is None else (start, start + int(rows.numbers("suspend_ns")[worst]))
-    return Ailment(title, int(took.value), "ns", (took, total), case.share(took.value), culprit, span)
+    return Ailment(title, took, (took, total), case.share(took.value), culprit, span)
 
 
 def _induced(case: Case, limit: float) -> Verdict:
@@ -142,11 +137,10 @@ def _induced(case: Case, limit: float) -> Verdict:
     title = f"{counted(len(rows), 'collection')} of {len(reasons):,} were requested by the program"
     if len(rows) < 3 or share < limit or not paused.value:
         return Clear(title, (counted_,))
-    title += f", and paused it for {duration_text(paused.value)}"
+    title += f", and paused it for {paused.text}"
     return Ailment(
         title,
-        int(paused.value),
-        "ns",
+        paused,
         (counted_, paused),
         case.share(paused.value),
         _requester(case, rows),
@@ -167,8 +161,7 @@ def _large(case: Case, limit: float) -> Verdict:
     culprit = requester if requester and is_own_name(requester) else _largest_site(case) or requester
     return Ailment(
         title,
-        int(paused.value),
-        "ns",
+        paused,
         (paused, all_pauses),
         case.share(paused.value),
         culprit,
@@ -199,11 +192,10 @@ def _full(case: Case, limit: float) -> Verdict:
     title = f"{counted(len(rows), 'collection')} of {len(reasons):,} were full and blocking"
     if len(reasons) < 20 or share < limit or case.share(paused.value) < 0.02:
         return Clear(title, (count, paused))
-    title += f", and paused the program for {duration_text(paused.value)}"
+    title += f", and paused the program for {paused.text}"
     return Ailment(
         title,
-        int(paused.value),
-        "ns",
+        paused,
         (paused, count),
         case.share(paused.value),
         _requester(case, rows),
@@ -226,7 +218,7 @@ def _fragmented(case: Case, limit: float) -> Verdict:
     nameless = (
         "what lies between free space is not recorded; a snapshot of the heap has it: clrevents collect --for heap"
     )
-    return Ailment(title, int(room.value), "bytes", (room, size), share, nameless=nameless)
+    return Ailment(title, room, (room, size), share, nameless=nameless)
 
 
 _VERBOSE: Final = "record Microsoft-Windows-DotNETRuntime:0x1:5"
@@ -260,7 +252,7 @@ def _pinned(case: Case, limit: float) -> Verdict:
         nameless = "no allocation tick has the address of a pinned object"
     else:
         nameless = f"pinned objects were not recorded: {_VERBOSE}"
-    return Ailment(title, int(pinned.value), "bytes", (pinned, survived), min(share, 1.0), culprit, nameless=nameless)
+    return Ailment(title, pinned, (pinned, survived), min(share, 1.0), culprit, nameless=nameless)
 
 
 def _finalizers(case: Case, limit: float) -> Verdict:
@@ -277,8 +269,7 @@ def _finalizers(case: Case, limit: float) -> Verdict:
         nameless = f"finalized objects were not recorded: {_VERBOSE}"
     return Ailment(
         f"{title}: {size_text(held.value)} with what they refer to",
-        int(held.value),
-        "bytes",
+        held,
         (objects, held),
         culprit=culprit,
         nameless=nameless,
@@ -312,7 +303,7 @@ def _growth(case: Case, limit: float) -> Verdict:
     if not steady or rate < limit or not _much(grown, after[first]):
         return Clear(title, (begin, end))
     culprit = _site_of_largest(case) or _requester(case, known)
-    return Ailment(title, int(grown), "bytes", (end, begin), min(grown / after[last], 1.0), culprit)
+    return Ailment(title, end.of(grown), (end, begin), min(grown / after[last], 1.0), culprit)
 
 
 def _much(grown: int, before: int) -> bool:
@@ -336,7 +327,7 @@ def _memory(case: Case, limit: float) -> Verdict:
     if not rows:
         return Clear(title, (peak,))
     title = f"{share_text(most)} of the memory was in use, at {counted(len(rows), 'collection')}"
-    return Ailment(title, int(peak.value), "bytes", (peak,), None, None, _worst_span(case, rows))
+    return Ailment(title, peak, (peak,), None, None, _worst_span(case, rows))
 
 
 _FOR_PAUSES: Final = "Threads that are stopped answer nobody: pauses are part of each response that they meet."

@@ -23,7 +23,7 @@ def _startup(case: Case, limit: float) -> Verdict:
     places = np.flatnonzero(early & ~rows.column("background").filled(False)).tolist()
     total = case.cells("jit", "compilations", "compile_ns", places)
     share = total.value / max(length, 1)
-    title = f"{share_text(share)} of the first {duration_text(length)} were spent compiling"
+    title = f"{total.side}{share_text(share)} of the first {duration_text(length)} were spent compiling"
     if share < limit or total.value < 200_000_000:
         return Clear(title, (total,))
     by_module: dict[str, int] = {}
@@ -32,14 +32,14 @@ def _startup(case: Case, limit: float) -> Verdict:
     ):
         by_module[name or ""] = by_module.get(name or "", 0) + int(took)
     culprit = max(by_module, key=lambda name: by_module[name]) or None
-    title += f": {counted(len(places), 'compilation')}, {duration_text(total.value)}"
+    title += f": {counted(len(places), 'compilation')}, {total.text}"
     threads = case.rows("jit", "threads")
     foreground = threads.numbers("background") < threads.numbers("compilations")
     busiest = case.cells("jit", "threads", "compile_ns", [int((threads.numbers("compile_ns") * foreground).argmax())])
     whose = threads.column("thread_id").tolist()[busiest.rows[0]]
     part = share_text(case.share(busiest.value))
-    title += f"; in all, thread {whose} compiled for {duration_text(busiest.value)}, {part} of the recording"
-    return Ailment(title, int(total.value), "ns", (total, busiest), min(share, 1.0), culprit, (0, length))
+    title += f"; in all, thread {whose} compiled for {busiest.text}, {part} of the recording"
+    return Ailment(title, total, (total, busiest), min(share, 1.0), culprit, (0, length))
 
 
 def _churn(case: Case, limit: float) -> Verdict:
@@ -58,12 +58,12 @@ def _churn(case: Case, limit: float) -> Verdict:
     if rate < limit or len(later) < 50 or busy < 6:
         return Clear(title, (count,))
     if took.value:
-        title += f", which took {duration_text(took.value)}"
+        title += f", which took {took.text}"
     record = case.record(["alloc"]) if case.answers["alloc"].coverage == "none" else ""
     nameless = "no allocation tick shows who makes them" + (f": record {record}" if record else "")
     if not took.value:
-        return Ailment(title, len(later), "count", (count,), None, _maker(case), nameless=nameless)
-    return Ailment(title, int(took.value), "ns", (took, count), case.share(took.value), _maker(case), nameless=nameless)
+        return Ailment(title, count.of(len(later)), (count,), None, _maker(case), nameless=nameless)
+    return Ailment(title, took, (took, count), case.share(took.value), _maker(case), nameless=nameless)
 
 
 def _maker(case: Case) -> str | None:

@@ -7,24 +7,24 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted
-from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.doctor.rule import Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
 
 _LEAST: Final = 100
 
 
-def _cost(case: Case, rows: list[int]) -> tuple[int, str]:
+def _cost(case: Case, rows: list[int]) -> Cited:
     """What the exceptions of these groups cost: the time to find their handlers; how many, if that is unknown."""
     groups = case.rows("exceptions", "groups")
     known = groups.column("dispatch_ns").known
     if known is not None and bool(np.asarray(known)[rows].any()):
-        return int(case.cells("exceptions", "groups", "dispatch_ns", rows).value), "ns"
-    return int(case.cells("exceptions", "groups", "thrown", rows).value), "count"
+        return case.cells("exceptions", "groups", "dispatch_ns", rows)
+    return case.cells("exceptions", "groups", "thrown", rows)
 
 
 def _rate(case: Case, limit: float) -> Verdict:
     count = case.cited("exceptions.count")
     rate = case.per_second(count.value)
-    title = f"{counted(int(count.value), 'exception')}, {rate:,.0f} per second"
+    title = f"{count.side}{counted(int(count.value), 'exception')}, {rate:,.0f} per second"
     requests = case.value("requests.server_count") or 0
     if requests >= 20:
         title += f", {count.value / requests:.2g} for each request"
@@ -32,10 +32,10 @@ def _rate(case: Case, limit: float) -> Verdict:
     if not many:
         return Clear(title, (count,))
     groups = case.rows("exceptions", "groups")
-    impact, unit = _cost(case, list(range(len(groups))))
+    impact = _cost(case, list(range(len(groups))))
     culprit = groups.column("throwing_method").tolist()[0] if len(groups) else None
-    share = case.share(impact) if unit == "ns" else None
-    return Ailment(title, impact, unit, (count,), share, culprit)  # type: ignore[arg-type]
+    share = case.share(impact.value) if impact.unit == "ns" else None
+    return Ailment(title, impact, (count,), share, culprit)
 
 
 def _control_flow(case: Case, limit: float) -> Verdict:
@@ -54,11 +54,11 @@ def _control_flow(case: Case, limit: float) -> Verdict:
     title = f"{int(counts[worst]):,} times, {rate:,.0f} per second, {catching} caught {kind} from {throwing}"
     if rate < limit or counts[worst] < _LEAST:
         return Clear(title, (thrown, every))
-    impact, unit = _cost(case, [worst])
-    share = case.share(impact) if unit == "ns" else None
+    impact = _cost(case, [worst])
+    share = case.share(impact.value) if impact.unit == "ns" else None
     # A framework method that throws was called with something by whoever catches it.
     culprit = catching if throwing is None or throwing.startswith(("System.", "Microsoft.")) else throwing
-    return Ailment(title, impact, unit, (thrown, every), share, culprit)  # type: ignore[arg-type]
+    return Ailment(title, impact, (thrown, every), share, culprit)
 
 
 _COST: Final = (

@@ -26,7 +26,7 @@ def _deadlock(case: Case, limit: float) -> Verdict:
     )
     culprit = " and ".join(dict.fromkeys(name for name in methods if name)) or None
     span = (min(starts), max(start + wait for start, wait in zip(starts, waits, strict=True)))
-    return Ailment(title, int(waited.value), "ns", (count, waited), None, culprit, span)
+    return Ailment(title, waited, (count, waited), None, culprit, span)
 
 
 def _convoy(case: Case, limit: float) -> Verdict:
@@ -41,12 +41,12 @@ def _convoy(case: Case, limit: float) -> Verdict:
     worst = max(crowded, key=lambda row: rows.numbers("waited_ns")[row])
     method, starts, ends, threads = (rows.column(n).tolist() for n in ("method", "start_ns", "end_ns", "threads"))
     title = (
-        f"{threads[worst]} threads waited for one lock in turn, for {duration_text(waited.value)} together in "
+        f"{threads[worst]} threads waited for one lock in turn, for {waited.text} together in "
         f"{duration_text(ends[worst] - starts[worst])}"
     )
     span = (starts[worst], ends[worst])
     owner = rows.column("owner_method").tolist()[worst]
-    return Ailment(title, int(waited.value), "ns", (waited, total), None, owner or method[worst], span)
+    return Ailment(title, waited, (waited, total), None, owner or method[worst], span)
 
 
 def _episodes(case: Case) -> int:
@@ -75,7 +75,7 @@ def _waited(case: Case, limit: float) -> Verdict:
         told += int(case.rows("locks", "convoys").numbers("waited_ns").sum())
     rest = max(int(total.value) - told, 0)
     most = case.longest("locks.waited_max")
-    title = f"threads waited for locks for {duration_text(total.value)} together, {most}"
+    title = f"threads waited for locks for {total.text} together, {most}"
     # What several wait for once, such as something that is made at the start, is no habit.
     often = case.share(rest) >= limit and rest >= 50_000_000 and _episodes(case) >= 3
     if not often and (rest < _LONG or longest.value < _LONG):
@@ -84,7 +84,7 @@ def _waited(case: Case, limit: float) -> Verdict:
     own = np.flatnonzero(~rows.column("native").filled(True)).tolist()
     worst = max(own, key=lambda row: rows.numbers("waited_ns")[row])
     holder, method = (rows.column(n).tolist()[worst] for n in ("holder", "method"))
-    return Ailment(title, int(total.value), "ns", (total, longest), case.share(total.value), holder or method)
+    return Ailment(title, total, (total, longest), case.share(total.value), holder or method)
 
 
 def _sampled(case: Case, limit: float) -> Verdict:
@@ -92,13 +92,13 @@ def _sampled(case: Case, limit: float) -> Verdict:
     kinds, evidences, methods = (rows.column(name).tolist() for name in ("kind", "evidence", "method"))
     entering = [r for r, (k, e) in enumerate(zip(kinds, evidences, strict=True)) if (k, e) == ("lock", "sample")]
     waited = case.cells("waits", "methods", "waited_ns", entering)
-    title = f"samples show threads that waited to enter locks for {duration_text(waited.value)} together"
+    title = f"samples show threads that waited to enter locks for {waited.text} together"
     if case.share(waited.value) < limit or waited.value < _LONG:
         return Clear(title, (waited,))
     worst = max(entering, key=lambda row: rows.numbers("waited_ns")[row])
     title += f", most in {methods[worst] or 'unknown code'}"
     holder = "who held the lock was not recorded: clrevents collect --for locks"
-    return Ailment(title, int(waited.value), "ns", (waited,), case.share(waited.value), nameless=holder)
+    return Ailment(title, waited, (waited,), case.share(waited.value), nameless=holder)
 
 
 def _standing(case: Case, limit: float) -> Verdict:
@@ -115,7 +115,7 @@ def _standing(case: Case, limit: float) -> Verdict:
     what = "waiting for a lock" if "lock" in states else "in a lock or another native call"
     title = f"{counted(len(rows), 'thread')} never moved, {what}: {', '.join(places)}"
     culprit = " and ".join(dict.fromkeys(name for name in methods if name)) or None
-    return Ailment(title, int(stood.value), "ns", (count, stood), None, culprit)
+    return Ailment(title, stood, (count, stood), None, culprit)
 
 
 RULES: Final = (

@@ -13,14 +13,14 @@ from clrevents.analysis.shared.blocking.wait_tables import can_await
 
 def _starved(case: Case, limit: float) -> Verdict:
     starved, raises = case.cited("pool.starved_total"), case.cited("pool.raises")
-    title = f"the pool was starved for {duration_text(starved.value)}"
+    title = f"the pool was starved for {starved.text}"
     if starved.value < limit or raises.value < 2:
         return Clear(title, (starved, raises))
     facts = case.answers["pool"].facts
-    title += f", and raised its goal {counted(int(raises.value), 'time')}"
+    title += f", and raised its goal {raises.side}{counted(int(raises.value), 'time')}"
     since, until = facts.since_ns, facts.until_ns
     span = None if since is None or until is None else (since, until)
-    return Ailment(title, int(starved.value), "ns", (starved, raises), case.share(starved.value), facts.culprit, span)
+    return Ailment(title, starved, (starved, raises), case.share(starved.value), facts.culprit, span)
 
 
 def _queue(case: Case, limit: float) -> Verdict:
@@ -31,9 +31,8 @@ def _queue(case: Case, limit: float) -> Verdict:
     if row is None:
         return Clear("no work item was queued and taken", (items,))
     p95 = case.cells("pool", "latencies", "p95_ns", [row])
-    title = (
-        f"of {counted(int(items.value), 'work item')}, 5 % waited for a worker for {duration_text(p95.value)} or more"
-    )
+    many = f"{items.side}{counted(int(items.value), 'work item')}"
+    title = f"of {many}, 5 % waited for a worker for {duration_text(p95.value)} or more"
     # Work that waits because all workers compute is a matter of processors.
     blocked = case.cited("pool.blocked_total")
     if p95.value < limit or items.value < 20:
@@ -54,7 +53,7 @@ def _queue(case: Case, limit: float) -> Verdict:
     culprit = case.answers["pool"].facts.culprit
     if culprit is None and len(waits):
         culprit = blockers.column("method").tolist()[int(waits.argmax())]
-    return Ailment(title, int(total.value), "ns", (p95, items, total), case.share(total.value), culprit, (begin, end))
+    return Ailment(title, total, (p95, items, total), case.share(total.value), culprit, (begin, end))
 
 
 def _sync_over_async(case: Case, limit: float) -> Verdict:
@@ -75,14 +74,14 @@ def _blocked(case: Case, limit: float, rows: list[int], what: str) -> Verdict:
     blockers = case.rows("pool", "blockers")
     waited = case.cells("pool", "blockers", "waited_ns", rows)
     share = case.share(waited.value)
-    title = f"workers of the pool {what} for {duration_text(waited.value)}"
+    title = f"workers of the pool {what} for {waited.text}"
     if share < limit or waited.value < 100_000_000:
         return Clear(title, (waited,))
     worst = max(rows, key=lambda row: blockers.numbers("waited_ns")[row])
     threads = case.cells("pool", "blockers", "threads", [worst])
     culprit = blockers.column("method").tolist()[worst]
     title += f", up to {counted(int(threads.value), 'worker')} at once"
-    return Ailment(title, int(waited.value), "ns", (waited, threads), share, culprit)
+    return Ailment(title, waited, (waited, threads), share, culprit)
 
 
 _WORKERS: Final = "Every request and continuation needs a worker: while all of them wait, nothing goes on."

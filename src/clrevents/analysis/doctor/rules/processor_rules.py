@@ -31,7 +31,7 @@ def _ready(case: Case, limit: float) -> Verdict:
     whole = wanted + ran.value
     share = wanted / whole if whole else 0.0
     title = (
-        f"threads wanted a processor for {duration_text(wanted)} and had none, {share_text(share)} of that and their "
+        f"threads wanted a processor for {ready.of(wanted).text} and had none, {share_text(share)} of that and their "
         "running time"
     )
     evidence = (ready, ran, *([limited] if limited else []))
@@ -39,12 +39,12 @@ def _ready(case: Case, limit: float) -> Verdict:
         return Clear(title, evidence)
     blamed, more = _blamed(case, whole)
     if blamed.startswith(_OTHER):
-        return Ailment(f"{title}: {blamed}", int(wanted), "ns", (*evidence, *more), share, _OTHER)
+        return Ailment(f"{title}: {blamed}", ready.of(wanted), (*evidence, *more), share, _OTHER)
     rows = case.rows("threads", "threads")
     ready_ns = np.where(np.array(rows.column("role").tolist()) == "sampler", 0, rows.numbers("ready_ns"))
     worst = int(ready_ns.argmax())
     name = next(filter(None, (rows.column(column).tolist()[worst] for column in ("name", "thread_name"))), None)
-    return Ailment(f"{title}: {blamed}".removesuffix(": "), int(wanted), "ns", (*evidence, *more), share, name)
+    return Ailment(f"{title}: {blamed}".removesuffix(": "), ready.of(wanted), (*evidence, *more), share, name)
 
 
 def _known(case: Case, name: str) -> bool:
@@ -74,7 +74,7 @@ def _limited(case: Case, limit: float) -> Verdict:
     title = f"the limit {of}stopped the program in {limited.value:,} of {counted(int(periods.value), 'period')}"
     if share < limit:
         return Clear(title, (limited, periods))
-    return Ailment(title, int(limited.value), "count", (limited, periods), share)
+    return Ailment(title, limited, (limited, periods), share)
 
 
 def _hot(case: Case, limit: float) -> Verdict:
@@ -112,7 +112,7 @@ def _spent(
     title = f"{what} {duration_text(used.value + exact)} of processor time, {share_text(share)} of all"
     if low.value + exact < max(limit * total.value, _LEAST_NS):
         return Clear(title, (used, *counts, total))
-    return Ailment(title, int(used.value + exact), "ns", (used, *counts, total), share, culprit)
+    return Ailment(title, used.of(used.value + exact), (used, *counts, total), share, culprit)
 
 
 def _memory(case: Case, limit: float) -> Verdict:
@@ -124,7 +124,7 @@ def _memory(case: Case, limit: float) -> Verdict:
     title = f"the process had {size_text(peak.value)} of memory at most, {share_text(share)} of its limit"
     if share < limit:
         return Clear(title, (peak, most))
-    return Ailment(title, int(peak.value), "bytes", (peak, most), share)
+    return Ailment(title, peak, (peak, most), share)
 
 
 RULES: Final = (

@@ -20,16 +20,16 @@ def _lost(case: Case, limit: float) -> Verdict:
         return Clear("no event was lost", (lost,))
     share = None if events is None else lost.value / (lost.value + events)
     title = lost_events(int(lost.value)) + ("" if share is None else f", {share_text(share)} of all")
-    return Ailment(title, int(lost.value), "count", (lost,), share)
+    return Ailment(title, lost, (lost,), share)
 
 
 def _cut(case: Case, limit: float) -> Verdict:
     damaged, unended = case.cited("trace.damaged"), case.cited("trace.unended")
     if damaged.value >= limit:
         title = f"the file is damaged in {counted(int(damaged.value), 'place')}"
-        return Ailment(title, int(damaged.value), "count", (damaged, unended))
+        return Ailment(title, damaged, (damaged, unended))
     if unended.value >= limit:
-        return Ailment("the end of the trace is missing: the recording was cut off", 1, "count", (unended, damaged))
+        return Ailment("the end of the trace is missing: the recording was cut off", unended, (unended, damaged))
     return Clear("the file is complete", (damaged, unended))
 
 
@@ -50,7 +50,7 @@ def _names(case: Case, limit: float) -> Verdict:
         return Clear(f"{share_text(share)} of the sampled time is in managed code without a name", (unnamed, total))
     title = f"{share_text(share)} of the sampled time is in code without a name"
     advice = case.answers["top"].facts.advice if case.kinds.native_aot else None
-    return Ailment(title, int(unnamed.value), "ns", (unnamed, total), share, advice=advice or "")
+    return Ailment(title, unnamed, (unnamed, total), share, advice=advice or "")
 
 
 def _stacks(case: Case, limit: float) -> Verdict:
@@ -60,15 +60,15 @@ def _stacks(case: Case, limit: float) -> Verdict:
     if share < limit:
         return Clear(title, (cut, total))
     title += ": inclusive times of what calls the rest are too low"
-    return Ailment(title, int(cut.value), "ns", (cut, total), share)
+    return Ailment(title, cut, (cut, total), share)
 
 
 def _sampler(case: Case, limit: float) -> Verdict:
     held = case.cited("threads.sampler_total")
-    title = f"the sampler held threads for {share_text(case.share(held.value))} of the time"
+    title = f"the sampler held threads for {held.side}{share_text(case.share(held.value))} of the time"
     if case.share(held.value) < limit:
         return Clear(title, (held,))
-    return Ailment(title, int(held.value), "ns", (held,), case.share(held.value))
+    return Ailment(title, held, (held,), case.share(held.value))
 
 
 RULES: Final = (

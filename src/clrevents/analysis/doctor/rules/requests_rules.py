@@ -45,7 +45,7 @@ def _queue(case: Case, limit: float) -> Verdict:
     worst = max(waited, key=lambda row: queued[row])
     start = rows.column("start_ns").tolist()[worst]
     span = None if start is None else (start, start + int(took[worst]))
-    return Ailment(title, int(total.value), "ns", (total, whole), share, hosts[worst], span)
+    return Ailment(title, total, (total, whole), share, hosts[worst], span)
 
 
 def _churn(case: Case, limit: float) -> Verdict:
@@ -62,7 +62,7 @@ def _churn(case: Case, limit: float) -> Verdict:
         return Clear(title, (count,))
     names = [hosts[row] for row in fresh if hosts[row]]
     culprit = max(sorted(set(names)), key=names.count) if names else None
-    return Ailment(title, len(fresh), "count", (count,), share, culprit)
+    return Ailment(title, count.of(len(fresh)), (count,), share, culprit)
 
 
 def _repeated(case: Case, limit: float) -> Verdict:
@@ -77,9 +77,7 @@ def _repeated(case: Case, limit: float) -> Verdict:
     title = f"one request ran the same command {counted(len(worst), 'time')}"
     if len(worst) < limit:
         return Clear(title, (took,))
-    return Ailment(
-        f"{title}, for {duration_text(took.value)} in all", int(took.value), "ns", (took,), case.share(took.value)
-    )
+    return Ailment(f"{title}, for {took.text} in all", took, (took,), case.share(took.value))
 
 
 def _slow(case: Case, limit: float) -> Verdict:
@@ -95,7 +93,7 @@ def _slow(case: Case, limit: float) -> Verdict:
     start = rows.column("start_ns").tolist()[worst]
     span = None if start is None else (start, start + int(took[worst]))
     culprit = rows.column("database").tolist()[worst]
-    return Ailment(title, int(total.value), "ns", (total,), case.share(total.value), culprit, span)
+    return Ailment(title, total, (total,), case.share(total.value), culprit, span)
 
 
 RULES: Final = (

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from clrevents._util.words import counted, duration_text, share_text
+from clrevents._util.words import counted, share_text
 from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.framework.model.needs import Need
 
@@ -27,12 +27,12 @@ def _process(case: Case, limit: float) -> Verdict:
     until_exit = [row for row, method in enumerate(methods) if method and method.startswith(_UNTIL_EXIT)]
     total = case.cells("waits", "methods", "waited_ns", until_exit)
     share = case.share(total.value)
-    title = f"threads waited for other processes for {duration_text(total.value)}"
+    title = f"threads waited for other processes for {total.text}"
     if share < limit or total.value < 500_000_000:
         return Clear(title, (total,))
     worst = max(until_exit, key=lambda row: waited[row])
     title += f", {share_text(share)} of the recording: the time is spent there"
-    return Ailment(title, int(total.value), "ns", (total,), share, methods[worst])
+    return Ailment(title, total, (total,), share, methods[worst])
 
 
 def _brief(case: Case, limit: float) -> Verdict:
@@ -50,7 +50,7 @@ def _brief(case: Case, limit: float) -> Verdict:
     title = f"{counted(len(brief), 'thread')} of {threads.value:,} lived for less than a second each"
     if len(brief) < limit:
         return Clear(title, (threads, lived))
-    return Ailment(title, len(brief), "count", (threads, lived))
+    return Ailment(title, threads.of(len(brief)), (threads, lived))
 
 
 RULES: Final = (

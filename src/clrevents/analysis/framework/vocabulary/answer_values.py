@@ -146,6 +146,14 @@ class Metric:
         """Whether it is a bound, or an estimate."""
         return self.low is not None or self.high is not None
 
+    @property
+    def side(self) -> str:
+        """`at least ` or `at most `, before the text of what is a bound; nothing before what is exact, or an
+        estimate."""
+        if (self.low is None) == (self.high is None):
+            return ""
+        return "at most " if self.low is None else "at least "
+
     def bound(self, least: bool) -> Metric:
         """The same as a bound, from below or from above. Null stays null; a bound from the other side becomes null."""
         kept, other = (self.low, self.high) if least else (self.high, self.low)
@@ -170,11 +178,9 @@ def metric_text(metric: Metric, raw: bool = False) -> str:
     if metric.value is None:
         return f"unknown: {metric.reason}"
     write = raw_text if raw else amount_text
-    text = write(metric.value, metric.unit)
+    text = f"{metric.side}{write(metric.value, metric.unit)}"
     if metric.low is not None and metric.high is not None:
         text += f" (between {write(metric.low, metric.unit)} and {write(metric.high, metric.unit)})"
-    elif metric.bounded:
-        text = f"at {'most' if metric.low is None else 'least'} {text}"
     return text
 
 
