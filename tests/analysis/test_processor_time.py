@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
+from clrevents.analysis.shared.processor.counted_events import NO_THREAD, ThreadWindows, portion
 from clrevents.analysis.shared.processor.dividing import MANAGED, NOTHING, WAITING, divided
-from clrevents.analysis.shared.processor.thread_windows import NO_THREAD, ThreadWindows, portion
 from clrevents.rewrite import cut
 from clrevents.schema.events.processor_counts import (
     MachineProcessorTime_V0,

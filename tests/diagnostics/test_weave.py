@@ -13,8 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.diagnostics.own_events import PROCESS, PROCESSOR_TIME, THREAD_NAME, OwnEvent, own_event
-from clrevents.diagnostics.weave import HOLD_NS, StreamClock, Weave
+from clrevents.diagnostics.weave import (
+    HOLD_NS,
+    OwnEvent,
+    StreamClock,
+    Weave,
+    own_event,
+)
 from clrevents.schema.own_marks import OWN_THREAD
 from clrevents.schema.registry import OWN
 from clrevents.testing.builder import TraceBuilder
@@ -73,9 +78,9 @@ def test_a_stream_keeps_its_events(steps: list[str], times: list[int], cuts: lis
                 builder.build(complete=False)
     data = builder.build()
     events = [
-        own_event(BEGAN - shift + at, PROCESSOR_TIME, 7, at + 1000, 1, 2, 3)
+        own_event(BEGAN - shift + at, "ProcessorTime", 7, at + 1000, 1, 2, 3)
         if at % 3
-        else own_event(BEGAN - shift + at, THREAD_NAME, 7, "n" * (at % 15))
+        else own_event(BEGAN - shift + at, "ThreadName", 7, "n" * (at % 15))
         for at in sorted(times)
     ]
     out = woven(data, (int(share * len(data)) for share in cuts), events, shift)
@@ -95,7 +100,7 @@ def test_a_real_stream_keeps_its_events() -> None:
     with clrevents.open(SAMPLE) as trace:
         began = trace.info.sync_qpc
         ends = trace.duration_ns
-    events = [own_event(began + at, PROCESS, 1, at, 2, 3) for at in range(0, ends, ends // 100)]
+    events = [own_event(began + at, "ProcessProcessorTime", 1, at, 2, 3) for at in range(0, ends, ends // 100)]
     out = woven(SAMPLE, range(0, len(SAMPLE), 4099), events)
     theirs, ours = shown(out)
     assert theirs == shown(SAMPLE)[0]
@@ -107,7 +112,7 @@ def test_events_stand_before_what_is_later() -> None:
     builder = TraceBuilder(sync_qpc=BEGAN, step_ns=0)
     for at in (1000, 2000, 3000):
         builder.at(at).raw("Mine", 5).sequence_point()
-    events = [own_event(BEGAN + at, PROCESS, 1, 2, 3, 4) for at in (500, 1500, 2500, 9000)]
+    events = [own_event(BEGAN + at, "ProcessProcessorTime", 1, 2, 3, 4) for at in (500, 1500, 2500, 9000)]
     with clrevents.open(woven(builder.build(), (), events)) as trace:
         assert [event.time_ns for event in trace.events()] == [500, 1000, 1500, 2000, 2500, 3000, 9000]
 
@@ -118,7 +123,7 @@ def test_what_has_waited_for_long_enough_is_written() -> None:
     data = builder.raw("Mine", 5).build(complete=False)
     weave = Weave(lambda clock: 0, lambda: None)
     assert b"".join(weave.feed(memoryview(data))) == data
-    weave.pending.extend(own_event(at, PROCESS, 1, 2, 3, 4) for at in (now - HOLD_NS - 1, now + 10**9))
+    weave.pending.extend(own_event(at, "ProcessProcessorTime", 1, 2, 3, 4) for at in (now - HOLD_NS - 1, now + 10**9))
     assert weave.waits
     (piece,) = weave.quiet()
     assert (len(weave.pending), weave.waits, weave.quiet()) == (1, False, [])
@@ -129,12 +134,12 @@ def test_what_has_waited_for_long_enough_is_written() -> None:
 def test_nothing_is_put_into_the_middle_of_a_block() -> None:
     data = TraceBuilder(sync_qpc=BEGAN).raw("Mine", 5, payload=bytes(1000)).build()
     for end in (len(data) - 300, len(data) - 40):
-        out = woven(data[:end], (), [own_event(0, PROCESS, 1, 2, 3, 4)])
+        out = woven(data[:end], (), [own_event(0, "ProcessProcessorTime", 1, 2, 3, 4)])
         assert out[-20:] == data[:end][-20:] if end == len(data) - 300 else len(out) >= end
 
 
 def test_other_streams_pass_as_they_are() -> None:
-    event = own_event(BEGAN, PROCESS, 1, 2, 3, 4)
+    event = own_event(BEGAN, "ProcessProcessorTime", 1, 2, 3, 4)
     for data in (
         TraceBuilder("nettrace6").raw("Mine", 5).build(),
         TraceBuilder("netperf3").raw("Mine", 5).build(),
@@ -161,7 +166,11 @@ def test_the_header_is_judged() -> None:
 def test_marks_without_counts_change_no_answer() -> None:
     """A trace that is not counted answers as one without any marks, and the bytes are the same without ours."""
     at = BEGAN
-    marked = woven(SAMPLE, [], [own_event(at, THREAD_NAME, 7, "Worker"), own_event(at, PROCESS, 10**6, 10**6, 1, 0)])
+    marked = woven(
+        SAMPLE,
+        [],
+        [own_event(at, "ThreadName", 7, "Worker"), own_event(at, "ProcessProcessorTime", 10**6, 10**6, 1, 0)],
+    )
     assert len(marked) > len(SAMPLE)
     for report in ("threads", "top", "callers"):
         answers = []

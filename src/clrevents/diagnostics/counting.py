@@ -12,10 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from clrevents.diagnostics.own_events import OwnEvent
 from clrevents.diagnostics.process_counts import SECOND, ProcessCounts, Uncountable
 from clrevents.diagnostics.transports import Connection, peer_of
-from clrevents.diagnostics.weave import StreamClock, Weave
+from clrevents.diagnostics.weave import OwnEvent, StreamClock, Weave
 
 INTERVAL: Final = 0.05
 """Between two readings, in seconds."""

@@ -13,18 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from clrevents.diagnostics.control_groups import limits_of
-from clrevents.diagnostics.own_events import (
-    COUNTING,
-    FACTS,
-    LIMITS,
-    MACHINE,
-    PROCESS,
-    PROCESSOR_TIME,
-    THREAD_END,
-    THREAD_NAME,
-    OwnEvent,
-    own_event,
-)
+from clrevents.diagnostics.weave import OwnEvent, own_event
 
 SECOND: Final = 1_000_000_000
 _UNKNOWN: Final = -1
@@ -101,7 +90,7 @@ class ProcessCounts:
         step = 1 if self._exact else self._tick_ns
         allowed, online = self._allowed(), os.sysconf("SC_NPROCESSORS_ONLN")
         began = events[0].time_ns
-        return [own_event(began, COUNTING, step, int(every * SECOND), online, allowed, missing), *events]
+        return [own_event(began, "ProcessorCounting", step, int(every * SECOND), online, allowed, missing), *events]
 
     def read(self, last: bool = False) -> list[OwnEvent]:
         """All that changed since the last reading; with the `last`, also what is read once a second.
@@ -165,7 +154,7 @@ class ProcessCounts:
                 self._name(key, thread, events)
             if not base and counts != before:
                 used = (a - b if a >= 0 else a for a, b in zip(counts, before, strict=True))
-                events.append(own_event(now, PROCESSOR_TIME, thread.id, now - thread.read_ns, *used))
+                events.append(own_event(now, "ProcessorTime", thread.id, now - thread.read_ns, *used))
             thread.raw, thread.counts = raw, counts
         thread.read_ns = now
 
@@ -186,7 +175,7 @@ class ProcessCounts:
         name = self._once(f"{key}/comm").decode("utf-8", "replace").removesuffix("\n")
         if name != thread.name:
             thread.name = name
-            events.append(own_event(time.monotonic_ns(), THREAD_NAME, thread.id, name))
+            events.append(own_event(time.monotonic_ns(), "ThreadName", thread.id, name))
 
     def _end(self, key: str, events: list[OwnEvent]) -> None:
         thread = self._threads.pop(key, None)
@@ -197,7 +186,7 @@ class ProcessCounts:
             self._kept -= 1
         if thread.name is not None:
             now = time.monotonic_ns()
-            events.append(own_event(now, THREAD_END, thread.id, now - thread.read_ns))
+            events.append(own_event(now, "ThreadEnd", thread.id, now - thread.read_ns))
 
     def _process(self, events: list[OwnEvent], base: bool, cost: int) -> int:
         """The process's own clock has what ended threads took with them."""
@@ -208,7 +197,9 @@ class ProcessCounts:
         if not base:
             took = time.thread_time_ns() - cost
             more = used - self._process_time
-            events.append(own_event(now, PROCESS, now - self._process_ns, more, len(self._threads), took))
+            events.append(
+                own_event(now, "ProcessProcessorTime", now - self._process_ns, more, len(self._threads), took)
+            )
         self._process_ns, self._process_time = now, used
         return now
 
@@ -228,12 +219,12 @@ class ProcessCounts:
         stored = (io.get(name, _UNKNOWN) for name in (b"read_bytes", b"write_bytes"))
         added = self._added("facts", (int(_after_name(self._proc("stat"))[9]), *stored))
         if added:
-            events.append(own_event(now, FACTS, interval, resident, *added, self._allowed()))
+            events.append(own_event(now, "ProcessFacts", interval, resident, *added, self._allowed()))
         with suppress(OSError, ValueError):
             mounts = Path("/proc/self/mountinfo").read_text()
             limits = limits_of(self._proc("cgroup").decode(errors="replace"), mounts)
             if limits is not None and (added := self._added("limits", limits.counted, limits.group)):
-                events.append(own_event(now, LIMITS, interval, *limits.processors, *added, *limits.memory))
+                events.append(own_event(now, "ProcessLimits", interval, *limits.processors, *added, *limits.memory))
         with suppress(OSError, ValueError, IndexError):
             lines = os.pread(self._path("/proc/stat"), 1 << 20, 0).split(b"\n")
             user, nice, system, idle, io_wait, irq, soft, *stolen = map(int, lines[0].split()[1:9])
@@ -242,7 +233,7 @@ class ProcessCounts:
             running = next((int(line.split()[1]) for line in lines if line.startswith(b"procs_running")), _UNKNOWN)
             if added:
                 used = (each * self._tick_ns for each in added)
-                events.append(own_event(now, MACHINE, interval, online, *used, running))
+                events.append(own_event(now, "MachineProcessorTime", interval, online, *used, running))
 
     def _added(self, name: str, counts: tuple[int, ...], of: object = None) -> list[int]:
         """What was added to counts since they were read last, of the same thing; unknown where either is.

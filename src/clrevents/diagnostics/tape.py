@@ -21,9 +21,9 @@ from clrevents.diagnostics.counting import Counting
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.early_list import listed_now, may_list
 from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
-from clrevents.diagnostics.own_events import FILTERED, OwnEvent, own_event
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.transports import Endpoint
+from clrevents.diagnostics.weave import OwnEvent, own_event
 from clrevents.errors import TraceError
 from clrevents.trace import EARLY_NAMES, Decoder, StreamTally
 
@@ -95,7 +95,7 @@ def _filter_marks(channel: Channel, settings: SessionSettings) -> list[OwnEvent]
     found = []
     for one in settings.filters if channel.filters else ():
         ids = ",".join(map(str, one.ids))
-        found.append(own_event(0, FILTERED, int(one.only), f"{one.provider}:{ids}"))
+        found.append(own_event(0, "EventsFiltered", int(one.only), f"{one.provider}:{ids}"))
     return found
 
 

@@ -1,7 +1,7 @@
-"""Puts events of our own between the blocks of a NetTrace 4 stream, whose bytes pass as they are.
+"""Puts events of our own, in blocks, between the blocks of a NetTrace 4 stream, whose bytes pass as they are.
 
-Finds where objects begin and which times they declare (docs/format.md, "Objects"), no more. Sans-IO. Where a stream is
-not as expected, it passes from there on untouched.
+Finds where objects begin and which times they declare (docs/format.md, "Objects"), no more; of the events knows their
+declarations. Sans-IO. Where a stream is not as expected, it passes from there on untouched.
 """
 
 from __future__ import annotations
@@ -9,14 +9,30 @@ from __future__ import annotations
 import struct
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Final, Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from functools import cache
+from io import BytesIO
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from clrevents._util.value_classes import frozen
-from clrevents.diagnostics.own_events import OwnEvent, block_of, descriptions
-from clrevents.encode.blocks import Sequences
-from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName, ObjectTag
+from clrevents.encode import blocks
+from clrevents.encode.blocks import ObjectWriter, Sequences, full_nettrace4
+from clrevents.encode.nettrace4 import described_event
+from clrevents.encode.values import SHORTEST, EventRecord, FieldDescription, MetadataRecord, utf16z
+from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName, ObjectTag, TypeCode
+from clrevents.schema.own_marks import OWN_THREAD
+from clrevents.schema.registry import DEFAULT, OWN
 
+_NAMES: Final = (
+    *("ProcessorCounting", "ThreadName", "ProcessorTime", "ThreadEnd", "ProcessProcessorTime", "ProcessFacts"),
+    *("ProcessLimits", "MachineProcessorTime", "EventsFiltered"),
+)
+_IDS: Final = {name: id for id, name in enumerate(_NAMES, 16)}
+"""The ids of events (`schema.events.processor_counts`, `schema.events.recorder_marks`)."""
+_METADATA_IDS: Final = 0x7F000000
+"""Added to the id of an event: a runtime's own are small, and the same one twice would stop other readers."""
+_BLOCK_VERSION: Final = 2
+_CODES: Final = {"q": TypeCode.INT64, "I": TypeCode.UINT32, None: TypeCode.STRING}
 HOLD_NS: Final = 250_000_000
 """How long an event waits for its place: in a quiet recording blocks are a second apart."""
 _START: Final = NETTRACE + FAST_SERIALIZATION
@@ -30,9 +46,18 @@ _CLOCK: Final = struct.Struct("<16xqqiI")
 _TRACE_BYTES: Final = 48
 _VERSION: Final = 4
 
+
 Begun: TypeAlias = Callable[["StreamClock | None"], int | None]
 """Of what a trace's header says: what to add to our own clock's times; None if nothing is to be put into this trace. It
 is given None for what is no trace, or not one any more."""
+
+
+class OwnEvent(NamedTuple):
+    """An event as it is written; `time_ns` is of the clock that everybody has (CLOCK_MONOTONIC)."""
+
+    time_ns: int
+    id: int
+    payload: bytes
 
 
 @frozen
@@ -148,18 +173,25 @@ class Weave:
         return b""
 
     def _woven(self, until: int | None, offset: int) -> bytes:
-        """The block of all events until this tick; with the first, that of their descriptions."""
-        events, ticks = [], []
+        """The block of all events until this tick; with the first, that of their descriptions.
+
+        None of them promises that later ones are later.
+        """
+        events = []
         shift = self._shift or 0
         while self.pending and (until is None or self.pending[0].time_ns + shift <= until):
-            events.append(self.pending.popleft())
-            ticks.append(max(events[-1].time_ns + shift, self._began))
+            one = self.pending.popleft()
+            tick = max(one.time_ns + shift, self._began)
+            events.append(EventRecord(_METADATA_IDS + one.id, tick, OWN_THREAD, one.payload, is_sorted=False))
         if not events:
             return b""
-        # Both are as long as whole words, so what follows stands where it stood.
-        described = b"" if self._described else descriptions(offset)
+        described = b""
+        if not self._described:
+            kinds = [described_event(_kind(id)[1]) for id in _IDS.values()]
+            described = _block(ObjectName.METADATA, kinds, Sequences(), offset)
         self._described = True
-        return described + block_of(events, ticks, self._sequences, offset)
+        # Both are as long as whole words, so what follows stands where it stood.
+        return described + _block(ObjectName.EVENTS, events, self._sequences, offset)
 
 
 def _object(head: memoryview, offset: int) -> _Object | None:
@@ -199,3 +231,38 @@ def _object(head: memoryview, offset: int) -> _Object | None:
             return None
         until = int.from_bytes(time_bytes, "little", signed=True)
     return _Object(start + 4 + padding + size + 1, until)
+
+
+def own_event(time_ns: int, name: str, *values: int | str) -> OwnEvent:
+    """An event with its values in the order of their declaration; a text can only be the last."""
+    id = _IDS[name]
+    numbers, _ = _kind(id)
+    if isinstance(values[-1], str):
+        return OwnEvent(time_ns, id, numbers.pack(*values[:-1]) + utf16z(values[-1], "a text"))
+    return OwnEvent(time_ns, id, numbers.pack(*values))
+
+
+@cache
+def _kind(id: int) -> tuple[struct.Struct, MetadataRecord]:
+    """How its numbers are packed, and its description."""
+    declared = DEFAULT.get(OWN, id, 0)
+    assert declared is not None
+    fields = declared.layout.bind(8).fields
+    described = tuple(FieldDescription(field.name, _CODES[field.code]) for field in fields)
+    numbers = struct.Struct("<" + "".join(field.code or "" for field in fields))
+    return numbers, MetadataRecord(_METADATA_IDS + id, OWN, id, name=declared.name, fields=described)
+
+
+def _block(name: str, records: Sequence[EventRecord], sequences: Sequences, offset: int) -> bytes:
+    """A block as an object that ends as far from a multiple of four as it begins."""
+    content = blocks.events(records, sequences, SHORTEST, full_nettrace4, False)
+    sequences.keep()
+    # The header says its own size, so that more may stand in it.
+    size = SHORTEST.header_size
+    slack = (offset - 1 - len(content)) % 4
+    out = BytesIO()
+    writer = ObjectWriter(out, ObjectTag.BEGIN_PRIVATE)
+    writer.offset = offset
+    padded = (size + slack).to_bytes(2, "little") + content[2:size] + bytes(slack) + content[size:]
+    writer.block(name, _BLOCK_VERSION, _BLOCK_VERSION, padded)
+    return out.getvalue()

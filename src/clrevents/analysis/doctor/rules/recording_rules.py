@@ -7,7 +7,7 @@ from typing import Final
 from clrevents._util.words import counted, lost_events, share_text
 from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Verdict
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.shared.processor.process_use import SLOWER
+from clrevents.analysis.shared.processor.counted_events import SLOWER
 from clrevents.schema.registry import OWN
 from clrevents.symbols.frame import NOT_MANAGED, REASONS
 

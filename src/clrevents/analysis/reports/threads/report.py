@@ -17,10 +17,10 @@ from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, MetricDeclaration, Note
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.reports.threads.counted_lives import counted_lives
-from clrevents.analysis.reports.threads.counted_rows import (
+from clrevents.analysis.reports.threads.counted import (
     COUNTED_METRICS,
     counted_columns,
+    counted_lives,
     counted_metrics,
     counted_role,
     ended_ns,
@@ -66,8 +66,7 @@ from clrevents.analysis.shared.events.gc_suspensions import stops_of
 from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.events.thread_ids import whole_of
-from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, Counts, counted_window
-from clrevents.analysis.shared.processor.process_use import SLOWER, use_text
+from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, SLOWER, CountFeed, Counts, counted_window
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, ThreadState
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
@@ -337,7 +336,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
                 sampling_period_ns=runs.period_ns or None,
                 sampler_held_ns=held,
                 sampler_share=share,
-                used=None if counts is None else use_text(counts, window, samplers),
+                used=None if counts is None else counts.use_text(window, samplers),
                 unmatched=lost,
             ),
             metrics=metrics,

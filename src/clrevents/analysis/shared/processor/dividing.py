@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.groups import changes, groups, sum_by
-from clrevents.analysis.shared.processor.thread_windows import NO_THREAD, ThreadWindows, portion
+from clrevents.analysis.shared.processor.counted_events import NO_THREAD, ThreadWindows, portion
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]

@@ -32,7 +32,6 @@ from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of, stops_recorded
 from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, counted_window
-from clrevents.analysis.shared.processor.process_use import use_text
 from clrevents.analysis.shared.samples.name_patterns import NamePattern
 from clrevents.analysis.shared.samples.off_processor import (
     OFF_CPU_CAVEAT,
@@ -415,7 +414,7 @@ class SampleCollector(Collector[A_co]):
             notes=(*notes, *_notes(samples, self.tables, of_processors)),
             cannot=cannot,
             of_processors=of_processors,
-            used=None if counts is None else use_text(counts, counted_window(context), self._samplers),
+            used=None if counts is None else counts.use_text(counted_window(context), self._samplers),
             vague=weighed.unsampled is not None and bool(weighed.unsampled.any()) and not stops_recorded(context),
         )
         return self.collected
