@@ -28,9 +28,9 @@ SETTINGS = SessionSettings((Provider(ASYNC, keywords=0x42), Provider(SOURCE)), r
 
 
 @contextmanager
-def awaiting(busy: float) -> Iterator[subprocess.Popen[bytes]]:
+def awaiting(busy: float, idle: int) -> Iterator[subprocess.Popen[bytes]]:
     """The program, which awaits from a line of input on, and then does nothing."""
-    command = [str(installed(NET11).dotnet), str(awaits()), str(busy), "60"]
+    command = [str(installed(NET11).dotnet), str(awaits()), str(busy), str(idle)]
     started = subprocess.Popen(command, env={**os.environ, **NEWER}, stdin=subprocess.PIPE)
     try:
         wait_for_socket(started)
@@ -62,15 +62,15 @@ def missing(path: Path) -> tuple[int, list[int]]:
     return sum(map(len, told.values())), found
 
 
-def recorded(path: Path, busy: float, seconds: float) -> tuple[int, list[int]]:
-    with awaiting(busy) as started:
+def recorded(path: Path, busy: float, seconds: float, end: str = "stopped") -> tuple[int, list[int]]:
+    with awaiting(busy, 60 if end == "stopped" else 0) as started:
         recorder = Recorder(find_process(started.pid), SETTINGS, iter([path]), RecordingPlan(seconds))
         recorder.start()
         assert started.stdin is not None
         started.stdin.write(b"\n")
         started.stdin.flush()
         (file,) = recorder.run()
-    assert (file.end, file.complete) == ("stopped", True)
+    assert (file.end, file.complete) == (end, True)
     return missing(path)
 
 
@@ -89,6 +89,13 @@ def test_of_one_that_idles_nothing_is_missing(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(late_buffers, "keeps_buffers", lambda providers: False)
     told, late = recorded(tmp_path / "b", 0.3, 0.5)
     assert len(late) == told > 20
+
+
+def test_one_that_ends_by_itself_takes_what_it_did_in_the_last_second(tmp_path: Path) -> None:
+    told, late = recorded(tmp_path / "a", 2.5, 30, "ended")
+    assert told > 200
+    assert len(late) < 0.6 * told
+    assert min(late, default=3e9) > 1e9
 
 
 def test_one_that_ends_by_itself_takes_little_with_it(tmp_path: Path) -> None:

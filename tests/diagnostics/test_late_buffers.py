@@ -72,16 +72,16 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(late_buffers, "_IDLE_SECONDS", 0.1)
 
 
-def recorded(runtime: Numbered, how: str, *providers: Provider) -> None:
+def recorded(runtime: Numbered, how: str, *providers: Provider, duration: float = 0.1) -> None:
     async def in_a_loop() -> None:
-        async with AsyncSession(runtime.process, providers=providers, duration=0.1) as session:
+        async with AsyncSession(runtime.process, providers=providers, duration=duration) as session:
             async for _ in session:
                 pass
 
     if how == "async":
         asyncio.run(in_a_loop())
     else:
-        with Session(runtime.process, providers=providers, duration=0.1) as session:
+        with Session(runtime.process, providers=providers, duration=duration) as session:
             for _ in session:
                 pass
 
@@ -92,6 +92,21 @@ def test_sessions_of_a_moment_come_before_the_end(how: str) -> None:
         with Numbered() as runtime:
             recorded(runtime, how, *providers)
         assert runtime.done == ["begin 1", *late, "stop 1"]
+
+
+@pytest.mark.parametrize("how", ["blocking", "async"])
+def test_so_they_do_again_and_again_before(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late_buffers, "_EVERY_SECONDS", 0.1)
+    for providers, most in (([Provider(ASYNC)], 12), ([Provider(TPL)], 2)):
+        with Numbered() as runtime:
+            recorded(runtime, how, *providers, duration=0.6)
+        assert runtime.done == [
+            "begin 1",
+            *[f"{what} {n}" for n in range(2, len(runtime.done) // 2 + 1) for what in ("begin", "stop")],
+            "stop 1",
+        ]
+        assert (len(runtime.done) > len(LATE) + 4) == (most > 2)
+        assert len(runtime.done) <= most + len(LATE) + 2
 
 
 def test_so_they_do_where_a_file_of_a_ring_ends(tmp_path: Path) -> None:

@@ -213,6 +213,7 @@ class AsyncSession(SessionOptions):
         steps = requests.start_session(endpoint, self.settings)
         connection, self._session = await answered(steps, "a recording")
         self._connection = connection
+        self._late = LateBuffers(endpoint, self.settings)
         try:
             self._buffer = memoryview(bytearray(BUFFER))
             self._begin(connection)
@@ -241,8 +242,8 @@ class AsyncSession(SessionOptions):
         if self._stopping or self.end is not None:
             return
         self._stopping = True
-        self._late = LateBuffers(self.process.endpoint, self.settings)
-        await self._approach_end(self._late)
+        if self._late is not None:
+            await self._approach_end(self._late)
 
     async def _approach_end(self, late: LateBuffers) -> None:
         with contextlib.suppress(DiagnosticsError):
@@ -270,7 +271,10 @@ class AsyncSession(SessionOptions):
                     yield batch
             if self._is_over():
                 await self.stop()
-            if self._late is not None and self._late.pending:
+            if self._late is not None and not self._stopping:
+                with contextlib.suppress(DiagnosticsError):
+                    await answered(self._late.keep_up(), "late buffers", NUDGE_SECONDS)
+            elif self._late is not None and self._late.pending:
                 if not self._late.left:
                     await self._approach_end(self._late)
             elif self._stopping and time.monotonic() - self._stopped > self._stop_seconds:

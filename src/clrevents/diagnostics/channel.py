@@ -58,6 +58,9 @@ class Channel:
         """The received bytes, until the next call overwrites them; None: nothing within this time; empty: the end."""
         if self.end is not None:
             return self._buffer[:0]
+        if not self.stopping:
+            with contextlib.suppress(DiagnosticsError):
+                run(self._late.keep_up(), "late buffers", NUDGE_SECONDS)
         if self._late.pending:
             if not self._late.left:
                 self._approach_end()

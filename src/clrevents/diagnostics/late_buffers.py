@@ -1,4 +1,4 @@
-"""Has a process write the buffers of its async profiler before a session that records it ends.
+"""Has a process write the buffers of its async profiler while a session records it, and before that ends.
 
 Each thread of .NET 11 keeps sub-events in a buffer of its own, where the end of a session leaves them (docs/live.md,
 "Awaits of .NET 11"). A session that begins has a busy thread write its buffer at its next step; a timer of the process
@@ -23,6 +23,8 @@ SMALL_BUFFERS: Final = {"DOTNET_AsyncProfiler_EventBufferSize": "1024"}
 """The variable with which a process that ends takes less with it. Older runtimes ignore it."""
 NUDGE_SECONDS: Final = 1.0
 """How long a nudge may take: the recording is not read meanwhile."""
+_EVERY_SECONDS: Final = 1.0
+"""A process that ends by itself takes with it what its threads did since the last nudge."""
 _IDLE_SECONDS: Final = 1.25
 """The timer comes once a second, to threads that have been idle for a quarter of one."""
 _BUSY_SECONDS: Final = 0.1
@@ -43,7 +45,7 @@ class LateBuffers:
         self._endpoint = endpoint
         late = keeps_buffers(settings.providers) and not walks_the_heap(settings.providers)
         self._waits = [_IDLE_SECONDS, _BUSY_SECONDS] if late else []
-        self._until = 0.0
+        self._until = time.monotonic() + _EVERY_SECONDS
         self._opened: list[Connection] = []
         self.pending = False
 
@@ -58,6 +60,16 @@ class LateBuffers:
         if not self.pending:
             return
         self._until = time.monotonic() + self._waits.pop(0)
+        yield from self._nudge()
+
+    def keep_up(self) -> Steps[None]:
+        """Nudge a process that is being recorded, once a second."""
+        if self._waits and not self.left:
+            self._until = time.monotonic() + _EVERY_SECONDS
+            yield from self._nudge()
+
+    def _nudge(self) -> Steps[None]:
+        self._drop()
         connection, session = yield from start_session(self._endpoint, _NUDGE)
         self._opened.append(connection)
         self._opened.append((yield from open_request(self._endpoint, StopTracing(session))))
@@ -65,5 +77,8 @@ class LateBuffers:
     def close(self) -> None:
         """Nothing more will come."""
         self.pending = False
+        self._drop()
+
+    def _drop(self) -> None:
         while self._opened:
             self._opened.pop().close()
