@@ -42,6 +42,7 @@ def with_undeclared(provider: str, name: str, fields: tuple[FieldDescription, ..
     return (*fields, *(attrs.evolve(like, name=more) for more in found[1]))
 
 
+_LACKED: Final = LACKED.event
 # A description may use its whole limit, and later versions of the event may replace it this often.
 _DESCRIPTIONS = 4
 # An event's table may have so many columns for each field of the one with the fewest, and so many more: rows of that
@@ -264,7 +265,7 @@ class Kinds:
             if self._described is not None and described is not None:
                 self._described[described] = kind
         self._give(row.metadata_id, kind)
-        marks = self.lacked.add if (row.provider, row.name) == LACKED.event else self.lacked.discard
+        marks = self.lacked.add if (row.provider, row.name) == _LACKED else self.lacked.discard
         marks(row.metadata_id)
         carries = self.carriers.add if (row.provider, row.id) == (ASYNC, CARRIER_ID) else self.carriers.discard
         carries(row.metadata_id)

@@ -7,7 +7,7 @@ is a problem; knows neither order nor selection.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import attrs
@@ -84,9 +84,16 @@ class PayloadDecoder:
     def __init__(self, pointer_size: int, limits: Limits) -> None:
         self._pointer_size = pointer_size
         self._readings: dict[int, _KindReadings] = {}
-        self._texts = TextCache()
-        self._classes = ClassCache(limits.learned)
+        self._limits = limits
         self._fieldless = _KindReadings(reason=NO_FIELDS, without_fields=True)
+
+    @cached_property
+    def _texts(self) -> TextCache:
+        return TextCache()
+
+    @cached_property
+    def _classes(self) -> ClassCache:
+        return ClassCache(self._limits.learned)
 
     def read(self, kind: EventKind, data: bytes, offset: int) -> tuple[Any, bytes, Problem | None]:
         """Returns (payload, tail, problem). `offset` is the stream offset of `data`."""
@@ -217,12 +224,11 @@ class PayloadDecoder:
         A user's layout is obeyed: the trace's description is only compared with it.
         """
         bound = info.layout.bind(self._pointer_size)
-        make = partial(record_decoder, texts=self._texts)
-        known = _KindReadings([_LayoutReading(bound, info.layout, lambda: info.record, make)])
+        known = _KindReadings([self._reading(bound, info.layout, lambda: info.record)])
         other: Any = info.otherwise
         if other is not None:
             bound = other.__layout__.bind(self._pointer_size)
-            known.readings.append(_LayoutReading(bound, other.__layout__, lambda: other, make))
+            known.readings.append(self._reading(bound, other.__layout__, lambda: other))
         if not kind.row.fields or kind.newer:
             return known
         known.exact = info.own
@@ -242,13 +248,13 @@ class PayloadDecoder:
             if layout is None:
                 raise OverflowError
             bound = layout.bind(self._pointer_size)
-            make = partial(record_decoder, texts=self._texts)
-            known.readings.append(
-                _LayoutReading(bound, layout, partial(self._learned, _class_name(kind), layout), make)
-            )
+            known.readings.append(self._reading(bound, layout, partial(self._learned, _class_name(kind), layout)))
         # The Linux recorder appends fields to what it describes; and what is located lies behind the last field.
         located = {TypeCode.RELLOC, TypeCode.DATALOC}.intersection(described_codes(kind.row.fields))
         known.exact = not (located or kind.row.provider.startswith("Universal."))
+
+    def _reading(self, bound: BoundLayout, layout: Layout, record: Callable[[], type[Any]]) -> _LayoutReading:
+        return _LayoutReading(bound, layout, record, lambda layout, record: record_decoder(layout, record, self._texts))
 
     def _learned(self, name: str, layout: Layout) -> type[Any]:
         """A class made for this layout. Raises OverflowError if there are too many already."""

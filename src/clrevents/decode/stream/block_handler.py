@@ -7,6 +7,7 @@ Also what a problem does to the reading in each error mode. Sees no bytes but th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -62,12 +63,12 @@ class EventIntake:
     def __init__(
         self,
         kinds: Kinds,
+        limits: Limits,
+        threads: ThreadTable,
         resolver: Resolver,
         losses: LossLog,
         rows: RowQueue,
         errors: ErrorPolicy,
-        plausibility: PlausibilityCheck,
-        buffers: AsyncBuffers,
         tally: Tally | None,
     ) -> None:
         self._kinds = kinds
@@ -75,8 +76,10 @@ class EventIntake:
         self._losses = losses
         self._rows = rows
         self._errors = errors
-        self._plausibility = plausibility
-        self._buffers = buffers
+        self._limits = limits
+        self._threads = threads
+        self.pointer_size = 8
+        """That of the traced process, once the trace's header was read."""
         # Sub-events of the rows of a block so far, which are added behind them.
         self._opened: list[ResolvedRows] = []
         self._tally = tally
@@ -84,6 +87,14 @@ class EventIntake:
         self.sorted_tick = NEVER
         """The last time of an event that is flagged as sorted: all events of all threads until then were read."""
         self._indexes: Ints = np.arange(0)
+
+    @cached_property
+    def _plausibility(self) -> PlausibilityCheck:
+        return PlausibilityCheck(self._kinds, self._limits, self._losses.numbers.steps_back, self.pointer_size)
+
+    @cached_property
+    def _buffers(self) -> AsyncBuffers:
+        return AsyncBuffers(self._kinds, self._threads)
 
     @property
     def latest(self) -> int:
@@ -297,10 +308,8 @@ class BlockHandler:
         self._labels = LabelTable()
         self._rows = rows
         self._errors = errors
-        self._plausibility = PlausibilityCheck(self.kinds, limits, self.losses.numbers.steps_back)
         resolver = Resolver(self.kinds, threads, self._labels, errors.salvage)
-        buffers = AsyncBuffers(self.kinds, threads)
-        self._events = EventIntake(self.kinds, resolver, self.losses, rows, errors, self._plausibility, buffers, tally)
+        self._events = EventIntake(self.kinds, limits, threads, resolver, self.losses, rows, errors, tally)
 
     @property
     def known_until(self) -> int:
@@ -362,7 +371,7 @@ class BlockHandler:
         self.info = info
         self.clock = Clock(info.sync_qpc, info.frequency, info.start)
         self.losses.begin(self.clock, info.version)
-        self._plausibility.pointer_size = info.pointer_size
+        self._events.pointer_size = info.pointer_size
         if info.start is None:
             text = "the header has no valid date"
             self._errors.report(Problem("bad-date", "note", text, impact="dates; times since the start are known"))

@@ -25,7 +25,7 @@ class PlausibilityCheck:
     """Distinguishes plausible rows from others, in one stream.
 
     `steps_back` yields the rows at which a thread's sequence numbers do not increase, and whether its last number is in
-    the same block. `pointer_size` is to be set once the trace's header was read.
+    the same block.
     """
 
     def __init__(
@@ -33,12 +33,11 @@ class PlausibilityCheck:
         kinds: Kinds,
         limits: Limits,
         steps_back: Callable[[HeaderColumns], Iterator[tuple[int, bool]]],
+        pointer_size: int,
     ) -> None:
         self._kinds = kinds
-        self._limits = limits
         self._steps_back = steps_back
-        self.pointer_size = 8
-        self._payloads: PayloadDecoder | None = None
+        self._payloads = PayloadDecoder(pointer_size, limits)
 
     def plausible(
         self, columns: HeaderColumns, block: Events, stacks: Callable[[], StackLookup], wrong_span: bool
@@ -93,9 +92,6 @@ class PlausibilityCheck:
 
     def _fitting(self, columns: HeaderColumns, block: Events, count: int) -> int:
         """How many of the first `count` rows precede one whose payload does not fit, or wiped bytes."""
-        if self._payloads is None:
-            # Created on first use: an intact trace never needs it.
-            self._payloads = PayloadDecoder(self.pointer_size, self._limits)
         kinds, _ = self._kinds.indexes(columns.metadata_ids[:count]) if count else (columns.metadata_ids, False)
         starts = (columns.offsets[:count] - block.base).tolist()
         sizes = columns.sizes[:count].tolist()
