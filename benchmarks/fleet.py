@@ -38,7 +38,7 @@ for place in (ROOT / "src", ROOT / "tests" / "support", ROOT / "tests" / "suppor
 import clrevents  # noqa: E402
 from clrevents import Trace, Traces  # noqa: E402
 from clrevents.analysis.framework.model.answer import Answer  # noqa: E402
-from clrevents.analysis.framework.run.catalogue import find_report  # noqa: E402
+from clrevents.analysis.framework.run.asking import find_report  # noqa: E402
 from clrevents.analysis.framework.run.listing import report_names  # noqa: E402
 from clrevents.fleet import FleetAnswer  # noqa: E402
 from clrevents.fleet.questions import facts_of  # noqa: E402

@@ -30,7 +30,7 @@ COMMANDS: Final = ("top", "jit", "threads", "locks", "startup", "alloc", "doctor
 _CODE: Final = """
 import sys, time
 import clrevents
-from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.run.asking import find_report, report_names
 path, *names = sys.argv[1:]
 for name in report_names():
     find_report(name)

@@ -208,7 +208,7 @@ BY_NAME: Final = {
     "diagnostics.live_stream": ("clrevents.analysis",),
     "analysis.framework.render.showing": ("clrevents.export.page.shown",),
     "trace.reported": (
-        "clrevents.analysis.framework.run.catalogue",
+        "clrevents.analysis.framework.run.asking",
         "clrevents.analysis.doctor.diagnosing",
         "clrevents.analysis.about.checking",
     ),

@@ -14,7 +14,7 @@ import pytest
 import clrevents
 from clrevents._util.notebook_views import MOST_HTML
 from clrevents.analysis import feed_reports, heap_snapshots, hottest, read_samples, spans
-from clrevents.analysis.framework.run.catalogue import report_names
+from clrevents.analysis.framework.run.asking import report_names
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.diagnostics import PROFILES
 from clrevents.errors import Limits

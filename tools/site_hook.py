@@ -19,7 +19,7 @@ from derived import api, reports
 from mkdocs.structure.files import File, Files
 
 from clrevents.analysis.framework.model.json_schema import report_schema
-from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.run.asking import find_report, report_names
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 BLOB: Final = "https://github.com/clrevents/clrevents/blob/main/"

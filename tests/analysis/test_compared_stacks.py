@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.analysis.shared.samples.calltree import CallTree, call_tree, summed_up
-from clrevents.analysis.shared.samples.compared_stacks import compare_stacks
+from clrevents.analysis.shared.samples.calltree import CallTree, call_tree, compare_stacks, summed_up
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.analysis.shared.weights.weighing import Weights
 from hand_made import Row, hand_made

@@ -9,7 +9,7 @@ import numpy as np
 import clrevents
 from clrevents.analysis import read_samples
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame
-from clrevents.analysis.shared.weights.event_weights import under_texts
+from clrevents.analysis.shared.weights.weight_fields import under_texts
 from clrevents.events import ExceptionThrown_V1
 from project_files import fixture
 

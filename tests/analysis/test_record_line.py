@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.framework.recording.record_line import ProviderNeed, RecordLine, record_line
+from clrevents.analysis.framework.recording.recorded import ProviderNeed, RecordLine, record_line
 from clrevents.events import RuntimeKeyword, TplKeyword
 from clrevents.schema.registry import RUNTIME, SAMPLE, TPL
 

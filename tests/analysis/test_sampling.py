@@ -9,7 +9,7 @@ import pytest
 
 import clrevents
 from clrevents.analysis import read_samples
-from clrevents.analysis.shared.weights.sample_holding import Sampling, period_of
+from clrevents.analysis.shared.weights.sample_runs import Sampling, period_of
 from clrevents.events import GCSuspendEEBegin_V1, GCSuspendEEReason
 from clrevents.testing.builder import TraceBuilder
 

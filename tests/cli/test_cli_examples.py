@@ -21,7 +21,7 @@ from click.testing import Result
 import built_pair
 import clrevents
 from clrevents.analysis.doctor.rulebook import RULES
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli import root

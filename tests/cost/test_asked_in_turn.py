@@ -9,7 +9,7 @@ import pytest
 
 import clrevents
 from asked_events import known_events
-from clrevents.analysis.framework.run.catalogue import report_names
+from clrevents.analysis.framework.run.asking import report_names
 from clrevents.events import ContentionStart_V2, ContentionStop_V1, ThreadCreated_V0
 from clrevents.testing.builder import TraceBuilder
 from costly import elements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.diagnostics import PROFILES, DiagnosticsError, Profile, Provider, find_profile
 from clrevents.diagnostics.profiles import METERS, counter_providers, joined_profiles, provider_for

@@ -19,8 +19,7 @@ from built_page import HOSTILE, built_page
 from clrevents._util.words import safe
 from clrevents.analysis import read_samples
 from clrevents.analysis.compare.comparison_texts import verdict_text
-from clrevents.analysis.shared.samples.calltree import call_tree
-from clrevents.analysis.shared.samples.compared_stacks import without_address
+from clrevents.analysis.shared.samples.calltree import call_tree, without_address
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.export.flame.flame_html import compared_data, render_compared
 from clrevents.export.look import Look

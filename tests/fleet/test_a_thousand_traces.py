@@ -13,7 +13,7 @@ import pytest
 import clrevents
 from built_fleet import BuiltFleet, build_fleet
 from clrevents import Trace, Traces, TraceWarning
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.table.table import Table
 
 pytestmark = pytest.mark.full

@@ -21,7 +21,7 @@ import clrevents
 from built_fleet import BuiltFleet, build_fleet
 from clrevents import AmbiguousEventError, Trace, Traces, TraceWarning, UnknownEventError
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.answer_values import metric_text
 from clrevents.fleet import side_by_side

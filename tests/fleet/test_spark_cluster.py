@@ -22,7 +22,7 @@ import attrs
 import pytest
 
 import clrevents
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.export.files.lake import export_trace, jobs
 from clrevents.export.files.tables import Options

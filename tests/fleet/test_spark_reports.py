@@ -12,7 +12,7 @@ import pytest
 import clrevents
 from built_fleet import BuiltFleet, build_fleet
 from built_requests import Web
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.fleet.fleet_answer import FleetAnswer

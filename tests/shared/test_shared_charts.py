@@ -8,7 +8,7 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 
 pytestmark = needs_shared

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import first_line, report_names
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "clrevents"

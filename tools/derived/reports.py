@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from clrevents.analysis.framework.model.declaration import TOPICS, ReportDeclaration, parameters_of
 from clrevents.analysis.framework.model.needs import record_needs
-from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.run.asking import find_report, report_names
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import TableDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import CELLS, columns_of

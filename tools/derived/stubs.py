@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from clrevents.analysis.about.checking import CheckResult
 from clrevents.analysis.doctor.diagnosis import Diagnosis
-from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.run.asking import find_report, report_names
 from clrevents.events import EXPORTS
 
 PACKAGE: Final = Path(__file__).resolve().parents[2] / "src" / "clrevents"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.framework.model.answer import Answer as Answer
     from clrevents.analysis.framework.model.declaration import WindowOptions as WindowOptions
     from clrevents.analysis.framework.run.asking import ReportFeed as ReportFeed
-    from clrevents.analysis.framework.run.catalogue import feed_reports as feed_reports
+    from clrevents.analysis.framework.run.asking import feed_reports as feed_reports
     from clrevents.analysis.framework.vocabulary.answer_values import Metric as Metric
     from clrevents.analysis.framework.vocabulary.answer_values import Note as Note
     from clrevents.analysis.framework.vocabulary.answer_values import Question as Question

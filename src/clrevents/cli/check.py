@@ -10,8 +10,7 @@ from collections.abc import Iterable
 import click
 
 from clrevents._util.fitting import wrapped
-from clrevents.analysis.about.checking import CheckResult
-from clrevents.analysis.about.problem_rows import ProblemRow
+from clrevents.analysis.about.checking import CheckResult, ProblemRow
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument, trace_option
 from clrevents.cli.report_rows import write_rows

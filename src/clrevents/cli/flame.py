@@ -16,13 +16,11 @@ from clrevents._util.words import amount_text, counted
 from clrevents.analysis.framework.model.needs import BY_MACHINE, record_needs
 from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
 from clrevents.analysis.shared.samples.sample_parameters import KINDS
-from clrevents.analysis.shared.samples.sample_states import chosen_states
 from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
-from clrevents.analysis.shared.samples.stack_shapes import StackShape
-from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE, certainty
-from clrevents.analysis.shared.weights.cpu_samples import ON_PROCESSOR
-from clrevents.analysis.shared.weights.event_weights import ALONE, CPU_TIME, OFF_CPU, event_and_weight
-from clrevents.analysis.shared.weights.weighing import SAFE_POINT_CAVEAT
+from clrevents.analysis.shared.samples.stack_shapes import StackShape, chosen_states
+from clrevents.analysis.shared.weights.allocations import ALLOC, NEEDED, NEEDED_RARE, certainty
+from clrevents.analysis.shared.weights.weighing import ON_PROCESSOR, SAFE_POINT_CAVEAT
+from clrevents.analysis.shared.weights.weight_fields import ALONE, CPU_TIME, OFF_CPU, event_and_weight
 from clrevents.cli.output import safe, say, write_file
 from clrevents.cli.reading import (
     FailOn,

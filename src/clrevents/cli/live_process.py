@@ -130,7 +130,7 @@ def needed_for(names: Sequence[str]) -> Profile:
     """What these reports need, as a profile."""
     from clrevents.analysis.doctor.diagnosing import asked_of
     from clrevents.analysis.doctor.rulebook import RULES
-    from clrevents.analysis.framework.run.catalogue import find_report
+    from clrevents.analysis.framework.run.asking import find_report
 
     try:
         reports = [find_report(name) for name in names if name != DOCTOR]

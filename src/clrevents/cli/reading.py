@@ -34,7 +34,7 @@ from clrevents.errors import (
 )
 
 if TYPE_CHECKING:
-    from clrevents.analysis.about.problem_rows import ProblemRow
+    from clrevents.analysis.about.checking import ProblemRow
 
 F = TypeVar("F", bound=Callable[..., Any])
 FailOn = frozenset[str]

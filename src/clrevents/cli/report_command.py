@@ -22,7 +22,7 @@ from clrevents.analysis.framework.model.declaration import (
 )
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.render.show import fact_lines, note_text
-from clrevents.analysis.framework.run.catalogue import ask_one, find_report
+from clrevents.analysis.framework.run.asking import ask_one, find_report
 from clrevents.analysis.framework.run.listing import report_summaries
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable

@@ -15,7 +15,7 @@ import click
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
-from clrevents.analysis.framework.run.catalogue import ask_one, find_report
+from clrevents.analysis.framework.run.asking import ask_one, find_report
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, metric_text
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import (

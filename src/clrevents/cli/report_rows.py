@@ -13,7 +13,7 @@ import click
 
 from clrevents._util.fitting import fitted_table
 from clrevents._util.words import unknown
-from clrevents.analysis.framework.recording.record_line import merged_lines
+from clrevents.analysis.framework.recording.recorded import merged_lines
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.row_texts import column_texts, shown_columns, told_columns

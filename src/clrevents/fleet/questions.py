@@ -13,7 +13,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.doctor.diagnosing import doctor
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
-from clrevents.analysis.framework.run.catalogue import ask_one, find_report, reports_of
+from clrevents.analysis.framework.run.asking import ask_one, find_report, reports_of
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import (

@@ -17,7 +17,7 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.diagnosing import rules_of
 from clrevents.analysis.framework.model.declaration import WindowOptions
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.decode.selection import FilterOptions, Filters, Selector

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from clrevents.decode.selection import Moment
 
-REPORTS: Final = "clrevents.analysis.framework.run.catalogue"
+REPORTS: Final = "clrevents.analysis.framework.run.asking"
 """Found by its name when a report is requested: it is above this room and reads traces."""
 _DOCTOR: Final = "clrevents.analysis.doctor.diagnosing"
 _CHECKING: Final = "clrevents.analysis.about.checking"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from byte_sampling import estimates, sampled
-from clrevents.analysis.shared.weights.allocation_estimate import PARTS, interval, sample_weights
+from clrevents.analysis.shared.weights.allocations import PARTS, interval, sample_weights
 
 MANY = 20
 """The normal distribution's interval is judged on types with more samples than that, on average."""

@@ -13,7 +13,7 @@ import pytest
 import clrevents
 from clrevents.analysis.compare.change import EXCLUSIVE, FAMILIES, Change
 from clrevents.analysis.compare.measured import Measured
-from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.run.asking import find_report, report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES, SHARED, fixtures, without_shared

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import clrevents
-from clrevents.analysis.framework.model.cell_ranges import CellRanges
+from clrevents.analysis.framework.model.answer import CellRanges
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import (

@@ -11,7 +11,7 @@ import pytest
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration, Panel
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.answer_values import Question, TimeWindow, TraceIdentity
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import report_laws
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from losing import with_losses
 from project_files import SHARED, fixture, fixtures, unpacked
 from tiers import drawn

@@ -10,7 +10,7 @@ import report_laws
 import sample_pauses as pauses
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import NoParameters
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.events import GCRestartEEEnd_V1, GCSuspendEEBegin_V1, GCSuspendEEReason
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.analysis.shared.weights.event_weights import QUANTITIES
+from clrevents.analysis.shared.weights.weight_fields import QUANTITIES
 from project_files import SHARED, fixture, fixtures, unpacked
 from tiers import drawn
 

@@ -10,7 +10,7 @@ import pytest
 import built_waits
 import report_laws
 from built_waits import CALLBACK, ENTER, USER, asked, named, numbers_of, start, start_v1, stop, stop_v0
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.reports.locks import LocksReport
 from clrevents.analysis.reports.locks.lock_holders import HeldLock, LabelledRuns, LockWait, convoys
 from clrevents.analysis.shared.events.contention_spans import Holding

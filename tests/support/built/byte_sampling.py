@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.shared.weights.allocation_estimate import SAMPLE_BYTES, interval, sample_weights
+from clrevents.analysis.shared.weights.allocations import SAMPLE_BYTES, interval, sample_weights
 
 Ints: TypeAlias = NDArray[np.int64]
 

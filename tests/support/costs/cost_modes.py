@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import clrevents
 from clrevents import Trace, TraceError, TraceWarning
-from clrevents.analysis.framework.run.catalogue import feed_reports
+from clrevents.analysis.framework.run.asking import feed_reports
 from clrevents.analysis.shared.samples.calltree import call_tree
 from clrevents.analysis.shared.samples.samples import read_samples, stacked_events
 from clrevents.analysis.shared.samples.stack_shapes import StackShape

@@ -9,7 +9,7 @@ import functools
 from typing import Final
 
 import costly_work
-from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.run.asking import find_report, report_names
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.matching import is_glob

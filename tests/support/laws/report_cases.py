@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import sample_pauses
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
-from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.run.asking import find_report, report_names
 from project_files import ROOT
 
 _BETTER: Final = {

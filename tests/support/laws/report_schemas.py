@@ -12,7 +12,7 @@ import jsonschema
 
 import clrevents
 from clrevents.analysis.framework.model.json_schema import report_schema
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.table.display import LINES, WIDTH
 
 

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.words import counted, duration_text
-from clrevents.analysis.about.problem_rows import (
+from clrevents.analysis.about.checking import (
     LossRow,
     ProblemRow,
     common_parts,

@@ -30,8 +30,7 @@ from clrevents.analysis.compare.measuring import (
 from clrevents.analysis.compare.stack_rows import method_rows, path_rows, processor_rows
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions, parameters_of
-from clrevents.analysis.framework.run.asking import ask, trace_window
-from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.run.asking import ask, find_report, report_names, trace_window
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.reports.callers.report import CallersCollector
 from clrevents.analysis.shared.samples.hot import By

@@ -20,7 +20,7 @@ from clrevents.analysis.compare.stack_rows import method_rows, processor_rows, s
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
-from clrevents.analysis.framework.run.catalogue import find_report, report_names, reports_of
+from clrevents.analysis.framework.run.asking import find_report, report_names, reports_of
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ComparedRows,
     Dated,

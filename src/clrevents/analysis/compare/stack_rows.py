@@ -30,8 +30,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.gathering.groups import numbered
 from clrevents.analysis.gathering.merged_stacks import StackFrame
 from clrevents.analysis.reports.callers.call_sides import CallPaths
-from clrevents.analysis.shared.samples.calltree import summed_up
-from clrevents.analysis.shared.samples.compared_stacks import without_address
+from clrevents.analysis.shared.samples.calltree import summed_up, without_address
 from clrevents.analysis.shared.samples.hot import By
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.samples import Samples

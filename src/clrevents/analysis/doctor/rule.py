@@ -25,8 +25,8 @@ from clrevents.analysis.framework.model.needs import (
     coverage,
     missing_notes,
 )
-from clrevents.analysis.framework.recording.record_line import merged_lines
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.recording.recorded import merged_lines
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Evidence, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of

@@ -1,4 +1,4 @@
 """What every report is made of: rows, facts, metrics, notes, one pass for many collectors, display.
 
-Knows no event and no report. `framework.run.catalogue` finds the reports, `docs/hacking.md` says how to add one.
+Knows no event and no report. `framework.run.asking` finds the reports, `docs/hacking.md` says how to add one.
 """

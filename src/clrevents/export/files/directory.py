@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from clrevents._util.outputs import whole_folder, whole_path
+from clrevents.analysis.about.checking import problem_rows
 from clrevents.analysis.about.describing import about as describe
-from clrevents.analysis.about.problem_rows import problem_rows
 from clrevents.errors import Problem, UnknownEventError
 from clrevents.export.files.apart import apart
 from clrevents.export.files.buffered import TableFiles

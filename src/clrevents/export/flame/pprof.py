@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.shared.samples.calltree import StackSums, stack_sums
 from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.analysis.shared.weights.event_weights import CPU_TIME, OFF_CPU
+from clrevents.analysis.shared.weights.weight_fields import CPU_TIME, OFF_CPU
 from clrevents.export.look import Look, frame_names, thread_labels
 from clrevents.export.protobuf_wire import message, number, text, varint
 

@@ -15,12 +15,11 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.shared.samples.calltree import call_tree
-from clrevents.analysis.shared.samples.compared_stacks import joined_samples
+from clrevents.analysis.shared.samples.calltree import call_tree, joined_samples
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
-from clrevents.analysis.shared.weights.allocation_events import ALLOC, certainty
-from clrevents.analysis.shared.weights.event_weights import OFF_CPU
+from clrevents.analysis.shared.weights.allocations import ALLOC, certainty
+from clrevents.analysis.shared.weights.weight_fields import OFF_CPU
 from clrevents.errors import TraceError
 from clrevents.export.flame.flame_html import FlameCut, compared_data
 from clrevents.export.look import Look

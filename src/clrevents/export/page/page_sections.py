@@ -19,7 +19,7 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.render.charts import COARSE, Chart
 from clrevents.analysis.framework.render.show import fact_lines, note_text
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import ColumnDeclaration, heading, is_number, shape_of
 from clrevents.analysis.framework.vocabulary.row_texts import column_texts, people_columns, text_last

@@ -24,8 +24,7 @@ from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs, recordable
 from clrevents.analysis.framework.run.answerable import answerable
-from clrevents.analysis.framework.run.asking import ask
-from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.run.asking import ask, find_report, report_names
 from clrevents.errors import DamageError, PayloadError, Problem, TraceError
 from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
 from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text

@@ -17,7 +17,7 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis import Answer, ReportTable, read_samples
-from clrevents.analysis.framework.run.catalogue import reports_of
+from clrevents.analysis.framework.run.asking import reports_of
 from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.shared.processor.counted_events import NO_THREAD
 from clrevents.analysis.shared.samples.samples import Samples

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from clrevents.analysis.doctor.diagnosing import rules_of
 from clrevents.analysis.doctor.diagnosis import Finding
 from clrevents.analysis.framework.model.declaration import WindowOptions
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.decode.selection import FilterOptions, Filters
 from clrevents.errors import ERROR_MODES, Limits, UnknownEventError

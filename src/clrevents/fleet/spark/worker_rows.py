@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.asking import find_report
 from clrevents.decode.payload.columns.column import ColumnType
 from clrevents.decode.selection import FilterOptions, Selector
 from clrevents.errors import UnknownEventError

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, duration_text, missing_stacks
-from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.cell_ranges import CellRanges
+from clrevents.analysis.framework.model.answer import Answer, CellRanges
 from clrevents.analysis.framework.model.needs import NEVER, Need, SeenKinds, coverage, met, missing_notes, recordable
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,

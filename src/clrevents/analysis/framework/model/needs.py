@@ -12,8 +12,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.recording.record_line import ProviderNeed, record_line
-from clrevents.analysis.framework.recording.recorded import proves
+from clrevents.analysis.framework.recording.recorded import ProviderNeed, proves, record_line
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Note
 from clrevents.schema.registry import ASYNC, OWN, RUNTIME, provider_name
 from clrevents.trace import TraceInfo

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.top.report import HotRow
     from clrevents.analysis.reports.top.standing import StandingThread
     from clrevents.analysis.reports.waits import WaitsReport
-    from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind
+    from clrevents.analysis.shared.blocking.wait_tables import BlockedThread, BlockingMethod, Wait, WaitKind
 
 class Tabled:
     @overload

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.recording.record_line import ProviderNeed
+from clrevents.analysis.framework.recording.recorded import ProviderNeed
 from clrevents.analysis.framework.vocabulary.report_table import Marks, trace_holes
 from clrevents.analysis.gathering.gather import gather
 from clrevents.analysis.gathering.groups import nearest_rank

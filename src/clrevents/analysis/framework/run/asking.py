@@ -1,21 +1,26 @@
-"""Asks a trace, or a decoder, for reports: one pass for all of them.
+"""Asks a trace, or a decoder, for reports by name: one pass for all of them.
 
-Joins passes of `trace` with one reading of reports. If a trace is broken, the error carries the answers so far.
+A report is a folder of `clrevents.analysis.reports` with a module `report`, whose `REPORT` is its declaration. Joins
+passes of `trace` with one reading of reports. If a trace is broken, the error carries the answers so far.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, Unpack
 
 from clrevents._util.notebook_views import Summary
 from clrevents._util.value_classes import define
+from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions, parameters_of
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
-from clrevents.analysis.framework.run.occurred import busiest_processes, kinds_of_processes, seen_kind
+from clrevents.analysis.framework.run.listing import ROOM
+from clrevents.analysis.framework.run.listing import report_names as report_names
+from clrevents.analysis.framework.run.processes import busiest_processes, kinds_of_processes, seen_kind
 from clrevents.analysis.framework.run.report_reading import (
     PROCESSES,
     Asked,
@@ -54,6 +59,7 @@ if TYPE_CHECKING:
     from clrevents.symbols.async_stacks import AsyncStacks
     from clrevents.symbols.methods import Methods
     from clrevents.symbols.modules import Modules
+
 
 _ROWS: Final = 1 << 16
 
@@ -331,3 +337,58 @@ class _StreamNames:
     def awaits(self) -> AsyncStacks | None:
         """Of a stream, nothing is known of what a thread has not written yet."""
         return None
+
+
+P = TypeVar("P")
+A = TypeVar("A", bound=Answer[Any])
+
+
+def find_report(report: str | type[Any]) -> ReportDeclaration[Any, Any]:
+    """The declaration of a report, by its name or the class of its answer. Raises ValueError if there is none."""
+    name = report if isinstance(report, str) else getattr(report, "name", repr(report))
+    if name not in report_names():
+        raise ValueError(unknown("report", name, report_names()))
+    found: ReportDeclaration[Any, Any] = importlib.import_module(f"{ROOM}.{name}.report").REPORT
+    return found
+
+
+def report_of(trace: Trace, report: str | type[Any], window: WindowOptions, parameters: Mapping[str, Any]) -> Any:
+    """What `Trace.report` returns: the answer of the report with this name, or with this class of answers."""
+    declared = find_report(report)
+    given = declared.parameters(**parameters)
+    for parameter in parameters_of(declared.parameters):
+        if parameter.selector and (selector := getattr(given, parameter.name)) is not None:
+            # At once, and not only when events of several names were read.
+            passes_of(trace).one_event(selector)
+    return ask_one(trace, declared, given, window)
+
+
+def ask_one(trace: Trace, declaration: ReportDeclaration[P, A], parameters: P, window: WindowOptions) -> A:
+    """The answer of one report. A TraceError that ends the reading has the answer so far as `report`."""
+    try:
+        found = ask(trace, [Asked(declaration, parameters)], window)
+    except TraceError as error:
+        if isinstance(error.report, dict):
+            error.report = error.report[declaration.name]
+        raise
+    answer: A = found[declaration.name]  # type: ignore[assignment]
+    return answer
+
+
+def reports_of(trace: Trace, names: Sequence[str], window: WindowOptions) -> dict[str, Answer[Any]]:
+    """What `Trace.reports` returns: the answers of these reports (without names, of all), by name."""
+    return ask(trace, _asked(names), window)
+
+
+def feed_reports(*names: str, **window: Unpack[WindowOptions]) -> ReportFeed:
+    """Several reports (all of them, unless `names` says which) about the batches of a `Decoder`.
+
+    The window is as in `Trace.reports`. Raises ValueError for an unknown name and, with the first batch, for a moment
+    in percent.
+    """
+    return ReportFeed(_asked(names), window)
+
+
+def _asked(names: Sequence[str]) -> list[Asked]:
+    declared = map(find_report, dict.fromkeys(names or report_names()))
+    return [Asked(one, one.parameters()) for one in declared]

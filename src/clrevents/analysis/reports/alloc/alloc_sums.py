@@ -19,8 +19,17 @@ from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import numbered
-from clrevents.analysis.shared.weights.allocation_estimate import PARTS, sample_weights
-from clrevents.analysis.shared.weights.allocation_events import EVENTS, HIGH, LOW, SAMPLED, TICK, Source, stated_bytes
+from clrevents.analysis.shared.weights.allocations import (
+    EVENTS,
+    HIGH,
+    LOW,
+    PARTS,
+    SAMPLED,
+    TICK,
+    Source,
+    sample_weights,
+    stated_bytes,
+)
 from clrevents.schema.runtime_flags import GCAllocationKind
 from clrevents.table.table import Column
 
@@ -41,7 +50,7 @@ class AllocationColumns:
     """Allocations of one source, a number in each array for each of them.
 
     `type` and `thread` are numbers given elsewhere, `running` is which async methods ran, -1 for none; `large` are the
-    bytes of those on the large object heap; the others are as in `allocation_estimate`.
+    bytes of those on the large object heap; the others are as in `allocations`.
     """
 
     time: Ints

@@ -35,10 +35,8 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, is_own, merged_stacks
 from clrevents.analysis.reports.alloc.alloc_sums import AllocationReading, GroupedAllocations, kind_word
-from clrevents.analysis.shared.samples.sample_states import folded, used
-from clrevents.analysis.shared.samples.stack_shapes import StackShape
-from clrevents.analysis.shared.weights.allocation_estimate import PARTS, interval
-from clrevents.analysis.shared.weights.allocation_events import Source
+from clrevents.analysis.shared.samples.stack_shapes import StackShape, folded, used
+from clrevents.analysis.shared.weights.allocations import PARTS, Source, interval
 from clrevents.table.table import Column, ColumnType, from_values, number_column, text_column
 
 _BYTES = "The bytes allocated: exact, estimated or approximate, as the fact `certainty` says."

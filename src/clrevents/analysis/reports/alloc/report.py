@@ -14,7 +14,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.recording.record_line import ProviderNeed, record_line
+from clrevents.analysis.framework.recording.recorded import ProviderNeed, record_line
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -31,8 +31,15 @@ from clrevents.analysis.reports.alloc.alloc_tables import (
     AllocFacts,
 )
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
-from clrevents.analysis.shared.weights.allocation_estimate import PARTS, interval
-from clrevents.analysis.shared.weights.allocation_events import EVENTS, NEEDED, NEEDED_RARE, Source, best_source
+from clrevents.analysis.shared.weights.allocations import (
+    EVENTS,
+    NEEDED,
+    NEEDED_RARE,
+    PARTS,
+    Source,
+    best_source,
+    interval,
+)
 from clrevents.schema.registry import RUNTIME
 
 BEST: Final = "best"

@@ -18,7 +18,7 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.run.catalogue import ask_one
+from clrevents.analysis.framework.run.asking import ask_one
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns

@@ -16,7 +16,7 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Ints, TimeWindow
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans, Holding, holdings
-from clrevents.analysis.shared.samples.sample_runs import SampleRuns
+from clrevents.analysis.shared.weights.sample_runs import SampleRuns
 
 FEWEST_THREADS: Final = 3
 """The fewest threads in a convoy, waiting in turn."""

@@ -38,15 +38,15 @@ from clrevents.analysis.shared.events.contention_spans import (
     CONTENTION_COLUMNS,
     CONTENTION_HEADERS,
     ENTERED,
+    OWNER_COLUMNS,
     ContentionSpans,
+    LockOwners,
 )
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
-from clrevents.analysis.shared.events.lock_owners import OWNER_COLUMNS, LockOwners
 from clrevents.analysis.shared.samples.off_processor import SWITCH, SwitchFeed
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
-from clrevents.analysis.shared.samples.sample_runs import RunMaker
-from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
-from clrevents.analysis.shared.samples.thread_ends import THREAD_COLUMNS, ThreadEnds
+from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, THREAD_COLUMNS, ThreadEnds, keep_samples
+from clrevents.analysis.shared.weights.sample_runs import RunMaker
 from clrevents.schema.registry import SAMPLE
 
 _KEPT: Final = {**CONTENTION_COLUMNS, **THREAD_COLUMNS, **OWNER_COLUMNS}

@@ -49,8 +49,7 @@ from clrevents.analysis.reports.pool.starvation import (
     shortages,
 )
 from clrevents.analysis.shared.blocking.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, FoundWaits, WaitFeed
-from clrevents.analysis.shared.blocking.wait_rows import BlockingMethod
-from clrevents.analysis.shared.blocking.wait_tables import IDLE, WaitTables
+from clrevents.analysis.shared.blocking.wait_tables import IDLE, BlockingMethod, WaitTables
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE

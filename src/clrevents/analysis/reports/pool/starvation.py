@@ -20,7 +20,7 @@ from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.reports.pool.pool_rows import PoolFacts, PoolShortage
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.blocking.wait_feed import HIDDEN
-from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
+from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -24,7 +24,7 @@ from clrevents.analysis.reports.requests.request_parts import TimedPart
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.events.contention_spans import CONTENDED
 from clrevents.analysis.shared.events.gc_suspensions import FOR_GC, STEPS, SUSPENDING, suspensions
-from clrevents.analysis.shared.events.task_waits import TASK_BEGIN
+from clrevents.analysis.shared.events.wait_events import TASK_BEGIN
 
 InsideEvidence: TypeAlias = Literal["activity", "continuation", "time"]
 

@@ -40,8 +40,8 @@ from clrevents.analysis.shared.events.async_awaits import (
     also_needed,
 )
 from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
-from clrevents.analysis.shared.events.task_waits import ends_recorded
-from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
+from clrevents.analysis.shared.events.wait_events import ends_recorded
+from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.schema.registry import TPL
 

@@ -22,8 +22,15 @@ from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import pair
 from clrevents.analysis.gathering.merged_stacks import ASYNC
 from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, AsyncAwaits, Thrown, async_awaits
-from clrevents.analysis.shared.events.task_waits import CONTINUATION_ID, TASK_BEGIN, TASK_END, blocking, task_wait_spans
-from clrevents.analysis.shared.events.wait_events import WaitSpans, field_numbers
+from clrevents.analysis.shared.events.wait_events import (
+    CONTINUATION_ID,
+    TASK_BEGIN,
+    TASK_END,
+    WaitSpans,
+    blocking,
+    field_numbers,
+    task_wait_spans,
+)
 
 OPERATION_BEGIN: Final = "tpl/TraceOperationBegin"
 OPERATION_COLUMNS: Final = ("TaskID", "OperationName")

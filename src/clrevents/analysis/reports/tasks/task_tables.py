@@ -36,7 +36,7 @@ from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, NO
 from clrevents.analysis.reports.tasks.task_events import TaskEvents, named
 from clrevents.analysis.reports.tasks.task_work import TaskWork
 from clrevents.analysis.shared.events.async_awaits import AwaitSites
-from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
+from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
 
 
 @table_row(span=("created_ns", "completed_ns"), threads=("created_thread_id", "thread_id"))

@@ -14,8 +14,8 @@ from clrevents.analysis.framework.vocabulary.answer_values import Note
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.reports.threads.runtime_reasons import SAMPLER, RuntimeReasons
 from clrevents.analysis.reports.threads.tiling import Piece, without
-from clrevents.analysis.shared.samples.sample_runs import MANAGED, SampleRuns
 from clrevents.analysis.shared.samples.sampled_states import stretches
+from clrevents.analysis.shared.weights.sample_runs import MANAGED, SampleRuns
 
 _STATES: Final = ("states", "intervals")
 

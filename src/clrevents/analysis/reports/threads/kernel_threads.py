@@ -20,12 +20,18 @@ from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.reports.threads.runtime_reasons import RuntimeReasons
 from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece
-from clrevents.analysis.shared.blocking.thread_stops import StopFeed
-from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
-from clrevents.analysis.shared.samples.leaf_states import STATES, StackStates, ThreadState
+from clrevents.analysis.shared.events.gc_suspensions import StopFeed
+from clrevents.analysis.shared.samples.leaf_states import STATES, BlockingMethods, StackStates, ThreadState
 from clrevents.analysis.shared.samples.off_processor import Switches, SwitchFeed, WhyAway, why_away
-from clrevents.analysis.shared.weights.cpu_samples import CPU, CPU_COLUMNS, NO_THREAD, cpu_field, weigh_cpu
-from clrevents.analysis.shared.weights.weighing import Ints, SampleColumns
+from clrevents.analysis.shared.weights.weighing import (
+    CPU,
+    CPU_COLUMNS,
+    NO_THREAD,
+    Ints,
+    SampleColumns,
+    cpu_field,
+    weigh_cpu,
+)
 
 KERNEL_TELLS: Final[tuple[ThreadState, ...]] = ("running", "ready", "wait", "sleep", "io", "unknown")
 """The states that it tells of whatever is named; others only where managed methods have names."""

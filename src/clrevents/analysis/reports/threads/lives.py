@@ -16,7 +16,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVE
 from clrevents.analysis.reports.threads.thread_events import Blocked, Creation
 from clrevents.analysis.reports.threads.tiling import Doing, Piece, Seen, Tiler, proven
 from clrevents.analysis.shared.samples.leaf_states import WAITING
-from clrevents.analysis.shared.weights.sample_holding import HELD
+from clrevents.analysis.shared.weights.sample_runs import HELD
 
 _KINDS: Final = 4
 

@@ -61,21 +61,18 @@ from clrevents.analysis.reports.threads.thread_rows import (
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
 from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Tiler
-from clrevents.analysis.shared.blocking.thread_stops import Stops
-from clrevents.analysis.shared.events.gc_suspensions import stops_of
+from clrevents.analysis.shared.events.contention_spans import whole_of
+from clrevents.analysis.shared.events.gc_suspensions import Stops, stops_of
 from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
-from clrevents.analysis.shared.events.task_waits import ends_recorded
-from clrevents.analysis.shared.events.thread_ids import whole_of
+from clrevents.analysis.shared.events.wait_events import ends_recorded
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, SLOWER, CountFeed, Counts, counted_window
-from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, ThreadState
+from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, UNTOLD, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
-from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
-from clrevents.analysis.shared.samples.sample_states import UNTELLABLE
-from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, tells_running
 from clrevents.analysis.shared.samples.sampled_states import unseen
 from clrevents.analysis.shared.samples.samples import SAMPLES
-from clrevents.analysis.shared.weights.cpu_samples import CPU
-from clrevents.analysis.shared.weights.weighing import SAMPLE_TYPE
+from clrevents.analysis.shared.samples.stack_shapes import UNTELLABLE
+from clrevents.analysis.shared.weights.sample_runs import RunMaker, SampleRuns
+from clrevents.analysis.shared.weights.weighing import CPU, SAMPLE_TYPE
 from clrevents.schema.registry import SAMPLE, TPL
 
 _ANYTHING: Final = "threads"

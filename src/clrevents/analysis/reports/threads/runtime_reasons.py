@@ -14,7 +14,7 @@ import attrs
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.reports.threads.thread_events import Blocked
 from clrevents.analysis.reports.threads.tiling import Doing, Piece, proven
-from clrevents.analysis.shared.blocking.thread_stops import ThreadStops
+from clrevents.analysis.shared.events.gc_suspensions import ThreadStops
 from clrevents.analysis.shared.samples.leaf_states import WAITING, ThreadState
 
 SAMPLER: Final = "sample profiler"

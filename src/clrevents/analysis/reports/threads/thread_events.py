@@ -15,8 +15,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.contention_spans import CONTENDED as CONTENDED
 from clrevents.analysis.shared.events.contention_spans import ENTERED as ENTERED
-from clrevents.analysis.shared.events.lock_owners import OWNER_COLUMNS, LockOwners
-from clrevents.analysis.shared.events.thread_ids import whole_of
+from clrevents.analysis.shared.events.contention_spans import OWNER_COLUMNS, LockOwners, whole_of
 from clrevents.analysis.shared.events.wait_events import field_numbers
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
 from clrevents.trace import TraceInfo

@@ -16,7 +16,7 @@ from clrevents.analysis.reports.threads.lives import ThreadLife, ThreadTrail
 from clrevents.analysis.reports.threads.thread_events import Blocked
 from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Seen
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, StackStates, ThreadState, stack_states
-from clrevents.analysis.shared.samples.sample_runs import SampleRuns
+from clrevents.analysis.shared.weights.sample_runs import SampleRuns
 from clrevents.symbols.frame_tables import resolve_stacks
 
 _EXTERNAL, _MANAGED = 1, 2

@@ -12,9 +12,9 @@ import attrs
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
-from clrevents.analysis.shared.blocking.thread_stops import Stops
+from clrevents.analysis.shared.events.gc_suspensions import Stops
 from clrevents.analysis.shared.samples.leaf_states import WAITING, ThreadState
-from clrevents.analysis.shared.weights.sample_holding import HELD
+from clrevents.analysis.shared.weights.sample_runs import HELD
 
 
 @frozen

@@ -27,6 +27,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.reports.top.standing import StandingThread, standing
 from clrevents.analysis.shared.samples.hot import BY, By, counted_columns, hottest, telling_names
+from clrevents.analysis.shared.samples.leaf_states import UNTOLD
 from clrevents.analysis.shared.samples.sample_collector import (
     SAMPLE_METRICS,
     SAMPLE_NEEDS,
@@ -36,8 +37,7 @@ from clrevents.analysis.shared.samples.sample_collector import (
     SampleFacts,
 )
 from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
-from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD
-from clrevents.analysis.shared.weights.event_weights import AMOUNTS
+from clrevents.analysis.shared.weights.weight_fields import AMOUNTS
 
 
 @row

@@ -13,12 +13,18 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
-from clrevents.analysis.shared.blocking.thread_stops import STOP_EVENTS
 from clrevents.analysis.shared.blocking.wait_feed import HIDDEN, WAIT_HEADERS, WAIT_SELECTORS, FoundWaits, WaitFeed
-from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts
-from clrevents.analysis.shared.blocking.wait_tables import IDLE, WaitTables
-from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
-from clrevents.analysis.shared.events.task_waits import ends_recorded
+from clrevents.analysis.shared.blocking.wait_tables import (
+    IDLE,
+    BlockedThread,
+    BlockingMethod,
+    Wait,
+    WaitKind,
+    WaitsFacts,
+    WaitTables,
+)
+from clrevents.analysis.shared.events.gc_suspensions import STOP_EVENTS, stops_recorded
+from clrevents.analysis.shared.events.wait_events import ends_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.schema.registry import SAMPLE, TPL

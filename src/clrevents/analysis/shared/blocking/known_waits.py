@@ -14,14 +14,13 @@ import numpy as np
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
-from clrevents.analysis.shared.blocking.thread_stops import ThreadStops
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans
+from clrevents.analysis.shared.events.gc_suspensions import ThreadStops
 from clrevents.analysis.shared.events.wait_events import WaitSpans
-from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
-from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, ThreadState
+from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, BlockingMethods, ThreadState
 from clrevents.analysis.shared.samples.off_processor import AwayWord, Switches, WhyAway, why_away
-from clrevents.analysis.shared.samples.sample_runs import SampleRuns
 from clrevents.analysis.shared.samples.sampled_states import stretches
+from clrevents.analysis.shared.weights.sample_runs import SampleRuns
 
 WaitWord: TypeAlias = Literal[
     "lock", "handle", "monitor", "task", "join", "sleep", "idle",

@@ -11,16 +11,14 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.shared.blocking.known_waits import KnownWait, WaitFinder
-from clrevents.analysis.shared.blocking.thread_stops import StopFeed
 from clrevents.analysis.shared.events.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
+from clrevents.analysis.shared.events.gc_suspensions import StopFeed
 from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
-from clrevents.analysis.shared.events.task_waits import TASK_BEGIN, TASK_END, task_wait_spans
-from clrevents.analysis.shared.events.wait_events import wait_spans
+from clrevents.analysis.shared.events.wait_events import TASK_BEGIN, TASK_END, task_wait_spans, wait_spans
+from clrevents.analysis.shared.samples.leaf_states import tells_running
 from clrevents.analysis.shared.samples.off_processor import SwitchFeed
-from clrevents.analysis.shared.samples.sample_runs import RunMaker
-from clrevents.analysis.shared.samples.sampled_runtime import tells_running
-from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
-from clrevents.analysis.shared.samples.thread_ends import THREAD_COLUMNS, ThreadEnds
+from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, THREAD_COLUMNS, ThreadEnds, keep_samples
+from clrevents.analysis.shared.weights.sample_runs import RunMaker
 
 WAIT_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _WAITING: Final = "runtime/WaitHandleWaitStart"

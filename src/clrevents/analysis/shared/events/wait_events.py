@@ -1,14 +1,14 @@
 """Starts and ends of waits → spans: each start with the next event of its thread, if that is an end.
 
 Waits of one kind do not nest on a thread, so a begin that another one follows has lost its end. The last one without
-an end lasted at least until tracing stopped, and is open, or until its thread ended before. Knows what a row of an
-event is, and nothing of locks, handles and tasks.
+an end lasted at least until tracing stopped, and is open, or until its thread ended before. Of waits for tasks, those
+that block a thread (behavior 1) are separated from awaits, which block nothing. Knows nothing of locks and handles.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import attrs
 import numpy as np
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import NONE, either, picked
+from clrevents.schema.registry import TPL
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -173,3 +175,38 @@ def wait_spans(begins: Gathered, ends: Gathered, keys: Sequence[str], orphans: b
     place = either(begins.places, begin, ends.places, end)
     in_order = np.argsort(place, kind="stable")
     return WaitSpans(begins, ends, begin[in_order], end[in_order], lasts[in_order])
+
+
+TASK_BEGIN: Final = "tpl/TaskWaitBegin"
+TASK_END: Final = "tpl/TaskWaitEnd"
+_ENDS: Final = Need("when waits for tasks end", ("TaskWaitEnd",), 0x2, 5, TPL)
+SYNCHRONOUS: Final = 1
+"""The behavior of a wait that blocks its thread; the other one is that of an await."""
+
+
+CONTINUATION_ID: Final = ("ContinueWithTaskId", "ContinuwWithTaskId")
+"""The field of AwaitTaskContinuationScheduled with the id of the continuation; .NET Core 3.1 misspells it."""
+
+
+def task_wait_spans(
+    begins: Gathered, ends: Gathered, context: Context, threads: EndsOfThreads | None = None
+) -> WaitSpans:
+    """Waits that block; rows are those of `begins` that block, and of `ends`.
+
+    An end alone may be that of an await, which any thread ends. Where ends were not recorded, no wait is known to be
+    open.
+    """
+    found = wait_spans(blocking(begins), ends, ("TaskID", "thread_id"), orphans=False)
+    if not ends_recorded(context):
+        return attrs.evolve(found, last=np.zeros(len(found), dtype=np.bool_))
+    return found.in_trace(context, threads)
+
+
+def ends_recorded(context: Context) -> bool:
+    """Whether the ends of waits for tasks were recorded, which takes a higher level than their starts."""
+    return met(_ENDS, context.kinds) != "unknown"
+
+
+def blocking(begins: Gathered) -> Gathered:
+    """The begins of waits that block."""
+    return begins.only(np.flatnonzero(field_numbers(begins, "Behavior") == SYNCHRONOUS))

@@ -17,8 +17,8 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import numbered, sum_by
 from clrevents.analysis.shared.samples.calltree import stack_sums
 from clrevents.analysis.shared.samples.leaf_states import WAITING
-from clrevents.analysis.shared.samples.sample_states import in_states
 from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.samples.stack_shapes import in_states
 from clrevents.symbols.frame import NAMELESS
 from clrevents.table.table import Listed
 

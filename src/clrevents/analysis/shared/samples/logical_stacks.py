@@ -18,7 +18,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged_stacks import ASYNC, MergedStacks, StackFrame, merged_stacks
-from clrevents.analysis.shared.samples.sample_states import folded
+from clrevents.analysis.shared.samples.stack_shapes import folded
 from clrevents.symbols.async_machinery import AWAITERS, BUILDERS, CONTINUATIONS, RUNTIME_ASYNC
 from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.trace import Trace

@@ -23,8 +23,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWind
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, ThreadState, stack_states
-from clrevents.analysis.shared.weights.cpu_samples import NO_THREAD
-from clrevents.analysis.shared.weights.weighing import Ints, SampleColumns, WeighedColumns
+from clrevents.analysis.shared.weights.weighing import NO_THREAD, Ints, SampleColumns, WeighedColumns
 from clrevents.table.table import Table
 
 SWITCH: Final = "Universal.Events/cswitch"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.groups import Interned, groups, numbered, offsets, pair
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame
-from clrevents.analysis.shared.samples.sample_states import used
+from clrevents.analysis.shared.samples.stack_shapes import used
 from clrevents.table.table import Table
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -32,6 +32,7 @@ from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of, stops_recorded
 from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, counted_window
+from clrevents.analysis.shared.samples.leaf_states import UNTOLD, tells_running
 from clrevents.analysis.shared.samples.name_patterns import NamePattern
 from clrevents.analysis.shared.samples.off_processor import (
     OFF_CPU_CAVEAT,
@@ -42,27 +43,19 @@ from clrevents.analysis.shared.samples.off_processor import (
 )
 from clrevents.analysis.shared.samples.runtime_work import WORK_EVENTS, RuntimeWork
 from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
-from clrevents.analysis.shared.samples.sample_runs import MANAGED
-from clrevents.analysis.shared.samples.sample_states import chosen_states, tellable
-from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, tells_running
 from clrevents.analysis.shared.samples.samples import SAMPLES, Samples, name_samples
-from clrevents.analysis.shared.samples.stack_shapes import StackShape
-from clrevents.analysis.shared.weights.allocation_events import ALLOC, BYTES, NEEDED, AllocationRows, certainty
-from clrevents.analysis.shared.weights.allocation_events import SELECTORS as ALLOCATIONS
-from clrevents.analysis.shared.weights.cpu_samples import (
+from clrevents.analysis.shared.samples.stack_shapes import StackShape, chosen_states, tellable
+from clrevents.analysis.shared.weights.allocations import ALLOC, BYTES, NEEDED, AllocationRows, certainty
+from clrevents.analysis.shared.weights.allocations import SELECTORS as ALLOCATIONS
+from clrevents.analysis.shared.weights.sample_runs import MANAGED
+from clrevents.analysis.shared.weights.weighing import (
+    CAVEAT,
+    COUNTED_CAVEAT,
     CPU,
     CPU_CAVEAT,
     CPU_COLUMNS,
     CPU_EVENT,
     ON_PROCESSOR,
-    capacity_ns,
-    cpu_field,
-    weigh_cpu,
-)
-from clrevents.analysis.shared.weights.event_weights import OFF_CPU, THROWN, event_and_weight, left_out
-from clrevents.analysis.shared.weights.weighing import (
-    CAVEAT,
-    COUNTED_CAVEAT,
     SAFE_POINT_CAVEAT,
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
@@ -70,10 +63,13 @@ from clrevents.analysis.shared.weights.weighing import (
     SampleColumns,
     WeighedColumns,
     Weights,
+    capacity_ns,
+    cpu_field,
+    weigh_cpu,
     weigh_events,
     weigh_times,
 )
-from clrevents.analysis.shared.weights.weight_fields import check_weight
+from clrevents.analysis.shared.weights.weight_fields import OFF_CPU, THROWN, check_weight, event_and_weight, left_out
 from clrevents.errors import AmbiguousEventError
 from clrevents.schema.registry import DEFAULT, RUNTIME, SAMPLE
 from clrevents.table.read import Wanted

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from clrevents.analysis.framework.model.declaration import parameter, parameters
 from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
-from clrevents.analysis.shared.weights.event_weights import ALONE, OFF_CPU
+from clrevents.analysis.shared.weights.weight_fields import ALONE, OFF_CPU
 from clrevents.symbols.native import KINDS as KINDS
 from clrevents.symbols.native import check_kind
 

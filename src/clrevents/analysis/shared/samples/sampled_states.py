@@ -1,12 +1,12 @@
-"""Runs of equal samples → stretches of time: a state reaches to the middle between two samples.
+"""Runs of equal samples → stretches of time: a state reaches to the middle between two samples; and when threads ended.
 
-Which samples are near, and how far they hold where none is, is the rule of `sample_holding`; the first and the last one
-of a thread hold for half a period.
-Knows no names of code.
+Which samples are near, and how far they hold where none is, is the rule of `sample_runs`. A thread ended when events
+tell, else when samples show others and not it any more. Knows no names of code and no waits.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.shared.events.contention_spans import whole_of
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
-from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
+from clrevents.analysis.shared.events.wait_events import field_numbers
 from clrevents.analysis.shared.samples.samples import SAMPLES
-from clrevents.analysis.shared.weights.sample_holding import TOLERATED
+from clrevents.analysis.shared.weights.sample_runs import TOLERATED, RunMaker, SampleRuns
 from clrevents.analysis.shared.weights.weighing import SAMPLE_TYPE
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -80,3 +81,58 @@ def keep_samples(runs: RunMaker, events: Mapping[str, Gathered]) -> None:
         samples.numbers("stack_id").astype(np.int64)[known],
         samples.numbers(SAMPLE_TYPE).astype(np.int64)[known],
     )
+
+
+_CREATED: Final = "runtime/ThreadCreated"
+_TERMINATED: Final = "runtime/ThreadTerminated"
+THREAD_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    _CREATED: ("time_ns", "thread_id", "ManagedThreadID", "ManagedThreadIndex", "OSThreadID"),
+    _TERMINATED: ("time_ns", "ManagedThreadID"),
+}
+"""What is kept of each event."""
+
+
+class ThreadEnds:
+    """The ends of the threads of a process, by these events and runs of samples."""
+
+    def __init__(self, events: Mapping[str, Gathered], runs: SampleRuns) -> None:
+        self._runs = runs
+        created, terminated = events[_CREATED], events[_TERMINATED]
+        ends: dict[int, list[int]] = {}
+        for time, pointer in sorted(_rows(terminated, "time_ns", "ManagedThreadID")):
+            ends.setdefault(pointer, []).append(time)
+        self._lives: dict[int, list[tuple[int, int]]] = {}
+        names = ("time_ns", "ManagedThreadID", "OSThreadID", "thread_id")
+        rows = sorted(_rows(created, *names))
+        told = whole_of((row[2] for row in rows), {*np.unique(runs.thread).tolist(), *(row[3] for row in rows)})
+        for (time, pointer, _, by), system in zip(rows, told, strict=True):
+            mine = ends.get(pointer, [])
+            place = bisect_right(mine, time)
+            lives = self._lives.setdefault(system or by, [])
+            if lives:
+                # Its id is used again, so that the one before is gone.
+                lives[-1] = lives[-1][0], min(lives[-1][1], time)
+            lives.append((time, mine[place] if place < len(mine) else FOREVER))
+
+    def after(self, thread: NDArray[np.uint64], since: Ints) -> Ints:
+        """When each thread, which lived at a moment, ended; `FOREVER` where that is unknown."""
+        found = np.full(len(thread), FOREVER, dtype=np.int64)
+        gone = unseen(self._runs, thread, since)
+        if gone.any():
+            last = self._runs.last[np.searchsorted(self._runs.thread, thread[gone], side="right") - 1]
+            found[gone] = np.maximum(last + self._runs.sampling.half_ns, since[gone])
+        for row, (number, moment) in enumerate(zip(thread.tolist(), since.tolist(), strict=True)):
+            lives = self._lives.get(number, ())
+            for start, end in lives:
+                # What began before the first creation was of a thread that had the id before.
+                if start > moment:
+                    found[row] = min(found[row], start)
+                    break
+                if end > moment:
+                    found[row] = min(found[row], end)
+                    break
+        return found
+
+
+def _rows(events: Gathered, *names: str) -> list[tuple[int, ...]]:
+    return list(zip(*(field_numbers(events, name).tolist() for name in names), strict=True))

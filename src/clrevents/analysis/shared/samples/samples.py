@@ -37,7 +37,7 @@ from clrevents.analysis.shared.events.runtime_versions import VERSION, VERSION_E
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, Counts
 from clrevents.analysis.shared.processor.dividing import MANAGED as IN_MANAGED
 from clrevents.analysis.shared.processor.dividing import NOTHING, WAITING, Divided, divided
-from clrevents.analysis.shared.samples.leaf_states import STATES, ThreadState
+from clrevents.analysis.shared.samples.leaf_states import STATES, UNTOLD, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import (
     SWITCH,
     SWITCH_COLUMNS,
@@ -47,8 +47,9 @@ from clrevents.analysis.shared.samples.off_processor import (
 )
 from clrevents.analysis.shared.samples.runtime_work import WORK_EVENTS, RuntimeWork, with_work
 from clrevents.analysis.shared.samples.sample_display import samples_html, samples_text
-from clrevents.analysis.shared.samples.sample_runs import MANAGED
-from clrevents.analysis.shared.samples.sample_states import (
+from clrevents.analysis.shared.samples.stack_shapes import (
+    FOLDED,
+    StackShape,
     StateCodes,
     chosen_states,
     folded,
@@ -57,9 +58,7 @@ from clrevents.analysis.shared.samples.sample_states import (
     tellable,
     used,
 )
-from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, tells_running
-from clrevents.analysis.shared.samples.stack_shapes import FOLDED, StackShape
-from clrevents.analysis.shared.weights.allocation_events import (
+from clrevents.analysis.shared.weights.allocations import (
     ALLOC,
     BYTES,
     EVENTS,
@@ -67,9 +66,11 @@ from clrevents.analysis.shared.weights.allocation_events import (
     AllocationRows,
     best_source,
 )
-from clrevents.analysis.shared.weights.cpu_samples import CPU, CPU_COLUMNS, CPU_EVENT, cpu_field, weigh_cpu
-from clrevents.analysis.shared.weights.event_weights import CPU_TIME, OFF_CPU, event_and_weight, left_out, under_texts
+from clrevents.analysis.shared.weights.sample_runs import MANAGED
 from clrevents.analysis.shared.weights.weighing import (
+    CPU,
+    CPU_COLUMNS,
+    CPU_EVENT,
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
     Ints,
@@ -77,10 +78,19 @@ from clrevents.analysis.shared.weights.weighing import (
     Unit,
     WeighedColumns,
     Weights,
+    cpu_field,
+    weigh_cpu,
     weigh_events,
     weigh_times,
 )
-from clrevents.analysis.shared.weights.weight_fields import check_weight
+from clrevents.analysis.shared.weights.weight_fields import (
+    CPU_TIME,
+    OFF_CPU,
+    check_weight,
+    event_and_weight,
+    left_out,
+    under_texts,
+)
 from clrevents.schema.registry import OWN, RUNTIME, SAMPLE
 from clrevents.symbols.async_stacks import AsyncStacks, resumes
 from clrevents.symbols.frame import NAMELESS

@@ -1,7 +1,8 @@
 """Columns of events with stacks → the weight of each, its unit, and which of them lie in a window.
 
-A sample of the profiler is weighted by the time to its thread's next sample; other events by 1, or the value of a
-field. Knows no names of events or methods, and reads no trace.
+A sample of the profiler is weighted by the time to its thread's next sample; one of the Linux recorder by its period,
+for its thread was on a processor then and it says nothing about waiting; other events by 1, or the value of a field.
+Knows no names of methods, and reads no trace.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import near_times
 from clrevents.analysis.gathering.groups import numbered
-from clrevents.analysis.shared.weights.sample_holding import Sampling
+from clrevents.analysis.shared.weights.sample_runs import Sampling
 from clrevents.table.table import ColumnType, Table
+from clrevents.trace import TraceInfo
 
 Ints: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = NDArray[np.int64 | np.float64]
@@ -242,3 +244,46 @@ def _weights(values: NDArray[Any], name: str) -> Weights:
     if len(values) and int(values.max()) * len(values) > _LARGEST and sum(values.tolist()) > _LARGEST:
         raise ValueError(f"{name!r} has a sum above 64 bits, so it cannot be a weight")
     return values.astype(np.int64)
+
+
+CPU: Final = "Universal.Events/cpu"
+"""Described by each trace; its id differs between them."""
+CPU_EVENT: Final = ("Universal.Events", "cpu")
+CPU_COUNT: Final = "Value"
+"""The field that says how many samples an event stands for."""
+CPU_COLUMNS: Final = (*SAMPLE_HEADERS, CPU_COUNT)
+CPU_CAVEAT: Final = "CPU samples are of threads on a processor: this is processor time, without waiting"
+"""How to read their weights."""
+
+ON_PROCESSOR: Final = (
+    "CPU samples are of threads on a processor, so they have no state; use `kind` to select whose code ran"
+)
+
+NO_THREAD: Final = (1 << 32) - 1
+"""The recorder's number for threads that it no longer knows: those that are exiting."""
+_LARGEST: Final = (1 << 63) - 1
+
+
+def cpu_field(table: Table) -> str | None:
+    """The field with the counts; None where the trace does not describe it for all events."""
+    return CPU_COUNT if CPU_COUNT in table and table.column(CPU_COUNT).known.all() else None
+
+
+def weigh_cpu(rows: SampleColumns, info: TraceInfo, window: TimeWindow) -> WeighedColumns:
+    """Those of a window, each weighing its count of periods in ns; 1 each where the period is unknown, or absurd."""
+    period = info.sampling_interval_ns
+    rows = attrs.evolve(rows, thread=np.where(rows.thread == NO_THREAD, -1, rows.thread))
+    weighed = weigh_events(rows, None, window)
+    counts = weighed.rows.field
+    if period is None or counts is None or counts.dtype.kind not in "iu" or weighed.rows.texts is not None:
+        return weighed
+    if (counts < 0).any() or period * sum(counts.tolist()) > _LARGEST:
+        return weighed
+    return attrs.evolve(weighed, weight=counts.astype(np.int64) * period, unit="nanoseconds")
+
+
+def capacity_ns(info: TraceInfo, duration_ns: int, window: TimeWindow) -> int | None:
+    """The total time of all processors in the window; None if their number is unknown."""
+    if info.processors is None:
+        return None
+    return info.processors * int(window.overlap(np.array([0]), np.array([duration_ns]))[0])
