@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clrevents.diagnostics.control_groups import GroupLimits, limits_of
+from clrevents.diagnostics.process_counts import GroupLimits, limits_of
 
 STAT = """\
 usage_usec 9021452

@@ -427,7 +427,7 @@ EVENTS: tuple[tuple[str, int, str, tuple[str, ...], tuple[int, ...], str], ...] 
     ("clrevents", 21, "ProcessFacts", (), (0,), "processor_counts"),
     ("clrevents", 22, "ProcessLimits", (), (0,), "processor_counts"),
     ("clrevents", 23, "MachineProcessorTime", (), (0,), "processor_counts"),
-    ("clrevents", 24, "EventsFiltered", (), (0,), "recorder_marks"),
+    ("clrevents", 24, "EventsFiltered", (), (0,), "processor_counts"),
 )
 
 OTHERS: dict[str, str] = {

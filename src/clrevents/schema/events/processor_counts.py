@@ -1,4 +1,4 @@
-"""What the recorder reads of the operating system's counts: processor time of threads, facts about the process.
+"""What the recorder reads of the operating system's counts, and says of its recording where the runtime does not.
 
 Written by ourselves, on a thread that does not exist. Numbers that count are differences since the last reading,
 `IntervalNs` before the event, so that sums over a part of a trace are right; others are of that moment. -1 is unknown;
@@ -111,3 +111,11 @@ class MachineProcessorTime_V0:
     IdleNs: Int64
     StolenNs: Int64
     Runnable: Int64
+
+
+@event(OWN, id=24, version=0)
+class EventsFiltered_V0:
+    """Of a provider, only these events were recorded (OnlyThese is 1), or all but these: `PROVIDER:ID,ID…`."""
+
+    OnlyThese: UInt32
+    FilteredEvents: UnicodeString

@@ -98,19 +98,17 @@ def call_sides(samples: Samples, focus: Mask | None, depth: int | None = None) -
     """
     sums = stack_sums(samples, merge_threads=True)
     held, above, below = call_paths(samples, sums.stack, focus, depth)
-    stack, weight, count = sums.stack[held], sums.weight[held], sums.count[held]
-    mine = np.ones(len(held), dtype=np.bool_) if focus is None else focus[samples.values[samples.offsets[stack]]]
-    own = np.where(mine, weight, 0)
-    counts = None
+    pairs: list[tuple[Weights, Ints]] = [(sums.weight[held], sums.count[held])]
     if sums.processor is not None and sums.ready is not None:
-        counts = sums.processor[held], np.where(mine, sums.processor[held], 0), sums.ready[held]
-    callers = _tree(samples, above, (weight, own, count), counts)
+        pairs.append((sums.processor[held], sums.ready[held]))
+    leaf = samples.values[samples.offsets[sums.stack[held]]]
+    mine = np.ones(len(held), dtype=np.bool_) if focus is None else focus[leaf]
     # Where the rest of a stack is left out, no node is its innermost one.
-    ends = weight if depth is None else np.where(below.size > depth, 0, weight)
-    if counts is not None:
-        counts = counts[0], counts[0] if depth is None else np.where(below.size > depth, 0, counts[0]), counts[2]
-    callees = _tree(samples, below, (weight, ends, count), counts, alone=True)
-    return CallSides(callers, callees, weight.sum().item(), own.sum().item(), int(count.sum()))
+    ends = np.ones(len(held), dtype=np.bool_) if depth is None else below.size <= depth
+    callers = _tree(samples, above, [(whole, np.where(mine, whole, 0), more) for whole, more in pairs])
+    callees = _tree(samples, below, [(whole, np.where(ends, whole, 0), more) for whole, more in pairs], alone=True)
+    weight, count = pairs[0]
+    return CallSides(callers, callees, weight.sum().item(), weight[mine].sum().item(), int(count.sum()))
 
 
 def _split(samples: Samples, focus: Mask | None) -> tuple[Ints, Ints]:
@@ -137,29 +135,26 @@ def _stack_of(samples: Samples, places: Ints) -> Ints:
 
 
 def _tree(
-    samples: Samples,
-    paths: CallPaths,
-    weights: tuple[Weights, Weights, Ints],
-    counts: tuple[Ints, Ints, Ints] | None,
-    alone: bool = False,
+    samples: Samples, paths: CallPaths, weights: list[tuple[Weights, Weights, Ints]], alone: bool = False
 ) -> CallNodes:
     """A tree from its stacks. With `alone`, exclusive weights are those of a node and not of what is below it too.
 
-    `counts` are the inclusive and exclusive processor time and the ready time of each stack.
+    `weights` are the inclusive and exclusive weight of each stack and the number of its samples; then, if it was
+    counted, its processor time in their places, and ready time.
     """
     parent, frame = paths.parent, paths.frame
 
-    def totals(whole: Weights, own: Weights, more: Ints) -> tuple[Weights, Weights, Ints]:
-        below, mine, others = (sum_by(paths.node, column, len(parent)) for column in (whole, own, more))
+    def totals(*columns: Weights) -> tuple[Weights, Weights, Ints]:
+        below, own, more = (sum_by(paths.node, column, len(parent)) for column in columns)
         return (
             summed_up(parent, below),
-            mine if alone else summed_up(parent, mine),
-            summed_up(parent, others).astype(np.int64),
+            own if alone else summed_up(parent, own),
+            summed_up(parent, more).astype(np.int64),
         )
 
-    inclusive, exclusive, number = totals(*weights)
-    counted = None if counts is None else totals(*counts)
-    order, above, levels = _ordered(samples, parent, frame, inclusive if counted is None else counted[0])
+    inclusive, exclusive, number = totals(*weights[0])
+    counted = [column.astype(np.int64) for three in weights[1:] for column in totals(*three)]
+    order, above, levels = _ordered(samples, parent, frame, counted[0] if counted else inclusive)
     return CallNodes(
         parent=above,
         depth=levels,
@@ -168,7 +163,7 @@ def _tree(
         exclusive=exclusive[order],
         samples=number[order],
         deepest=int(paths.size.max(initial=0)),
-        counted=None if counted is None else tuple(column[order].astype(np.int64) for column in counted),
+        counted=tuple(column[order] for column in counted) or None,
     )
 
 
