@@ -261,7 +261,6 @@ ON_PROCESSOR: Final = (
 
 NO_THREAD: Final = (1 << 32) - 1
 """The recorder's number for threads that it no longer knows: those that are exiting."""
-_LARGEST: Final = (1 << 63) - 1
 
 
 def cpu_field(table: Table) -> str | None:
