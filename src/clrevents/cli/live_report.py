@@ -10,8 +10,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
@@ -32,8 +31,7 @@ _CLOCK: Final = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+):(\d+)")
 UNCOUNTED: Final = "processor time was not recorded"
 
 
-@dataclass(frozen=True)
-class LiveQuestion:
+class LiveQuestion(NamedTuple):
     """Which process a report is about, if it is about one that runs."""
 
     process: str | None
@@ -56,7 +54,7 @@ class LiveQuestion:
 
     def listing(self) -> LiveQuestion:
         """The same for as long as a process needs to list what it has."""
-        return self if self.duration is not None or not self.wanted else replace(self, duration=_LISTING)
+        return self if self.duration is not None or not self.wanted else self._replace(duration=_LISTING)
 
 
 def live_options(default: str = "every second, until Ctrl-C") -> list[Callable[..., Any]]:

@@ -93,6 +93,8 @@ def order_of(known: Sequence[ColumnDeclaration], order: str | None) -> tuple[str
 
 def check_conditions(conditions: Sequence[str], declared: ReportDeclaration[Any, Any]) -> None:
     """Check conditions immediately, before traces are read. Raises UsageError for an invalid one."""
+    if not conditions:
+        return
     from clrevents.analysis.framework.model.conditions import Condition
 
     units = {metric.name: metric.unit for metric in declared.metrics}

@@ -215,6 +215,8 @@ class Answer(Tabled, Generic[F_co]):
         Numbers take units of their metric (ns to min, B to TiB, %). Raises ValueError for an unknown metric, and for a
         unit that does not fit it.
         """
+        if not conditions:
+            return []
         from clrevents.analysis.framework.model.conditions import Condition
 
         parsed = [Condition.parse(text, self.metrics) for text in conditions]

@@ -140,7 +140,7 @@ def _ints(values: Iterable[int]) -> Ints:
 
 def _among(values: NDArray[Any], few: NDArray[Any]) -> Ints:
     """The places of those values that are among a few others: these are sorted, not all."""
-    known = np.unique(few)
+    known, _ = np.unique(few, return_counts=True)
     if not len(known):
         return _ints(())
     nearest = known[np.minimum(np.searchsorted(known, values), len(known) - 1)]

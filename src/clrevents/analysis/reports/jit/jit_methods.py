@@ -172,7 +172,7 @@ def lookups(rows: Mapping[str, Gathered], window: TimeWindow) -> dict[str, int |
         "lookups": int(held.sum()),
         "lookup_hits": int(hit.sum()),
         "lookup_misses": int((held & ~hit).sum()),
-        "lookup_methods": len(np.unique(ends.numbers("MethodID")[hit])),
+        "lookup_methods": len(set(ends.numbers("MethodID")[hit].tolist())),
         "lookup_total": _took(starts, ends, ("thread_id", "MethodID"), window)
         if len(starts) or not len(ends)
         else None,

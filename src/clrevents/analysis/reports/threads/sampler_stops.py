@@ -41,7 +41,7 @@ class SamplerStops:
             places.append(events.places)
         order = np.argsort(np.concatenate(places), kind="stable")
         thread, time, kind = (np.concatenate(parts)[order] for parts in (threads, times, kinds))
-        for who in {*np.unique(thread[kind == _BEGIN]).tolist(), *self._open}:
+        for who in {*thread[kind == _BEGIN].tolist(), *self._open}:
             mine = thread == who
             self._add(who, time[mine], kind[mine])
 

@@ -36,7 +36,7 @@ class StopMaker:
                 ids, how_many = np.unique(thread[which], return_counts=True)
                 for one, count in zip(ids.tolist(), how_many.tolist(), strict=True):
                     counts[one] = counts.get(one, 0) + count
-            for who in np.unique(thread).tolist():
+            for who in sorted(set(thread.tolist())):
                 times = time[thread == who].tolist()
                 self.moments[who] = (min(times[0], self.moments.get(who, (times[0], 0))[0]), times[-1])
         if (begins is None or not len(begins) or not mine.any()) and not self._begun:

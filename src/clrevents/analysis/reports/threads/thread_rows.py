@@ -378,7 +378,7 @@ def state_table(context: Context, intervals: ReportTable[ThreadInterval]) -> Rep
         if mine.any():
             total = int(took[mine].sum())
             spoilt = bool(intervals.numbers("lossy")[mine].any())
-            rows.append((state, total, len(np.unique(threads[mine])), int(mine.sum()), spoilt))
+            rows.append((state, total, len(set(threads[mine].tolist())), int(mine.sum()), spoilt))
     rows.sort(key=lambda found: -found[1])
     return context.table(
         StateRow,

@@ -32,7 +32,7 @@ _ALL: Final = 2**64 - 1
 
 def whole_ids(told: Ids, headers: Ids) -> Ids:
     """The ids of payloads, or instead of each the only id of a header that has it as its lower 32 bits."""
-    longer = np.unique(headers[headers > _LOWER])
+    longer, _ = np.unique(headers[headers > _LOWER], return_counts=True)
     if not len(longer):
         return told
     lower, first, count = np.unique(longer & _LOWER, return_index=True, return_counts=True)

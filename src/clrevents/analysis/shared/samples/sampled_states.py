@@ -104,7 +104,7 @@ class ThreadEnds:
         self._lives: dict[int, list[tuple[int, int]]] = {}
         names = ("time_ns", "ManagedThreadID", "OSThreadID", "thread_id")
         rows = sorted(_rows(created, *names))
-        told = whole_of((row[2] for row in rows), {*np.unique(runs.thread).tolist(), *(row[3] for row in rows)})
+        told = whole_of((row[2] for row in rows), {*runs.thread.tolist(), *(row[3] for row in rows)})
         for (time, pointer, _, by), system in zip(rows, told, strict=True):
             mine = ends.get(pointer, [])
             place = bisect_right(mine, time)
