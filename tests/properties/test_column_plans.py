@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clrevents.decode.payload.columns.column import column_type
-from clrevents.decode.payload.columns.column_maker import column_builders, plan
+from clrevents.decode.payload.columns.column_maker import plan
 from clrevents.reference import codec
 from clrevents.schema.registry import EventInfo
 from clrevents.testing.strategies import records
@@ -41,7 +41,7 @@ def test_columns_equal_the_reference(info: EventInfo, size: int, data: st.DataOb
     found = made.find(buf, starts, ends)
     assert found.fits
     assert found.stops.tolist() == ends.tolist()
-    for field, build in zip(layout.fields, column_builders(made), strict=True):
+    for field, build in zip(layout.fields, made.builders, strict=True):
         column = build(found)
         assert column.type == column_type(field.type)
         wanted = [shown(fields(record)[field.name]) for record in drawn]

@@ -290,13 +290,7 @@ def _shape(wire: WireType) -> object:
     number = wire.bound(8).number
     if number is not None:
         return number.size, number.kind == "float"
-    match wire:
-        case PrefixedType() | FixedArrayType() | LocatedType():
-            return type(wire), _shape(wire.element)
-        case StructType():
-            return tuple(_shape(f.type) for f in wire.layout.fields)
-        case _:
-            return type(wire)
+    return type(wire), *map(_shape, wire.parts)
 
 
 def make_class(name: str, layout: Layout) -> type[Any]:
@@ -325,11 +319,7 @@ def _small(layout: Layout) -> bool:
     fields = layout.fields
     if len(fields) > _KEPT_FIELDS or sum(len(field.name) for field in fields) > _KEPT_CHARACTERS:
         return False
-    return not any(_holds_records(field.type) for field in fields)
-
-
-def _holds_records(wire: WireType) -> bool:
-    return isinstance(wire, StructType) or (isinstance(wire, ArrayType) and _holds_records(wire.element))
+    return not any(isinstance(field.type.innermost, StructType) for field in fields)
 
 
 _kept_class: Final = lru_cache(_KEPT_CLASSES)(make_class)

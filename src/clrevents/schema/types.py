@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar, cast
 from uuid import UUID
 
 import attrs
@@ -170,10 +170,10 @@ def read_annotation(annotation: Any, where: str) -> tuple[WireType, Pad | None]:
             wire = read_annotation(item, where)[0]
     if isinstance(origin, type) and issubclass(origin, Enum) and isinstance(wire, Scalar):
         wire = EnumType(wire, origin)
-    if isinstance(wire, CountedType | BytesType):
+    if wire is not None and wire.counted_by is not None:
         if count is None:
             raise TypeError(f'{where}: a counted field requires its count: Annotated[..., by("Count")]')
-        wire = attrs.evolve(wire, count=count)
+        wire = attrs.evolve(cast("CountedType | BytesType", wire), count=count)
     elif count is not None:
         raise TypeError(f"{where}: by({count!r}) applies only to Counted and Bytes")
     if wire is None:

@@ -22,6 +22,12 @@ _DTYPES: Final = {
     **{"f": "<f4", "d": "<f8", "16s": "V16"},
 }
 
+_COLUMNS: Final = {
+    **{"b": "int8", "h": "int16", "i": "int32", "q": "int64"},
+    **{"B": "uint8", "H": "uint16", "I": "uint32", "Q": "uint64"},
+    **{"f": "float32", "d": "float64", "bool": "bool", "char": "string", "filetime": "timestamp"},
+}
+
 
 class Wire:
     """The traits of a wire type. The defaults are those of a type whose width depends on the bytes."""
@@ -63,9 +69,19 @@ class Wire:
         return False
 
     @property
+    def parts(self) -> tuple[WireType, ...]:
+        """The types of what it consists of: an array's element, the fields of a struct; none for a single value."""
+        return ()
+
+    @property
     def innermost(self) -> WireType:
         """The innermost element type of nested arrays; the type itself if it is not an array."""
         return cast("WireType", self)
+
+    @property
+    def column(self) -> str:
+        """What a column holds its values as: a numpy name, `string`, `binary`, `timestamp`, `list` or `struct`."""
+        return ""
 
     def bound(self, pointer_size: int) -> WireType:
         """The same type with its pointers as numbers of 4 or 8 bytes."""
@@ -87,6 +103,11 @@ class Scalar(Wire):
         return self.format in "bhiq"
 
     @property
+    def column(self) -> str:
+        # An address is as wide in all tables.
+        return "uint64" if self.name == "Pointer" else _COLUMNS.get(self.kind) or _COLUMNS[self.format]
+
+    @property
     def number(self) -> Scalar:
         return self
 
@@ -96,6 +117,7 @@ class PointerType(Wire):
     """An address as wide as the traced process's pointers, as declared in the trace's header."""
 
     name: str = "Pointer"
+    column = "uint64"
 
     def min_size(self, pointer_size: int) -> int:
         return pointer_size
@@ -112,6 +134,7 @@ class Utf16Z(Wire):
     """UTF-16LE code units up to and including a zero unit, at any byte offset."""
 
     name: str = "UnicodeString"
+    column = "string"
 
     def min_size(self, pointer_size: int) -> int:
         return 2
@@ -125,6 +148,7 @@ class AnsiZ(Wire):
     """
 
     name: str = "AnsiString"
+    column = "string"
 
 
 class Bytes16(Wire):
@@ -146,6 +170,7 @@ class GuidType(Bytes16):
     """Sixteen bytes, the first three groups little-endian."""
 
     name: str = "GUID"
+    column = "binary"
 
 
 @frozen
@@ -153,6 +178,7 @@ class DecimalType(Bytes16):
     """A .NET Decimal: flags (sign and scale), high, low and middle 32 bits."""
 
     name: str = "Decimal"
+    column = "string"
 
 
 @frozen
@@ -170,6 +196,10 @@ class EnumType(Wire):
     def number(self) -> Scalar:
         return self.base
 
+    @property
+    def column(self) -> str:
+        return self.base.column
+
 
 @frozen
 class VarIntType(Wire):
@@ -181,6 +211,10 @@ class VarIntType(Wire):
 
     signed: bool
     delta: bool = False
+
+    @property
+    def column(self) -> str:
+        return "int64" if self.signed else "uint64"
 
     @property
     def name(self) -> str:
@@ -195,6 +229,7 @@ class BytesType(Wire):
     """As many raw bytes as an earlier field says."""
 
     count: str = ""
+    column = "binary"
 
     @property
     def name(self) -> str:
@@ -210,10 +245,15 @@ class StructType(Wire):
     """A repeating group of fields; `record` is a class made by `@struct`."""
 
     record: type
+    column = "struct"
 
     @property
     def name(self) -> str:
         return self.record.__name__
+
+    @property
+    def parts(self) -> tuple[WireType, ...]:
+        return tuple(field.type for field in self.layout.fields)
 
     @property
     def layout(self) -> Any:
@@ -243,8 +283,16 @@ class ArrayType(Wire):
     element: WireType
 
     @property
+    def parts(self) -> tuple[WireType, ...]:
+        return (self.element,)
+
+    @property
     def innermost(self) -> WireType:
         return self.element.innermost
+
+    @property
+    def column(self) -> str:
+        return "list"
 
     def bound(self, pointer_size: int) -> WireType:
         mine: Any = self
@@ -258,6 +306,10 @@ class TextArrayType(ArrayType):
     __slots__ = ()
 
     text: Text
+
+    @property
+    def column(self) -> str:
+        return "string" if self.text else "list"
 
     @property
     def unit_size(self) -> int:

@@ -20,20 +20,7 @@ from clrevents._util.words import counted
 from clrevents.decode.kernels.engine import gather, offsets_of, ragged
 from clrevents.schema.layout import Layout
 from clrevents.schema.wire import (
-    AnsiZ,
-    ArrayType,
-    BytesType,
-    DecimalType,
-    EnumType,
-    FixedArrayType,
-    GuidType,
-    LocatedType,
-    PointerType,
-    PrefixedType,
-    Scalar,
     StructType,
-    Utf16Z,
-    VarIntType,
     WireType,
 )
 
@@ -305,36 +292,13 @@ def widened(column: Column, type: ColumnType) -> Column:
 
 
 # Made once: a description may have thousands of numbers.
-_NUMBERS: Final = {
-    **{"b": ColumnType("int8"), "h": ColumnType("int16"), "i": ColumnType("int32"), "q": ColumnType("int64")},
-    **{"B": ColumnType("uint8"), "H": ColumnType("uint16"), "I": ColumnType("uint32"), "Q": ColumnType("uint64")},
-    **{"f": ColumnType("float32"), "d": ColumnType("float64")},
-}
+_PLAIN: Final = {kind: ColumnType(kind) for kind in (*NUMBERS, "string", "binary", "timestamp")}
 
 
 def column_type(wire: WireType) -> ColumnType:
     """The type of the column that holds values of a wire type."""
-    match wire:
-        case Scalar(kind="bool"):
-            return ColumnType("bool")
-        case Scalar(kind="char") | Utf16Z() | AnsiZ() | DecimalType():
-            return STRING
-        case Scalar(kind="filetime"):
-            return TIMESTAMP
-        case Scalar(name="Pointer") | PointerType():
-            return ColumnType("uint64")
-        case Scalar():
-            return _NUMBERS[wire.format]
-        case EnumType():
-            return column_type(wire.base)
-        case VarIntType():
-            return ColumnType("int64" if wire.signed else "uint64")
-        case GuidType() | BytesType():
-            return BINARY
-        case PrefixedType() | FixedArrayType() | LocatedType() if wire.text:
-            return STRING
-        case ArrayType():
-            return ColumnType("list", (column_type(wire.element),))
-        case StructType():
-            fields = wire.layout.fields
-            return ColumnType("struct", tuple(column_type(f.type) for f in fields), tuple(f.name for f in fields))
+    plain = _PLAIN.get(wire.column)
+    if plain is not None:
+        return plain
+    names = tuple(field.name for field in wire.layout.fields) if isinstance(wire, StructType) else ()
+    return ColumnType(wire.column, tuple(map(column_type, wire.parts)), names)

@@ -34,7 +34,6 @@ from clrevents.errors import Problem
 from clrevents.schema.layout import BoundLayout, FixedStep, VariableStep
 from clrevents.schema.wire import (
     AnsiZ,
-    ArrayType,
     BytesType,
     CountedType,
     DecimalType,
@@ -80,36 +79,24 @@ class Found:
         return known
 
 
-@frozen(eq=False)
-class FieldPart:
-    """Where a plan finds one field: the instruction, its name among the fields read together, the elements' plan.
+Build: TypeAlias = Callable[[Found], Column]
+"""A field's column."""
+_Texts: TypeAlias = Callable[[bytes, Ints, Ints], Column]
+"""Texts or bytes of `lengths[i]` bytes at `places[i]`."""
 
-    `dtype` is what the instruction reads; None if it is not of fixed width.
-    """
-
-    wire: WireType
-    slot: int
-    dtype: np.dtype[Any] | None = None
-    name: str = ""
-    rest: Plan | None = None
-
-    def values(self, found: Found) -> Array:
-        """The field's values, if of fixed width."""
-        assert self.dtype is not None
-        values = found.fixed(self.slot, self.dtype)
-        return values[self.name] if self.name else values
+_GUID_ORDER: Final = np.frombuffer(as_written(bytes(range(16))), dtype=np.uint8)
 
 
 @define(eq=False)
 class Plan:
-    """The kernel's program for a layout, and where it finds each field.
+    """The kernel's program for a layout, and a function for the column of each field, in the layout's order.
 
     `size` is that of a payload whose fields all have a fixed width, which needs no walk. `rest` reads the elements that
     follow the last field.
     """
 
     pointer_size: int
-    parts: list[FieldPart] = attrs.field(factory=list)
+    builders: list[Build] = attrs.field(factory=list)
     program: list[int] = attrs.field(factory=list)
     size: int | None = None
     rest: Plan | None = None
@@ -176,7 +163,7 @@ def _add_fixed(made: Plan, step: FixedStep, numbers: dict[int, Place]) -> bool:
     slot = len(made.program) // INSTRUCTION
     made.program += [FIXED, 0, dtype.itemsize, 0, 0, 0]
     for index, field in enumerate(step.fields):
-        made.parts.append(FieldPart(field.type, slot, dtype, f"f{index}"))
+        made.builders.append(_one_of(dtype, f"f{index}", slot, field.type, made.pointer_size))
         number = field.type.number
         if number is not None:
             width = -number.size if number.signed else number.size
@@ -184,16 +171,18 @@ def _add_fixed(made: Plan, step: FixedStep, numbers: dict[int, Place]) -> bool:
     return True
 
 
+def _one_of(dtype: np.dtype[Any], name: str, slot: int, wire: WireType, pointer_size: int) -> Build:
+    """The column of one of several fields that an instruction reads together."""
+    convert = _fixed(wire, column_type(wire), pointer_size)
+    return lambda found: convert(found.fixed(slot, dtype)[name])
+
+
 def _add_variable(made: Plan, step: VariableStep, numbers: dict[int, Place], last: bool) -> bool:
     wire = step.field.type
-    dtype = fixed_dtype(wire, made.pointer_size)
-    if dtype is not None:
-        operation, size, rest = FIXED, dtype.itemsize, None
-    else:
-        known = _instruction(wire, made.pointer_size)
-        if known is None:
-            return False
-        operation, size, rest = known
+    known = _instruction(wire, len(made.program) // INSTRUCTION, made.pointer_size)
+    if known is None:
+        return False
+    operation, size, build, rest = known
     counter = 0, 0, 0
     if operation in (COUNTED, REST):
         if step.count_index not in numbers:
@@ -204,77 +193,50 @@ def _add_variable(made: Plan, step: VariableStep, numbers: dict[int, Place], las
         if not last:
             return False
         made.rest = rest
-    made.parts.append(FieldPart(wire, len(made.program) // INSTRUCTION, dtype, "", rest))
+    made.builders.append(build)
     made.program += [operation, step.field.pad, size, *counter]
     return True
 
 
-def _instruction(wire: WireType, pointer_size: int) -> tuple[int, int, Plan | None] | None:
-    """(operation, element size in bytes, plan of the elements) for a variable type; None if there is none for it."""
+def _instruction(wire: WireType, slot: int, pointer_size: int) -> tuple[int, int, Build, Plan | None] | None:
+    """How the kernel finds values of a type that is not read with others, and how they become a column.
+
+    The operation, the size of an element in bytes, the column of what the instruction `slot` found, and the plan of the
+    elements, if they need a walk of their own. None if there is no operation for it.
+    """
+    dtype = fixed_dtype(wire, pointer_size)
+    if dtype is not None:
+        convert = _fixed(wire, column_type(wire), pointer_size)
+        return FIXED, dtype.itemsize, lambda found: convert(found.fixed(slot, dtype)), None
     match wire:
         case Utf16Z():
-            return TEXT16, 0, None
+            return TEXT16, 0, _spans(_utf16, slot), None
         case AnsiZ():
-            return TEXT8, 0, None
+            return TEXT8, 0, _spans(_ansi, slot), None
         case VarIntType():
-            return NUMBER, 0, None
+            return NUMBER, 0, _varint(slot, wire.signed), None
         case BytesType():
-            return COUNTED, 1, None
+            return COUNTED, 1, _spans(_raw, slot), None
         case PrefixedType() if wire.text:
-            return PREFIXED, wire.unit_size, None
+            return PREFIXED, wire.unit_size, _spans(_texts(wire), slot, wire.unit_size), None
         case CountedType() | PrefixedType():
-            counted = isinstance(wire, CountedType)
+            read_here, read_apart = (COUNTED, REST) if isinstance(wire, CountedType) else (PREFIXED, PREFIXED_REST)
             element = fixed_dtype(wire.element, pointer_size)
             if element is not None and element.itemsize:
-                return COUNTED if counted else PREFIXED, element.itemsize, None
+                return read_here, element.itemsize, _elements(wire.element, element, slot, pointer_size), None
             if isinstance(wire.element, StructType):
                 bound: BoundLayout = wire.element.layout.bind(pointer_size)
                 rest = plan(bound)
                 if rest is not None and rest.rest is None:
-                    return REST if counted else PREFIXED_REST, max(bound.min_size, 1), rest
+                    return read_apart, max(bound.min_size, 1), _structs(wire.element, rest), rest
     return None
 
 
-Build: TypeAlias = Callable[[Found], Column]
-_Texts: TypeAlias = Callable[[bytes, Ints, Ints], Column]
-"""Texts or bytes of `lengths[i]` bytes at `places[i]`."""
-
-_GUID_ORDER: Final = np.frombuffer(as_written(bytes(range(16))), dtype=np.uint8)
-
-# As long-lived as the plan: all traces share the plans of the registry's layouts.
-_builders: weakref.WeakKeyDictionary[Plan, list[Build]] = weakref.WeakKeyDictionary()
-
-
-def column_builders(plan: Plan) -> list[Build]:
-    """A function for each field's column, in the layout's order; made once."""
-    known = _builders.get(plan)
-    if known is None:
-        known = _builders[plan] = [_builder(part, plan.pointer_size) for part in plan.parts]
-    return known
-
-
-def _builder(part: FieldPart, pointer_size: int) -> Build:
-    wire, slot = part.wire, part.slot
-    if part.dtype is not None:
-        convert = _fixed(wire, column_type(wire), pointer_size)
-        return lambda found: convert(part.values(found))
-    match wire:
-        case Utf16Z():
-            return lambda found: _utf16(found.buf, found.places[slot], found.counts[slot])
-        case AnsiZ():
-            return lambda found: _ansi(found.buf, found.places[slot], found.counts[slot])
-        case VarIntType():
-            return _varint(slot, wire.signed)
-        case BytesType():
-            return lambda found: _raw(found.buf, found.places[slot], found.counts[slot])
-        case PrefixedType() if wire.text:
-            read, width = _texts(wire), wire.unit_size
-            return lambda found: read(found.buf, found.places[slot], found.counts[slot] * width)
-        case ArrayType() if part.rest is not None:
-            return _structs(wire.element, part.rest)
-        case ArrayType():
-            return _elements(wire.element, slot, pointer_size)
-    raise TypeError(f"no plan contains {wire!r}")
+def _spans(read: _Texts, slot: int, width: int = 1) -> Build:
+    """Texts or bytes, of which the instruction counts units of `width` bytes."""
+    if width == 1:
+        return lambda found: read(found.buf, found.places[slot], found.counts[slot])
+    return lambda found: read(found.buf, found.places[slot], found.counts[slot] * width)
 
 
 def _varint(slot: int, signed: bool) -> Build:
@@ -288,9 +250,7 @@ def _varint(slot: int, signed: bool) -> Build:
     return build
 
 
-def _elements(wire: WireType, slot: int, pointer_size: int) -> Build:
-    dtype = fixed_dtype(wire, pointer_size)
-    assert dtype is not None
+def _elements(wire: WireType, dtype: np.dtype[Any], slot: int, pointer_size: int) -> Build:
     convert = _fixed(wire, column_type(wire), pointer_size)
 
     def build(found: Found) -> Column:
@@ -301,16 +261,14 @@ def _elements(wire: WireType, slot: int, pointer_size: int) -> Build:
     return build
 
 
-def _structs(wire: WireType, elements: Plan) -> Build:
-    fields = column_builders(elements)
+def _structs(wire: StructType, elements: Plan) -> Build:
     type = column_type(wire)
-    deltas = wire.deltas if isinstance(wire, StructType) else ()
 
     def build(found: Found) -> Column:
         assert found.rest is not None
         counts = found.counts[-1]
-        children = [field(found.rest) for field in fields]
-        for place in deltas:
+        children = [build(found.rest) for build in elements.builders]
+        for place in wire.deltas:
             children[place] = attrs.evolve(children[place], values=_without_deltas(children[place].values, counts))
         return _list(Column(type, int(counts.sum()), np.empty(0, np.uint8), children=tuple(children)), counts)
 
@@ -444,23 +402,6 @@ class Group:
     rows: Ints
 
 
-@frozen(eq=False)
-class _Planned:
-    """A layout's plan, and the functions that build columns from what it finds."""
-
-    plan: Plan
-    builders: list[Build]
-
-    @classmethod
-    def of(cls, layout: BoundLayout) -> _Planned | None:
-        """None if the layout has no plan."""
-        made = plan(layout)
-        return None if made is None else cls(made, column_builders(made))
-
-
-_PlannedLayout: TypeAlias = tuple[BoundLayout, _Planned | None]
-
-
 class ColumnMaker:
     """Makes columns of one trace's groups. `fields` (None for all) are wanted; `report` is called with each problem and
     the number of times it occurred."""
@@ -469,18 +410,17 @@ class ColumnMaker:
         self._decoder = decoder
         self._fields = fields
         self._report = report
-        # By the identity of layouts, which many kinds may share.
-        self._planned: dict[int, _PlannedLayout] = {}
 
     def columns_of(self, group: Group) -> Iterator[KindColumns]:
         """By the first layout that accounts for any payload exactly, if it does for all; otherwise row by row."""
         kind = group.kind
         ends = group.ends
-        layouts = self._layouts_of(kind)
-        for index, (layout, made) in enumerate(layouts):
-            if made is None:
+        layouts = [layout for layout, _ in self._decoder.layouts(kind)]
+        for index, layout in enumerate(layouts):
+            planned = plan(layout)
+            if planned is None:
                 break
-            found = made.plan.find(group.buf, group.starts, ends)
+            found = planned.find(group.buf, group.starts, ends)
             # A layout without fields leaves no tail: records decide what such bytes are.
             tails = index == 0 and bool(layout.fields) and self._decoder.leaves_tails(kind)
             if not (found.fits and (tails or found.exact)):
@@ -495,7 +435,7 @@ class ColumnMaker:
             wanted = self._fields
             columns = {
                 field.name: build(found)
-                for field, build in zip(layout.fields, made.builders, strict=True)
+                for field, build in zip(layout.fields, planned.builders, strict=True)
                 if wanted is None or field.name in wanted
             }
             yield KindColumns(kind, group.rows, columns)
@@ -530,12 +470,3 @@ class ColumnMaker:
         if problem is not None:
             self._report(problem, times)
         return payload
-
-    def _layouts_of(self, kind: EventKind) -> list[_PlannedLayout]:
-        return [self._plan_of(layout) for layout, _ in self._decoder.layouts(kind)]
-
-    def _plan_of(self, layout: BoundLayout) -> _PlannedLayout:
-        known = self._planned.get(id(layout))
-        if known is None:
-            known = self._planned[id(layout)] = (layout, _Planned.of(layout))
-        return known
