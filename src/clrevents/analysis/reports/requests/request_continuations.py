@@ -136,12 +136,18 @@ def _profiled(awaits: AsyncAwaits, finder: RequestFinder) -> tuple[list[Suspende
     running: dict[int, list[tuple[int, int]]] = {}
     changes: dict[int, list[tuple[int, int, int]]] = {}
     moments: list[_Moment] = []
+    # In whose code those were sent whose activity does not tell it: what they await, that one awaits.
+    senders: dict[int, int] = {}
 
     def going_on(owner: int, time: int) -> int:
         while owner != NONE and (end := requests[owner].end) is not None and end < time:
             parent = requests[owner].parent
-            owner = NONE if parent is None else parent
+            owner = senders.get(owner, NONE) if parent is None else parent
         return owner
+
+    def changed(owner: int, *edges: tuple[int, int, int]) -> None:
+        for one in (owner, senders.get(owner, NONE)):
+            changes.setdefault(one, []).extend(edges)
 
     def begin(thread: int, number: int, time: int) -> None:
         place = -len(moments) - 1
@@ -151,7 +157,7 @@ def _profiled(awaits: AsyncAwaits, finder: RequestFinder) -> tuple[list[Suspende
     def end(thread: int, time: int) -> int:
         number, place = running[thread].pop()
         begun = moments[-place - 1]
-        changes.setdefault(begun.owner, []).extend(((begun.time, 0, 1), (time, 0, -1)))
+        changed(begun.owner, (begun.time, 0, 1), (time, 0, -1))
         moments.append(_Moment(-len(moments) - 1, time, thread, place, NONE))
         return number
 
@@ -161,13 +167,16 @@ def _profiled(awaits: AsyncAwaits, finder: RequestFinder) -> tuple[list[Suspende
             start, where, request = starts.pop()
             if running.get(where):
                 begun = end(where, start)
+                if requests[request].side == "client" and requests[request].parent is None:
+                    owner = going_on(owners[begun], start)
+                    senders[request] = senders.get(owner, owner)
                 owners[begun] = request
                 begin(where, begun, start)
         inside = running.get(thread)
         if what == SUSPENDED:
             owners[number], created[number] = NONE if not inside else going_on(owners[inside[-1][0]], time), time
         elif what == CONTINUED:
-            changes.setdefault(owners[number], []).extend(((created[number], 1, 0), (time, -1, 0)))
+            changed(owners[number], (created[number], 1, 0), (time, -1, 0))
             begin(thread, number, time)
         elif inside and inside[-1][0] == number:
             end(thread, time)
