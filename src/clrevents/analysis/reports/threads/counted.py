@@ -2,18 +2,18 @@
 
 In each window a thread has a processor or is ready for as long as it counted, and waits for the rest. Samples and
 events tell what it did then; where inside of a window it had the processor, nothing tells. Time on a processor is taken
-from managed code first, then native code, then the rest; within these, evenly.
+from managed code first, then native code, then the rest; within these, in their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, pairwise
-from typing import Any, Final
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+from typing import Any, Final, TypeAlias
 
 import attrs
 
-from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import (
     NOT_COUNTED,
@@ -120,26 +120,19 @@ def counted_metrics(context: Context, counts: Counts | None, used: int, ready: i
 
 
 _FIRST: Final[Mapping[str, int]] = {"running": 0, "native": 1, "unknown": 2, "gc_suspended": 3}
-_LAST: Final = 4
+"""What time on a processor is taken from first; from everything else last."""
 _WAITS: Final[Mapping[ThreadState, ThreadState]] = {"running": "wait", "native": "wait", "unknown": "wait"}
 """What a thread does that neither has a processor nor wants one, where something else seemed so."""
-
-
-@frozen
-class _Window:
-    start: int
-    end: int
-    processor: int
-    ready: int
+_Window: TypeAlias = tuple[int, int, int, int]
+"""From when to when a thread had a processor for how long, and was ready."""
 
 
 def counted_lives(lives: Sequence[ThreadLife], counts: Counts) -> list[ThreadLife]:
     """These lives, and those of threads that only counts know; all reach as far as their counts do."""
     rows = counts.windows
     columns = (rows.start, rows.end, rows.processor, rows.ready)
-    windows = {
-        thread: [_Window(*row) for row in zip(*(column[of].tolist() for column in columns), strict=True)]
-        for thread, of in rows.by_thread()
+    windows: dict[int, list[_Window]] = {
+        thread: list(zip(*(column[of].tolist() for column in columns), strict=True)) for thread, of in rows.by_thread()
     }
     mine: dict[int, list[ThreadLife]] = {}
     for life in lives:
@@ -151,88 +144,68 @@ def counted_lives(lives: Sequence[ThreadLife], counts: Counts) -> list[ThreadLif
         if not of:
             found += known
             continue
-        known = known or [ThreadLife(thread, of[0].start, of[0].start, "inferred", None, ())]
-        bounds = [None, *(life.start for life in known[1:]), None]
+        known = known or [ThreadLife(thread, of[0][0], of[0][0], "inferred", None, ())]
+        bounds = [-inf, *(life.start for life in known[1:]), inf]
         for life, low, high in zip(known, bounds, bounds[1:], strict=False):
-            inside = [one for one in of if (low is None or one.end > low) and (high is None or one.end <= high)]
-            found.append(_counted(life, inside) if inside else life)
+            found.append(_counted(life, [one for one in of if low < one[1] <= high]))
     return sorted(found, key=lambda life: (life.start, life.thread_id))
 
 
 def _listed(windows: list[_Window], begun: int | None, until: int) -> list[_Window]:
     """The windows from when a thread was first listed to when it was last: what is between is without counts."""
-    first = windows[0].start if windows else until
-    last = windows[-1].end if windows else until if begun is None else begun
-    before = [_Window(max(begun, 0), first, 0, 0)] if begun is not None and max(begun, 0) < first else []
-    after = [_Window(last, until, 0, 0)] if last < until and (windows or begun is not None) else []
-    return [*before, *windows, *after]
+    if not windows and begun is None:
+        return []
+    first = windows[0][0] if windows else until
+    begun = first if begun is None else min(max(begun, 0), first)
+    last = windows[-1][1] if windows else first
+    return [one for one in ((begun, first, 0, 0), *windows, (last, until, 0, 0)) if one in windows or one[0] < one[1]]
 
 
 def _counted(life: ThreadLife, windows: Sequence[_Window]) -> ThreadLife:
     """A life that covers these windows, which follow one another."""
-    start, end = min(life.start, windows[0].start), max(life.end, windows[-1].end)
-    pieces = [*life.pieces]
-    if start < life.start or not pieces:
-        pieces.insert(0, Piece(start, life.start if pieces else end, UNKNOWN))
-    if pieces[-1].end < end:
-        pieces.append(Piece(pieces[-1].end, end, UNKNOWN))
+    if not windows:
+        return life
+    start, end = min(life.start, windows[0][0]), max(life.end, windows[-1][1])
+    pieces = [Piece(start, life.start, UNKNOWN), *life.pieces]
+    pieces.append(Piece(pieces[-1].end, end, UNKNOWN))
+    begins = [piece.start for piece in pieces]
     found: list[Piece] = []
-    place = 0
-    outside = ((start, windows[0].start, None), (windows[-1].end, end, None))
-    for low, high, window in (outside[0], *((one.start, one.end, one) for one in windows), outside[1]):
-        inside = []
-        while place < len(pieces) and pieces[place].start < high:
-            piece = attrs.evolve(pieces[place], start=max(pieces[place].start, low), end=min(pieces[place].end, high))
-            if piece.end > piece.start:
-                inside.append(piece)
-            if pieces[place].end > high:
-                break
-            place += 1
-        _add(found, inside if window is None else _shared(inside, window))
+    before, after = (start, windows[0][0], -1, -1), (windows[-1][1], end, -1, -1)
+    for low, high, processor, ready in (before, *windows, after):
+        inside = [
+            attrs.evolve(piece, start=max(piece.start, low), end=min(piece.end, high))
+            for piece in pieces[max(bisect_right(begins, low) - 1, 0) : bisect_left(begins, high)]
+            if max(piece.start, low) < min(piece.end, high)
+        ]
+        for piece in inside if processor < 0 else _shared(inside, processor, ready):
+            # Equal neighbours are one.
+            if found and found[-1].end == piece.start and found[-1].doing == piece.doing:
+                piece = attrs.evolve(found.pop(), end=piece.end)
+            found.append(piece)
     return attrs.evolve(life, start=start, end=end, pieces=found)
 
 
-def _shared(inside: Sequence[Piece], window: _Window) -> list[Piece]:
+def _shared(inside: Sequence[Piece], processor: int, ready: int) -> Iterator[Piece]:
     """The pieces of one window with its counts: each is ready first, then has the processor, then does what it did."""
-    left = window.processor + window.ready
+    left = processor + ready
     taken = [0] * len(inside)
-    for rank in range(_LAST + 1):
-        of = [n for n, piece in enumerate(inside) if _FIRST.get(piece.doing.state, _LAST) == rank]
-        room = sum(inside[n].end - inside[n].start for n in of)
-        for n, took in zip(of, _dealt(min(left, room), [inside[n].end - inside[n].start for n in of]), strict=True):
-            taken[n] = took
-        left -= min(left, room)
-    busy = sum(taken)
-    ready = min(window.ready, max(busy - window.processor, 0))
-    found: list[Piece] = []
-    parts: tuple[tuple[int, ThreadState, bool], ...]
-    for piece, took, waits in zip(inside, taken, _dealt(ready, taken), strict=True):
+    for n in sorted(range(len(inside)), key=lambda n: _FIRST.get(inside[n].doing.state, len(_FIRST))):
+        taken[n] = min(left, inside[n].end - inside[n].start)
+        left -= taken[n]
+    ready = min(ready, max(sum(taken) - processor, 0))
+    for piece, took in zip(inside, taken, strict=True):
+        waits = min(ready, took)
+        ready -= waits
         state = piece.doing.state
         ran: ThreadState = "running" if state == "running" else "native"
-        parts = (
+        parts: tuple[tuple[int, ThreadState, bool], ...] = (
             (piece.start + waits, "ready", True),
             (piece.start + took, ran, True),
             (piece.end, _WAITS.get(state, state), state in _WAITS),
         )
+        start = piece.start
         for end, doing, counted in parts:
-            start = found[-1].end if found else piece.start
+            changed = attrs.evolve(piece.doing, state=doing, evidence="counted") if counted else piece.doing
             if end > start:
-                changed = attrs.evolve(piece.doing, state=doing, evidence="counted") if counted else piece.doing
-                found.append(Piece(start, end, changed))
-    return found
-
-
-def _dealt(amount: int, rooms: Sequence[int]) -> list[int]:
-    """A whole number for each room, in proportion, so that they are the amount together."""
-    whole = max(sum(rooms), 1)
-    until = [amount * seen // whole for seen in accumulate(rooms, initial=0)]
-    return [after - before for before, after in pairwise(until)]
-
-
-def _add(found: list[Piece], pieces: Iterable[Piece]) -> None:
-    """Append pieces; equal neighbours are one."""
-    for piece in pieces:
-        if found and found[-1].end == piece.start and found[-1].doing == piece.doing:
-            found[-1] = attrs.evolve(found[-1], end=piece.end)
-        else:
-            found.append(piece)
+                yield Piece(start, end, changed)
+            start = end
