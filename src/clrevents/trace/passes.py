@@ -55,8 +55,7 @@ from clrevents.table.read import (
     table_chunks,
 )
 from clrevents.table.table import Table
-from clrevents.trace.scan import HeaderScan, scan_headers
-from clrevents.trace.trust import FoundProblems
+from clrevents.trace.scan import FoundProblems, HeaderScan, scan_headers
 
 if TYPE_CHECKING:
     from clrevents.symbols.async_stacks import AsyncStacks

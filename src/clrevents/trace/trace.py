@@ -31,11 +31,10 @@ from clrevents.trace.batch import Batch, BatchTables, hand_out
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
 from clrevents.trace.named_stacks import EARLY_NAMES, LateNames, Stacks
-from clrevents.trace.nth_trace import nth_trace
 from clrevents.trace.passes import Order, Passes, Progress
 from clrevents.trace.recording_events import PROCESS_EVENTS, ProcessLife, process_lives
 from clrevents.trace.reported import Reported
-from clrevents.trace.scan import ThreadInfo
+from clrevents.trace.scan import ThreadInfo, nth_trace
 
 if TYPE_CHECKING:
     # Names of code, and SQL: most traces are never asked for either, and both take long to import.

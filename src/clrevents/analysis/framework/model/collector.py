@@ -1,7 +1,8 @@
 """What the author of a report writes, `Collector`, and what it is given: chunks in order of time, then a context.
 
 A collector sees all events of one process in order, in chunks cut anywhere; its answer must not depend on where. Names
-of methods, stacks, the window and all holes come at the end, in the `Context`.
+of methods, stacks, the window and all holes come at the end, in the `Context`. `Kept` keeps columns until then, so it
+is for kinds with thousands of events, or for few columns.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import counted, duration_text, missing_stacks
+from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, CellRanges
 from clrevents.analysis.framework.model.needs import NEVER, Need, SeenKinds, coverage, met, missing_notes, recordable
 from clrevents.analysis.framework.vocabulary.answer_values import (
@@ -34,11 +35,11 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Question,
     TimeWindow,
 )
-from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks, ReportTable
+from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks, ReportTable, Troubles
 from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
 from clrevents.analysis.gathering.gather import Gathered, near_ns
 from clrevents.table.read import AddressStacks
-from clrevents.table.table import Column, ColumnType
+from clrevents.table.table import Column, ColumnType, Table
 from clrevents.trace import TraceInfo
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from clrevents.symbols.frame_tables import ResolvedStacks
     from clrevents.symbols.methods import Methods
     from clrevents.symbols.modules import Modules
+
 
 _NOBODY: Final = (1 << 64) - 1
 """No thread has this number."""
@@ -86,74 +88,6 @@ class LateNaming(Protocol):
     def stacks(self) -> AddressStacks: ...
     @property
     def awaits(self) -> AsyncStacks | None: ...
-
-
-@frozen(eq=False, slots=False)
-class Troubles:
-    """What is missing from a trace, computed once for all of its processes and reports."""
-
-    holes: tuple[Hole, ...]
-    damaged: int
-    """How many places of the file are damaged."""
-    complete: bool
-    window: TimeWindow
-    part: TimeWindow = _WHOLE
-    """Which part of another trace this one is."""
-    redacted: bool = False
-    join: JoinedRun | None = None
-    """How the clocks of two recordings were aligned, where it is both of a run."""
-    known_ns: int = FOREVER
-    """Until when the events of all threads are there, if the end is missing."""
-
-    @cached_property
-    def marks(self) -> Marks:
-        """The holes, to be asked about spans."""
-        return Marks(self.holes)
-
-    @cached_property
-    def gaps(self) -> Marks:
-        """Those in which events are missing, not only their stacks."""
-        return Marks([hole for hole in self.holes if hole.cause != "stacks"])
-
-    def beyond(self, ends: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """What ends where events may be missing because the end is."""
-        return np.asarray(ends >= self.known_ns) if self.known_ns < FOREVER else np.zeros(len(ends), dtype=np.bool_)
-
-    @cached_property
-    def notes(self) -> tuple[Note, ...]:
-        """Notes on what was lost and what is damaged in the window, and on what was replaced."""
-        found = []
-        for cause, id, what in (("loss", "losses", "lost while recording"), ("damage", "damage", "destroyed")):
-            mine = [h for h in self.holes if h.cause == cause and _meets(h, self.window)]
-            if mine:
-                count = sum(h.count for h in mine)
-                threads = len({h.thread_id for h in mine})
-                text = f"{counted(count, 'event was', 'events were')} {what} on {counted(threads, 'thread')}"
-                text += "; rows that may be affected are marked, and facts count what was recorded"
-                found.append(Note(id, "warning", text, ("lossy", "facts"), {"events": count}))
-        if self.damaged and not any(note.id == "damage" for note in found):
-            text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing nearby"
-            found.append(Note("damage", "error", text, ("facts",), {"places": self.damaged}))
-        stackless = sum(hole.count for hole in self.holes if hole.cause == "stacks" and _meets(hole, self.window))
-        if stackless:
-            found.append(
-                Note("missing-stacks", "error", missing_stacks(stackless), ("lossy", "facts"), {"events": stackless})
-            )
-        if not self.part.whole:
-            text = "the trace is a part of another; what happened before or after it is unknown"
-            found.append(Note("cut", "info", text))
-        if not self.complete and self.window.high > self.known_ns:
-            text = (
-                f"the end of the trace is missing: from {duration_text(self.known_ns)} on events may be missing, and "
-                "anything without an end may in fact have ended; facts count what was recorded"
-            )
-            found.append(Note("no-end", "warning", text, ("facts",)))
-        if self.join is not None:
-            found.append(self.join.note())
-        if self.redacted:
-            text = "the trace is redacted: sensitive texts are replaced, different texts by different words"
-            found.append(Note("redacted", "info", text))
-        return tuple(found)
 
 
 @frozen(eq=False, slots=False)
@@ -554,5 +488,51 @@ def _in_holes(metric: Metric, declared: MetricDeclaration, unended: bool, why: s
     return metric.bound(least=declared.in_holes == "at least")
 
 
-def _meets(hole: Hole, window: TimeWindow) -> bool:
-    return hole.end_ns >= window.low and hole.start_ns < window.high
+class Kept:
+    """All events so far. `columns` limits what is kept of an event, by selector."""
+
+    def __init__(self, columns: Mapping[str, Iterable[str]] | None = None) -> None:
+        self._columns = {name: tuple(of) for name, of in (columns or {}).items()}
+        self._parts: dict[str, list[Gathered]] = {}
+
+    def take(self, chunk: ReportChunk) -> None:
+        """Keep what is in a chunk."""
+        for selector, events in chunk.events.items():
+            wanted = self._columns.get(selector)
+            part = events if wanted is None else attrs.evolve(events, table=events.table.select(*wanted))
+            self._parts.setdefault(selector, []).append(part)
+
+    def all(self, selectors: Iterable[str], nothing: Callable[[str], Gathered]) -> dict[str, Gathered]:
+        """The rows of each selector, with their places among all events; `nothing` gives those of absent events."""
+        return {selector: self._joined(selector, nothing) for selector in selectors}
+
+    def _joined(self, selector: str, nothing: Callable[[str], Gathered]) -> Gathered:
+        parts = self._parts.get(selector)
+        if not parts:
+            empty = nothing(selector)
+            wanted = self._columns.get(selector)
+            return empty if wanted is None else attrs.evolve(empty, table=empty.table.select(*wanted))
+        table = Table(parts[0].table.fields, tuple(piece for part in parts for piece in part.table.parts))
+        return Gathered(parts[0].event, table, np.concatenate([part.places for part in parts]))
+
+
+class KeepingCollector(Collector[A_co]):
+    """Keeps its events until the end; what of them, each says when it is made."""
+
+    _kept: Kept
+
+    def take(self, chunk: ReportChunk) -> None:
+        """Keep the next events."""
+        self._kept.take(chunk)
+
+
+def narrowed(chunk: ReportChunk, columns: Mapping[str, Iterable[str]]) -> ReportChunk:
+    """The chunk with these columns of these events; columns that an event's version lacks are left out."""
+    return attrs.evolve(
+        chunk,
+        events={
+            name: found.only(np.arange(len(found)), [column for column in columns[name] if column in found.table])
+            for name, found in chunk.events.items()
+            if name in columns
+        },
+    )

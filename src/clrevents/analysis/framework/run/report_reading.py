@@ -17,7 +17,7 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk, Troubles
+from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
 from clrevents.analysis.framework.run.processes import merged, of_some
@@ -31,7 +31,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     TimeWindow,
     TraceIdentity,
 )
-from clrevents.analysis.framework.vocabulary.report_table import Hole
+from clrevents.analysis.framework.vocabulary.report_table import Hole, Troubles
 from clrevents.analysis.gathering.gather import Gathered, near_ns, near_table
 from clrevents.analysis.gathering.groups import groups
 from clrevents.schema.matching import glob, is_glob

@@ -7,6 +7,7 @@ dropped them or because the bytes are damaged; `Marks` alone decides, for all re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value, framed_html
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import counted
-from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
+from clrevents._util.words import counted, duration_text, missing_stacks
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, JoinedRun, Note, TimeWindow
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
 from clrevents.analysis.framework.vocabulary.row_texts import row_lines, rows_html
 from clrevents.analysis.gathering.gather import near_ns
@@ -126,6 +127,78 @@ class _Stretches:
             return np.zeros(len(starts), dtype=np.bool_)
         last = np.searchsorted(self.starts, ends, side="right") - 1
         return (last >= 0) & (self.reach[np.maximum(last, 0)] >= starts)
+
+
+@frozen(eq=False, slots=False)
+class Troubles:
+    """What is missing from a trace, computed once for all of its processes and reports."""
+
+    holes: tuple[Hole, ...]
+    damaged: int
+    """How many places of the file are damaged."""
+    complete: bool
+    window: TimeWindow
+    part: TimeWindow = TimeWindow()
+    """Which part of another trace this one is."""
+    redacted: bool = False
+    join: JoinedRun | None = None
+    """How the clocks of two recordings were aligned, where it is both of a run."""
+    known_ns: int = FOREVER
+    """Until when the events of all threads are there, if the end is missing."""
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The holes, to be asked about spans."""
+        return Marks(self.holes)
+
+    @cached_property
+    def gaps(self) -> Marks:
+        """Those in which events are missing, not only their stacks."""
+        return Marks([hole for hole in self.holes if hole.cause != "stacks"])
+
+    def beyond(self, ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """What ends where events may be missing because the end is."""
+        return np.asarray(ends >= self.known_ns) if self.known_ns < FOREVER else np.zeros(len(ends), dtype=np.bool_)
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes on what was lost and what is damaged in the window, and on what was replaced."""
+        found = []
+        for cause, id, what in (("loss", "losses", "lost while recording"), ("damage", "damage", "destroyed")):
+            mine = [h for h in self.holes if h.cause == cause and _meets(h, self.window)]
+            if mine:
+                count = sum(h.count for h in mine)
+                threads = len({h.thread_id for h in mine})
+                text = f"{counted(count, 'event was', 'events were')} {what} on {counted(threads, 'thread')}"
+                text += "; rows that may be affected are marked, and facts count what was recorded"
+                found.append(Note(id, "warning", text, ("lossy", "facts"), {"events": count}))
+        if self.damaged and not any(note.id == "damage" for note in found):
+            text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing nearby"
+            found.append(Note("damage", "error", text, ("facts",), {"places": self.damaged}))
+        stackless = sum(hole.count for hole in self.holes if hole.cause == "stacks" and _meets(hole, self.window))
+        if stackless:
+            found.append(
+                Note("missing-stacks", "error", missing_stacks(stackless), ("lossy", "facts"), {"events": stackless})
+            )
+        if not self.part.whole:
+            text = "the trace is a part of another; what happened before or after it is unknown"
+            found.append(Note("cut", "info", text))
+        if not self.complete and self.window.high > self.known_ns:
+            text = (
+                f"the end of the trace is missing: from {duration_text(self.known_ns)} on events may be missing, and "
+                "anything without an end may in fact have ended; facts count what was recorded"
+            )
+            found.append(Note("no-end", "warning", text, ("facts",)))
+        if self.join is not None:
+            found.append(self.join.note())
+        if self.redacted:
+            text = "the trace is redacted: sensitive texts are replaced, different texts by different words"
+            found.append(Note("redacted", "info", text))
+        return tuple(found)
+
+
+def _meets(hole: Hole, window: TimeWindow) -> bool:
+    return hole.end_ns >= window.low and hole.start_ns < window.high
 
 
 R = TypeVar("R")

@@ -9,9 +9,8 @@ import numpy as np
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
-from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, MetricDeclaration, Note

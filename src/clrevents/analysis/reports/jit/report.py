@@ -13,9 +13,8 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
-from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, Metric, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable

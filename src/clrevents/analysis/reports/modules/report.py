@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.answer import Answer, answer, table
-from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
-from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, MetricDeclaration, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable

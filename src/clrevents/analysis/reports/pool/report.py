@@ -8,9 +8,8 @@ import numpy as np
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
-from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note

@@ -13,9 +13,8 @@ import attrs
 import numpy as np
 
 from clrevents._util.words import counted
-from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import Need, record_needs
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable

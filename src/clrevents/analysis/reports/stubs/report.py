@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
-from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.model.kept import KeepingCollector, Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable

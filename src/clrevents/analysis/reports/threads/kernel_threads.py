@@ -13,8 +13,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.model.collector import Context, ReportChunk
-from clrevents.analysis.framework.model.kept import Kept, narrowed
+from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.reports.threads.lives import ThreadLife

@@ -11,9 +11,8 @@ from typing import Final
 import attrs
 import numpy as np
 
-from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
-from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, MetricDeclaration, Note
 from clrevents.analysis.gathering.gather import Gathered

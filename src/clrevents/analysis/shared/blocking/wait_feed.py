@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.model.collector import Context, ReportChunk
-from clrevents.analysis.framework.model.kept import Kept, narrowed
+from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.shared.blocking.known_waits import KnownWait, WaitFinder
 from clrevents.analysis.shared.events.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.shared.events.gc_suspensions import StopFeed

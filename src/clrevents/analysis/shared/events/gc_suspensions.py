@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.model.collector import Context, ReportChunk
-from clrevents.analysis.framework.model.kept import Kept, narrowed
+from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
 from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks

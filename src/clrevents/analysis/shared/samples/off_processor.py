@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
-from clrevents.analysis.framework.model.collector import Context, ReportChunk
-from clrevents.analysis.framework.model.kept import Kept, narrowed
+from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame

@@ -15,8 +15,7 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
-from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import (
     MANY_PROCESSES,
