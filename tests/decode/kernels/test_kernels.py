@@ -283,15 +283,20 @@ def test_sub_events_of_any_bytes(engines: tuple[Engine, Engine]) -> None:
     random, interpreted, compiled = Random(70), *engines
     seen = set()
     for _ in range(3000):
-        size, full = random.randrange(60), random.randrange(2, 30)
-        content = bytes(random.choice((0, 1, 2, 3, 5, 22, 127, 128, 200, 255)) for _ in range(size))
-        widths = [random.choice((-1, 0, 0, 0, 1, 1, 2)) for _ in range(256)]
-        latest = random.choice((5, 100, 1 << 40, M64))
-        arguments = 1, 1 + size, latest, widths, full
-        found = compiled.unpack(b"\x81" + content + b"\xff" * 4, *arguments)
-        assert found == interpreted.unpack(Watched(b"\x81" + content + b"\xff" * 4, 1, 1 + size), *arguments)
-        seen.add(found[0])
-    assert seen == {0, 1, 2}
+        sizes = [random.randrange(1, 30) for _ in range(random.randrange(1, 4))]
+        content = bytes(random.choice((0, 1, 2, 3, 5, 22, 127, 128, 200, 255)) for _ in range(sum(sizes)))
+        forms = [random.choice((-1, 0, 0, 0, 1, 1, 2)) for _ in range(256)] + [0] + [random.choice((-2, 9))] * 255
+        buffers, start = [], 1
+        for size in sizes:
+            latest = random.choice((5, 100, 1 << 40, (1 << 63) - 1))
+            buffers += [start, start + size, random.choice((0, 5)), latest, random.choice((0, 1, 2, size // 3))]
+            start += size
+        rows = 2 + len(sizes) + sum(buffers[4::5])
+        found = compiled.unpack(b"\x81" + content + b"\xff" * 4, forms, buffers, rows)
+        assert found == interpreted.unpack(Watched(b"\x81" + content + b"\xff" * 4, 1, start), forms, buffers, rows)
+        seen.update(status for status, *_ in found[0])
+        seen.add(0 if -1 not in found[2] else 2)
+    assert seen == {0, 1, 2, 3}
 
 
 def test_objects_that_follow_each_other(engines: tuple[Engine, Engine]) -> None:

@@ -159,11 +159,17 @@ class Engine:
             used = found
         return used, _plain(counts), _plain(ids)[:used], _plain(sums)[: 3 * used], _plain(latest)
 
-    def unpack(self, buf: Any, start: int, end: int, latest: int, widths: list[int], full: int) -> Outcome:
-        """Sub-events from time 5 on, behind two others: status, state, and four columns."""
-        state, columns = self._given([start, 2, 5], signed=False), [self._room(full) for _ in range(4)]
-        status = self.scan_module.unpack(buf, end, BASE, latest, 22, self._given(widths), full, state, *columns)
-        return status, *(_plain(column) for column in (state, *columns))
+    def unpack(self, buf: Any, forms: list[int], buffers: list[int], rows: int) -> Outcome:
+        """Sub-events of buffers behind two other rows: every status, the state then, and columns."""
+        state, ends = self._given([0, 2, 0, 0, 0]), self._room(len(buffers) // 5, signed=True)
+        columns = [self._room(rows, signed=True), *(self._room(rows) for _ in range(3))]
+        table, found = self._given(forms), []
+        fixed = buf, BASE, 22, 1
+        while status := self.scan_module.unpack(*fixed, table, self._given(buffers), len(ends), state, *columns, ends):
+            found.append((status, *_plain(state)))
+            if status == 3:
+                table[256 + buf[int(state[0])]] = 7
+        return found, _plain(state), _plain(ends), *(_plain(column)[: int(state[1])] for column in columns)
 
     def objects(self, buf: Any, heads: bytes, pos: int, stop: int, turn: int, most: int, count: int) -> Outcome:
         """Objects before a tag 6: three numbers of each behind the first head, and behind the second."""

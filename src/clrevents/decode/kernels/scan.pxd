@@ -105,47 +105,34 @@ cpdef Py_ssize_t tally(
 ) except? -2
 
 @cython.locals(
+    which=cython.Py_ssize_t,
+    at=cython.Py_ssize_t,
     pos=cython.Py_ssize_t,
+    end=cython.Py_ssize_t,
     row=cython.Py_ssize_t,
+    full=cython.Py_ssize_t,
     start=cython.Py_ssize_t,
     time=u64,
-    number=u64,
+    latest=u64,
+    number=cython.Py_ssize_t,
     width=cython.longlong,
     delta=u64,
     more=u64,
     b=u64,
-    size=u64,
+    size=cython.longlong,
     shift=cython.uint,
     status=cython.int,
 )
 cpdef int unpack(
     const unsigned char[::1] buf,
-    Py_ssize_t end,
     u64 base,
-    u64 latest,
-    u64 metadata,
-    const long long[::1] widths,
-    Py_ssize_t full,
-    u64[::1] state,
-    u64[::1] ids,
-    u64[::1] times,
-    u64[::1] offsets,
-    u64[::1] sizes,
-) except -1
-
-@cython.locals(
-    which=cython.Py_ssize_t, at=cython.Py_ssize_t, begin=cython.longlong, row=cython.Py_ssize_t, status=cython.int
-)
-cpdef int unpack_all(
-    const unsigned char[::1] buf,
-    u64 base,
-    u64 metadata,
+    Py_ssize_t metadata,
     Py_ssize_t head,
-    const long long[::1] widths,
+    const long long[::1] forms,
     const long long[::1] buffers,
     Py_ssize_t count,
-    u64[::1] state,
-    u64[::1] ids,
+    long long[::1] state,
+    long long[::1] kinds,
     u64[::1] times,
     u64[::1] offsets,
     u64[::1] sizes,

@@ -434,119 +434,102 @@ def tally(
 
 def unpack(
     buf: bytes,
-    end: int,
-    base: int,
-    latest: int,
-    metadata: int,
-    widths: list[int],
-    full: int,
-    state: list[int],
-    ids: list[int],
-    times: list[int],
-    offsets: list[int],
-    sizes: list[int],
-) -> int:
-    """Sub-events of a packed buffer, from `state[0]` to `end`: number, time, offset (from `base` on) and size of each.
-
-    `widths` has the bytes of the length of each kind's payload, -1 where the kind is unknown. `state[1]` is the next
-    row, before `full`, `state[2]` the time before. None is later than `latest`. Returns 0 at the end, 1 after a
-    sub-event `metadata`, which may change the widths, and 2 where `state[0]` is a sub-event that cannot be.
-    """
-    pos = state[0]
-    row = state[1]
-    time = state[2]
-    status = 0
-    while pos < end and status == 0:
-        start = pos
-        number = buf[pos]
-        pos += 1
-        width = widths[number]
-        delta = 0
-        shift = 0
-        more = 128
-        while more and shift < 63 and pos < end:
-            b = buf[pos]
-            pos += 1
-            delta |= (b & 127) << shift
-            more = b & 128
-            shift += 7
-        size = 0
-        if more or width < 0 or width > end - pos or row == full or delta > latest - time:
-            status = 2
-        else:
-            if width > 0:
-                size = buf[pos]
-            if width > 1:
-                size |= buf[pos + 1] << 8
-            pos += width
-            if size > end - pos:
-                status = 2
-        if status == 2:
-            pos = start
-        else:
-            time += delta
-            ids[row] = number
-            times[row] = time
-            offsets[row] = base + pos
-            sizes[row] = size
-            row += 1
-            pos += size
-            if number == metadata:
-                status = 1
-    state[0] = pos
-    state[1] = row
-    state[2] = time
-    return status
-
-
-def unpack_all(
-    buf: bytes,
     base: int,
     metadata: int,
     head: int,
-    widths: list[int],
+    forms: list[int],
     buffers: list[int],
     count: int,
     state: list[int],
-    ids: list[int],
+    kinds: list[int],
     times: list[int],
     offsets: list[int],
     sizes: list[int],
     ends: list[int],
 ) -> int:
-    """The sub-events of `count` packed buffers, those of each behind the buffer itself, which has number 0.
+    """The sub-events of `count` packed buffers: kind, time, offset (from `base` on) and size of each, those of a buffer
+    behind the buffer itself, which has number 0.
 
-    `buffers` has five numbers of each: where it starts, with `head` bytes before its sub-events, and where it ends, its
-    first and its last time, and how many sub-events it has. `state` is that of `unpack`, where place 0 stands for a
-    buffer that is not begun, then the next buffer, and the row after its last. `ends` gets the row behind each, -1
-    for one that does not add up, whose rows are taken back. Returns as `unpack` does, after any of either.
+    `forms` has, by number, the bytes of the length of each one's payload, -1 where it is unknown; then the kind of
+    each, -2 where that is to be looked up. `buffers` has five numbers of each: where it starts, with `head` bytes
+    before its sub-events, and where it ends, its first and its last time, and how many sub-events it has. `state` is
+    where to go on, 0 for a buffer that is not begun, the next row, the time before, the next buffer, and the row after
+    its last. `ends` gets the row behind each buffer, -1 for one that does not add up, whose rows are taken back.
+
+    Returns 0 at the end, 1 after a sub-event `metadata`, which may change the forms, 2 after a buffer that does not add
+    up, and 3 where the kind of `buf[state[0]]` is to be looked up.
     """
-    while state[3] < count:
-        which = state[3]
+    which = state[3]
+    while which < count:
         at = 5 * which
-        begin = buffers[at]
-        row = state[1]
         if state[0] == 0:
-            ids[row] = 0
+            row = state[1]
+            kinds[row] = forms[256]
             times[row] = buffers[at + 2]
-            offsets[row] = base + begin
+            offsets[row] = base + buffers[at]
             sizes[row] = head
-            state[0] = begin + head
+            state[0] = buffers[at] + head
             state[1] = row + 1
             state[2] = buffers[at + 2]
             state[4] = row + 1 + buffers[at + 4]
-        status = unpack(
-            buf, buffers[at + 1], base, buffers[at + 3], metadata, widths, state[4], state, ids, times, offsets, sizes
-        )
-        if status == 1:
+        pos = state[0]
+        row = state[1]
+        time = state[2]
+        full = state[4]
+        end = buffers[at + 1]
+        latest = buffers[at + 3]
+        status = 0
+        while pos < end and status == 0:
+            start = pos
+            number = buf[pos]
+            pos += 1
+            width = forms[number]
+            delta = 0
+            shift = 0
+            more = 128
+            while more and shift < 63 and pos < end:
+                b = buf[pos]
+                pos += 1
+                delta |= (b & 127) << shift
+                more = b & 128
+                shift += 7
+            size = 0
+            if more or width < 0 or width > end - pos or row == full or delta > latest - time:
+                status = 2
+            else:
+                if width > 0:
+                    size = buf[pos]
+                if width > 1:
+                    size |= buf[pos + 1] << 8
+                pos += width
+                if size > end - pos:
+                    status = 2
+                elif forms[256 + number] == -2:
+                    status = 3
+                    pos = start
+                else:
+                    time += delta
+                    kinds[row] = forms[256 + number]
+                    times[row] = time
+                    offsets[row] = base + pos
+                    sizes[row] = size
+                    row += 1
+                    pos += size
+                    if number == metadata:
+                        status = 1
+        state[0] = pos
+        state[1] = row
+        state[2] = time
+        if status == 1 or status == 3:
             return status
-        ends[which] = state[1]
-        if status == 2 or state[1] != state[4]:
+        ends[which] = row
+        if status == 2 or row != full:
             status = 2
-            state[1] = state[4] - 1 - buffers[at + 4]
+            state[1] = full - 1 - buffers[at + 4]
             ends[which] = -1
         state[0] = 0
-        state[3] = which + 1
+        which += 1
+        state[3] = which
         if status:
             return status
     return 0

@@ -29,13 +29,15 @@ _KINDS: Final = 256
 # A sub-event is a number and a time, of at least one byte each.
 _LEAST: Final = 2
 _NO_PROCESSOR: Final = 0xFFFFFFFF
-_ANNOUNCED: Final = 1
+_ANNOUNCED, _UNKNOWN_KIND = 1, 3
+_UNNAMED: Final = -2
 
 
 class _Forms:
-    """The kinds of sub-events of one process: the width of each in the form of the kernel, and its kind of event.
+    """The kinds of sub-events of one process: the width of each, and its kind of event where that was looked up.
 
-    `announced` has three bytes of each: its number, version and width; None if nothing was announced.
+    `announced` has three bytes of each: its number, version and width; None if nothing was announced. `table` is in the
+    form of the kernel.
     """
 
     def __init__(self, announced: bytes | None = None) -> None:
@@ -45,19 +47,14 @@ class _Forms:
             numbered = zip(announced[0::3], announced[1::3], announced[2::3], strict=True)
             forms = {number: Form(version, width) for number, version, width in numbered}
         # Whoever announces the others has to be readable before that.
-        self.of = forms = {**forms, METADATA: FORMS[METADATA]}
-        self.widths: Any = given(np.array([forms[n].width if n in forms else -1 for n in range(_KINDS)], np.int64))
-        self._kinds: Ints = np.full(_KINDS, -1, dtype=np.int64)
+        self._of = forms = {**forms, METADATA: FORMS[METADATA]}
+        widths = [forms[n].width if n in forms else -1 for n in range(_KINDS)]
+        self.table: Any = given(np.array(widths + _KINDS * [_UNNAMED], np.int64))
 
-    def kinds_of(self, numbers: Ints, carrier: int, kinds: Kinds) -> Ints:
-        """Indexes of kinds; -1 where there is no room for one more."""
-        found = self._kinds.take(numbers)
-        if found.min() < 0:
-            for number in np.unique(numbers[found < 0]).tolist():
-                version = self.of[number].version if number else VERSION
-                self._kinds[number] = kinds.inside(carrier, number, version)
-            found = self._kinds.take(numbers)
-        return found
+    def name(self, number: int, carrier: int, kinds: Kinds) -> None:
+        """Look up the kind of a sub-event, or of a buffer; it is -1 if there is no room for one more."""
+        version = self._of[number].version if number else VERSION
+        self.table[_KINDS + number] = kinds.inside(carrier, number, version)
 
 
 @frozen
@@ -100,13 +97,12 @@ class AsyncBuffers:
             else:
                 buffers.append((row, buffer))
         room = sum(1 + buffer.count for _, buffer in buffers)
-        found = [scratch(room) for _ in range(4)]
-        kind_indexes = np.empty(room, dtype=np.int64)
+        found = [numbers_room(room), *(scratch(room) for _ in range(3))]
         used, opened = 0, []
         for process, group in groupby(buffers, lambda each: self._process(places, each[0])):
             those = list(group)
             carrier = int(columns.metadata_ids[those[0][0]])
-            ends = self._unpack([buffer for _, buffer in those], block, process, carrier, found, used, kind_indexes)
+            ends = self._unpack([buffer for _, buffer in those], block, process, carrier, found, used)
             for (row, buffer), end in zip(those, ends, strict=True):
                 if end < 0:
                     problems.append(_wrong(int(columns.offsets[row]), "what it holds does not add up"))
@@ -115,10 +111,11 @@ class AsyncBuffers:
                     used = end
         if not used:
             return None, problems
-        if kind_indexes[:used].min() < 0:
+        kind_indexes = np.asarray(found[0][:used], dtype=np.int64)
+        if kind_indexes.min() < 0:
             problems += [_wrong(int(columns.offsets[row]), "there are too many kinds of events") for row, *_ in opened]
             return None, problems
-        _, times, offsets, sizes = (taken(column, used, own=False).view(np.int64) for column in found)
+        times, offsets, sizes = (taken(column, used, own=False).view(np.int64) for column in found[1:])
         counts = [end - first for _, first, end, _, _ in opened]
         run_of = np.searchsorted(columns.runs[:, 0], np.array([row for row, *_ in opened], np.uint64), "right") - 1
         runs = np.zeros((len(opened), 4), dtype=np.uint64)
@@ -136,52 +133,38 @@ class AsyncBuffers:
             columns.marks[:0],
         )
         if places is None:
-            return ResolvedRows(rows, kind_indexes[:used]), problems
+            return ResolvedRows(rows, kind_indexes), problems
         own = [self._place(process, thread) for *_, thread, process in opened]
-        return ResolvedRows(rows, kind_indexes[:used], np.repeat(np.array(own, dtype=np.int64), counts), []), problems
+        return ResolvedRows(rows, kind_indexes, np.repeat(np.array(own, dtype=np.int64), counts), []), problems
 
     def _unpack(
-        self,
-        buffers: list[_Buffer],
-        block: Events,
-        process: int | None,
-        carrier: int,
-        found: list[Any],
-        at: int,
-        kind_indexes: Ints,
+        self, buffers: list[_Buffer], block: Events, process: int | None, carrier: int, found: list[Any], at: int
     ) -> list[int]:
         """Write the rows of buffers of one process from row `at` on; where each ends, -1 for those that are wrong."""
         forms = sound = self._forms.setdefault(process, self._first_forms)
+        forms.name(0, carrier, self._kinds)
         numbered = [(b.start, b.end, b.first_tick, b.last_tick, b.count) for b in buffers]
         heads = given(np.array(numbered, dtype=np.int64).reshape(-1))
-        ends = numbers_room(len(buffers))
-        state = scratch(5)
-        state[0], state[1], state[3] = 0, at, 0
+        ends, state = numbers_room(len(buffers)), given(np.array([0, at, 0, 0, 0], np.int64))
+        _, _, offsets, sizes = found
         fixed = block.base, METADATA, HEAD_SIZE
-        numbers, _, offsets, sizes = found
-        # From this row on kinds are to be found; and in which buffer they were announced last.
-        since, changed = at, -1
-
-        def name_kinds(until: int) -> None:
-            part = np.asarray(numbers[since:until], dtype=np.int64)
-            if len(part):
-                kind_indexes[since:until] = forms.kinds_of(part, carrier, self._kinds)
-
-        while status := SCAN.unpack_all(block.window, *fixed, forms.widths, heads, len(buffers), state, *found, ends):
+        # In which buffer kinds were announced last.
+        changed = -1
+        while status := SCAN.unpack(block.window, *fixed, forms.table, heads, len(buffers), state, *found, ends):
             which = int(state[3])
-            if status == _ANNOUNCED:
+            if status == _UNKNOWN_KIND:
+                forms.name(block.window[int(state[0])], carrier, self._kinds)
+            elif status == _ANNOUNCED:
                 row = int(state[1]) - 1
                 start = int(offsets[row]) - block.base
                 announced = _announced(block.window[start : start + int(sizes[row])])
                 if announced not in (None, forms.announced):
                     if which != changed:
-                        begin = int(state[4]) - 1 - buffers[which].count
-                        name_kinds(begin)
-                        since, changed, sound = begin, which, forms
+                        changed, sound = which, forms
                     forms = _Forms(announced)
+                    forms.name(0, carrier, self._kinds)
             elif which - 1 == changed:
                 forms = sound
-        name_kinds(int(state[1]))
         self._forms[process] = forms
         return ends if isinstance(ends, list) else ends.tolist()
 
