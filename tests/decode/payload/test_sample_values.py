@@ -12,19 +12,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-import attrs
 import pytest
 
 import clrevents
 from checklist_cases import perfview
-from clrevents.schema.describe import register
 from clrevents.schema.dynamic import Learned
-from clrevents.schema.registry import DEFAULT, EventInfo, Registry
 from clrevents.schema.types import FileTime
-from project_files import SHARED, fixture, unpacked, without_shared
+from project_files import fixture, unpacked
 
 SAMPLE: Final = "Clrevents-Sample"
-PROCESS_INFO: Final = "Microsoft-DotNETCore-EventPipe"
 
 
 def events(name: str, *selectors: str) -> list[clrevents.Event[Any]]:
@@ -115,28 +111,6 @@ def test_nested_records_are_proper_values() -> None:
 
 
 @pytest.mark.shared
-def test_nested_objects_of_an_old_runtime() -> None:
-    """Checklist, the trace of self-describing events: the wrapper without a name is not a field."""
-    with clrevents.open(perfview("dotnetcore2.1-linux-x64-tracelogging")) as trace:
-        found = [(event.id, event.name, clrevents.asdict(event.payload)) for event in trace.events()]
-    hello, world = {"field1": "Hello"}, {"field1": "World"}
-    assert found == [
-        (4, "TestEventMethod", {"i": 1, "s": "Hello World!"}),
-        (5, "TestEmptyEvent", {}),
-        (6, "SendEmptyEvent", {}),
-        (7, "TestEvent1", hello),
-        (8, "TestEvent2", hello),
-        (7, "TestEvent1", world),
-        (8, "TestEvent2", world),
-        (9, "TestEvent", {"field1": "Hello", "field2": 3, "field3": 6}),
-        (10, "TestEvent1", {"field1": "Hello", "field2": 3}),
-        (8, "TestEvent2", hello),
-        (11, "TestNestedStructs", {"structVal": {"field17": "hello world!"}, "i": 42}),
-        (5, "TestEmptyEvent", {}),
-    ]
-
-
-@pytest.mark.shared
 def test_arrays_are_tuples_and_arrays_of_chars_text() -> None:
     """Checklist, case 11, which holds the values; here their Python types."""
     with clrevents.open(perfview("dotnetcore5.0-win-x64-arraytypes")) as trace:
@@ -148,87 +122,3 @@ def test_arrays_are_tuples_and_arrays_of_chars_text() -> None:
         assert {type(x) for x in payload[name]} == {int}
     assert isinstance(three.payload.arg0, str)
     assert hash(one.payload) == hash(pickle.loads(pickle.dumps(one.payload)))
-
-
-@pytest.mark.shared
-def test_arrays_of_objects() -> None:
-    """What libraries report in .NET 10: a run of pairs of texts."""
-    path = SHARED / "traces" / "own" / "net10-web.nettrace.gz"
-    if not path.exists():
-        pytest.skip(without_shared("traces"))
-    with clrevents.open(path) as trace:
-        found = list(trace.events("Microsoft-Diagnostics-DiagnosticSource/Event"))
-    assert len(found) == 4412
-    assert found[0].payload.SourceName == "Microsoft.Extensions.Hosting"
-    assert clrevents.asdict(found[0].payload)["Arguments"] == [
-        {"Key": "Properties", "Value": "System.Collections.Generic.Dictionary`2[System.Object,System.Object]"}
-    ]
-    arguments = [argument for event in found for argument in event.payload.Arguments]
-    assert all(isinstance(argument, Learned) for argument in arguments)
-    assert {tuple(clrevents.asdict(argument)) for argument in arguments} == {("Key", "Value")}
-    assert len({len(event.payload.Arguments) for event in found}) > 1
-
-
-def _registries(info: EventInfo) -> tuple[Registry, Registry]:
-    """One that reads this event by its class in spite of the trace's description, and one that does not know it."""
-    by_class = Registry()
-    by_class.add(attrs.evolve(info, only_undescribed=False), replace=True)
-    without = Registry(parent=None)
-    for other in DEFAULT.events():
-        if (other.provider, other.id) != (info.provider, info.id):
-            without.add(other)
-    return by_class, without
-
-
-@pytest.mark.parametrize(
-    ("path", "version"),
-    [
-        (fixture("net8-counters"), 1),
-        (fixture("net8-sample"), 1),
-        (fixture("net10-method-interop"), 1),
-        pytest.param(SHARED / "traces" / "own" / "net31-rundown.nettrace.gz", 0, marks=pytest.mark.shared),
-    ],
-    ids=lambda value: value.name if hasattr(value, "name") else str(value),
-)
-def test_without_the_built_in_event_the_description_gives_the_same_values(path: Any, version: int) -> None:
-    if not path.exists():
-        pytest.skip(without_shared("traces"))
-    info = DEFAULT.get(PROCESS_INFO, 1, version)
-    assert info is not None
-    by_class, without = _registries(info)
-    found = []
-    for registry in (by_class, without, DEFAULT):
-        with clrevents.open(path, registry=registry) as trace:
-            found.append(list(trace.events(f"{PROCESS_INFO}/ProcessInfo")))
-            assert not trace.problems
-    typed, learned, usual = found
-    assert typed
-    assert {type(event.payload) for event in typed} == {info.record}
-    assert all(isinstance(event.payload, Learned) for event in learned)
-    values = [clrevents.asdict(event.payload) for event in typed]
-    assert values == [clrevents.asdict(event.payload) for event in learned]
-    assert values == [clrevents.asdict(event.payload) for event in usual]
-    assert [e.key for e in typed] == [e.key for e in learned]
-    assert values[0]["CommandLine"]
-
-
-def test_a_class_of_ones_own_gives_the_values_of_the_description() -> None:
-    """Registered for one trace: every event has equal fields either way."""
-    registry = Registry()
-    register(
-        {
-            "provider": SAMPLE,
-            "id": 11,
-            "name": "RequestStop",
-            "fields": {"id": "Int32", "status": "Int32", "ms": "Double"},
-        },
-        registry=registry,
-    )
-    with clrevents.open(fixture("net8-sample"), registry=registry) as trace:
-        typed = list(trace.events(f"{SAMPLE}/RequestStop"))
-    learned = events("net8-sample", f"{SAMPLE}/RequestStop")
-    info = registry.get(SAMPLE, 11, 0)
-    assert info is not None
-    assert len(typed) == 100
-    assert {type(event.payload) for event in typed} == {info.record}
-    assert [clrevents.asdict(e.payload) for e in typed] == [clrevents.asdict(e.payload) for e in learned]
