@@ -99,20 +99,6 @@ def test_rounds_with_and_without_samples(format: Format) -> None:
     )
 
 
-def test_a_stop_that_waited_for_a_collection_counts_from_its_end() -> None:
-    builder = stop(TraceBuilder(), (50, 60, 180, 200), thread=COLLECTOR, reason=1, count=0)
-    stop(builder, (100, 220, 250, 260), samples=((230, MAIN),))
-    found = cost(builder)
-    assert (found.held_ns, found.stopped_ns, found.longest_ns, found.other_stops) == (80, 30, 80, 1)
-
-
-def test_a_collection_that_waited_for_a_stop_takes_nothing_from_it() -> None:
-    builder = stop(TraceBuilder(), (100, 220, 250, 260), samples=((230, MAIN),))
-    stop(builder, (150, 265, 280, 290), thread=COLLECTOR, reason=1, count=0)
-    found = cost(builder)
-    assert (found.held_ns, found.stopped_ns) == (160, 30)
-
-
 @pytest.mark.parametrize(("reason", "count"), [(1, ANY_COUNT), (5, ANY_COUNT), (6, 3), (0, 7), (0, None)])
 def test_other_suspensions_with_a_sample_in_them(reason: int, count: int | None) -> None:
     """Of another reason, or that count collections, or that tell no count."""
@@ -121,25 +107,6 @@ def test_other_suspensions_with_a_sample_in_them(reason: int, count: int | None)
     assert (found.stops, found.held_ns, found.share_high) == (0, None, None)
     assert (found.own_stops, found.other_stops) == ((1, 0) if reason == 0 else (0, 1))
     assert found.reason == "no complete suspension has a sample in it"
-
-
-def test_a_sample_while_threads_still_ran_is_of_another_suspension() -> None:
-    builder = stop(TraceBuilder(), (100, 110, 140, 150), samples=((105, MAIN), (145, MAIN)))
-    assert cost(builder).reason == "no complete suspension has a sample in it"
-    builder = stop(TraceBuilder(), (100, 110, 140, 150), samples=((110, MAIN),))
-    assert cost(builder).stops == 1
-
-
-def test_begins_and_ends_that_belong_to_none() -> None:
-    """The trace begins within one suspension and ends within another; of a third the second event is missing."""
-    builder = TraceBuilder().thread(PROFILER).at(10).event(GCRestartEEBegin_V1(0)).at(20).event(GCRestartEEEnd_V1(0))
-    stop(builder, (100, 110, 140, 150), samples=((120, MAIN),))
-    builder.thread(COLLECTOR).at(200).event(GCSuspendEEBegin_V1(GCSuspendEEReason(1), 0, 0))
-    builder.at(210).event(GCRestartEEBegin_V1(0)).at(220).event(GCRestartEEEnd_V1(0))
-    builder.thread(PROFILER).at(300).event(GCSuspendEEBegin_V1(GCSuspendEEReason(0), ANY_COUNT, 0))
-    found = cost(builder)
-    assert (found.stops, found.held_ns, found.other_stops) == (1, 50, 0)
-    assert (found.unmatched_begins, found.unmatched_ends, found.lossy) == (2, 2, 0)
 
 
 def lossy_trace(thread: int) -> TraceBuilder:
@@ -151,18 +118,6 @@ def lossy_trace(thread: int) -> TraceBuilder:
     builder.thread(PROFILER).at(1140).event(GCRestartEEBegin_V1(0)).at(1150).event(GCRestartEEEnd_V1(0))
     builder.thread(thread).at(1151).event(GCRestartEEEnd_V1(0))
     return stop(builder, (2100, 2110, 2140, 2150), samples=((2120, MAIN),))
-
-
-def test_what_lost_events_meanwhile_has_no_length() -> None:
-    found = cost(lossy_trace(PROFILER))
-    assert (found.lossy, found.stops, found.longest_ns) == (1, 1, 50)
-
-
-def test_a_loss_right_after_a_stop_does_not_touch_it() -> None:
-    builder = stop(TraceBuilder(), (100, 110, 140, 150), samples=((120, MAIN),)).thread(PROFILER).lose(9)
-    stop(builder, (1100, 1110, 1140, 1160), samples=((1120, MAIN),))
-    found = cost(builder)
-    assert (found.lossy, found.stops, found.held_ns) == (0, 2, 110)
 
 
 def test_events_of_two_threads_are_no_suspension() -> None:

@@ -103,15 +103,3 @@ def test_a_count_is_named_where_a_field_holds_it() -> None:
     assert BytesType("Size").counted_by == "Size"
     uncounted: list[Any] = [UINT32, PrefixedType(UINT32), FixedArrayType(UINT32, 3), StructType(Pair)]
     assert [wire.counted_by for wire in uncounted] == [None] * 4
-
-
-def test_pointers_are_bound_inside_arrays() -> None:
-    inside = PrefixedType(FixedArrayType(PointerType(), 2))
-    assert inside.innermost == PointerType()
-    assert inside.bound(4) == PrefixedType(FixedArrayType(Scalar("Pointer", 4, "I"), 2))
-    assert inside.bound(8).innermost.number == Scalar("Pointer", 8, "Q")
-
-
-def test_texts_have_units() -> None:
-    assert PrefixedType(CHAR, "utf-16").unit_size == 2
-    assert FixedArrayType(Scalar("UTF8", 1, "B", "char"), 9, "utf-8").unit_size == 1

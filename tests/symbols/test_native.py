@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import clrevents
@@ -40,13 +39,6 @@ def test_jitted_code_has_the_names_of_a_perf_map() -> None:
     assert frame.signature == "instance void  (!0)"
 
 
-@pytest.mark.parametrize(("start", "end"), [(0, (1 << 64) - 1), (0x10200, 0x10100)], ids=["all", "backward"])
-def test_symbols_that_cannot_be(start: int, end: int) -> None:
-    trace = clrevents.open(mapped(ProcessSymbol_V0(1, 1, start, end, "startup_64")).build())
-    (event,) = trace.events("ThreadSample")
-    assert [f.reason for f in event.frames] == ["native", "native", "no rundown"]
-
-
 @pytest.mark.parametrize(("file", "beyond"), [("/lib/libc.so.6", 0x10901), ("/memfd:doublemapper", 0x10900)])
 def test_the_end_of_a_symbol_is_its_last_byte_but_for_jitted_code(file: str, beyond: int) -> None:
     methods = clrevents.open(mapped(ProcessSymbol_V0(1, 1, 0x10100, 0x10900, "malloc"), file=file).build()).methods
@@ -73,33 +65,9 @@ def test_names_hold_from_their_own_time_on_and_until_the_id_is_another_ones() ->
     assert [at(0x30100, time) for time in (0, 55, 65, 75, 85)] == ["not loaded yet"] + ["late"] * 3 + ["unloaded"]
 
 
-def test_a_later_mapping_takes_the_place() -> None:
-    trace = TraceBuilder("nettrace6").at(1000).event(ProcessMapping_V0(1, 0x10000, 0x20000, 0, "a.so", 0))
-    trace.at(2000).event(ProcessMapping_V0(2, 0x10000, 0x20000, 0, "b.so", 0)).at(3000).sample(0x10000)
-    (event,) = clrevents.open(trace.build()).events("ThreadSample")
-    assert event.frames[0].module == "b.so"
-
-
 @pytest.mark.parametrize("text", ["", " [", "a [b] c", "a [b] c[", "[x] y]", "void [m] N.T::M(int32)[", "::(["])
 def test_any_symbol_has_parts(text: str) -> None:
     assert isinstance(parse_symbol(text, "/x/lib.so"), Symbol)
-
-
-def test_processes_have_addresses_of_their_own() -> None:
-    trace = clrevents.open(mapped(ProcessSymbol_V0(1, 1, 0x10100, 0x10200, "malloc")).build())
-    methods = trace.methods
-    assert methods.at(0x10100, process_id=1234).name == "malloc"
-    assert methods.at(0x10100, process_id=99).reason == "no rundown"
-    index, _ = methods.find(np.array([0x10100], dtype=np.uint64))
-    assert index.tolist() == [0]
-
-
-def test_an_address_may_get_its_name_later() -> None:
-    trace = TraceBuilder("nettrace6").event(ProcessMapping_V0(1, 0x10000, 0x20000, 0, "/memfd:doublemapper", 0))
-    trace.at(100_000_000).sample(0x10100).at(200_000_000).event(ProcessSymbol_V0(1, 1, 0x10100, 0x10200, "late"))
-    trace.at(300_000_000).sample(0x10100)
-    frames = [event.frames[0] for event in clrevents.open(trace.build()).events("ThreadSample")]
-    assert [frame.name or frame.reason for frame in frames] == ["native", "late"]
 
 
 def test_stubs_of_the_runtime_are_told_by_where_they_are() -> None:

@@ -61,19 +61,6 @@ def test_ids_pair_across_threads(format: Format) -> None:
     assert report.facts.ids
 
 
-def test_a_reused_id_is_another_activity() -> None:
-    b = TraceBuilder()
-    for _ in range(2):
-        start(b, "Job", 1)
-        start(b, "Part", 2, related=1)
-        stop(b, "Part", 2)
-        stop(b, "Job", 1)
-    report = asked(b)
-    assert [row.parent_row for row in report.activities] == [None, 0, None, 2]
-    assert not any(row.ambiguous for row in report.activities)
-    assert report.facts.reused_ids == 2
-
-
 def test_two_open_activities_with_one_id_are_ambiguous() -> None:
     b = TraceBuilder(step_ns=1)
     start(b, "Job", 1, thread=1)
@@ -92,15 +79,6 @@ def test_two_open_activities_with_one_id_are_ambiguous() -> None:
     ]
     assert report.metrics["ambiguous"].value == 4
     assert "ambiguous-ids" in {note.id for note in report.notes}
-
-
-def test_names_tell_activities_with_one_id_apart() -> None:
-    b = TraceBuilder(step_ns=1)
-    start(b, "Job", 1)
-    start(b, "Other", 1)
-    stop(b, "Job", 1)
-    report = asked(b)
-    assert [(r.name, r.end_ns, r.ambiguous) for r in report.activities] == [("Job", 2, False), ("Other", None, False)]
 
 
 def test_recursion_ends_the_outer_activity_without_a_word() -> None:
@@ -147,15 +125,6 @@ def test_what_is_known_of_activities_without_a_stop() -> None:
         "never_stopped": 4,
         "orphans": 2,
     }
-
-
-def test_a_stop_that_may_be_lost_is_no_end_of_the_trace() -> None:
-    b = TraceBuilder()
-    start(b, "Open", 1)
-    b.lose(3)
-    b.activity(NO_GUID).raw(APP, 5, name="Later")
-    (row,) = asked(b).activities
-    assert (row.end_kind, row.lossy) == ("unknown", True)
 
 
 def test_handlers_of_exceptions_lie_in_the_activity_of_their_id() -> None:
@@ -279,23 +248,6 @@ def inside(report: ActivitiesReport) -> None:
             assert parent.row < row.row
             assert parent.start_ns <= row.start_ns
             assert parent.end_ns is None or row.start_ns <= parent.end_ns
-
-
-@settings(max_examples=40, deadline=None)
-@given(ACTIONS)
-def test_forests_with_ids_of_their_own_are_found_exactly(actions: list[tuple[str, int, int, int]]) -> None:
-    program = ran(actions, pool=0)
-    report = asked(program.builder)
-    inside(report)
-    assert [(r.start_ns, r.parent_row, r.end_ns) for r in report.activities] == [
-        (one.start_ns, one.parent, one.end_ns) for one in program.all
-    ]
-    assert not any(row.ambiguous for row in report.activities)
-    assert len(report.orphans) == sum(one.silent for one in program.all)
-    for row, one in zip(report.activities, program.all, strict=True):
-        assert (row.end_kind == "stop") == (one.end_ns is not None)
-        if row.end_kind == "superseded":
-            assert one.silent or any(other.silent for other in program.all)
 
 
 @settings(max_examples=40, deadline=None)

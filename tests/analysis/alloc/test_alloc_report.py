@@ -13,7 +13,7 @@ from built_allocations import ADD, MAIN, MS, PAY, made, named, random_allocation
 from clrevents.analysis import read_samples
 from clrevents.analysis.reports.alloc.alloc_tables import AllocatedType, AllocatingStack, AllocationInterval
 from clrevents.analysis.reports.alloc.report import REPORT, SOURCES, AllocParameters
-from clrevents.events import GCAllocationKind, GCAllocationTick_V1, GCSampledObjectAllocationLow_V0
+from clrevents.events import GCAllocationKind, GCAllocationTick_V1
 from clrevents.testing.builder import Format, TraceBuilder
 from tiers import one_in
 from together import PROCESSES, together
@@ -97,22 +97,6 @@ def test_every_value_of_a_row() -> None:
     assert report.notes[1].numbers == {"types": 2}
 
 
-def test_stacks_of_the_same_methods_are_one() -> None:
-    builder = tick(tick(shop().at(MS), 1, "A", PAY + 4, MAIN + 4), 20, "A", MAIN + 4)
-    trace = traced(tick(tick(builder, 300, "B", PAY + 8, MAIN + 4), 4_000, "B"))
-    report = trace.report("alloc")
-    assert [(row.bytes, row.samples, row.stack) for row in report.stacks] == [
-        (4_000, 1, ("[no stack]",)),
-        (301, 2, ("Shop.Pay()", "Shop.Main()")),
-        (20, 1, ("Shop.Main()",)),
-    ]
-    one, other, *_ = (event.stack_id for event in trace.events("GCAllocationTick"))
-    assert [row.stack_id for row in report.stacks] == [0, one, other]
-    assert [row.method for row in report.stacks] == ["[no stack]", "Shop.Pay()", "Shop.Main()"]
-    raw = trace.report("alloc", raw=True)
-    assert raw.stacks[1].stack == ("Shop.Pay()", "Shop.Main()")
-
-
 def every() -> TraceBuilder:
     """The same object, told by all three sources."""
     builder = named(shop().thread(7).at(MS), (5, "Shop.Order"))
@@ -191,42 +175,6 @@ def test_types_without_a_name() -> None:
     (note,) = (note for note in report.notes if note.id == "unnamed-types")
     assert note.message == "1 object has a type whose name was not recorded"
     assert note.record == "Microsoft-Windows-DotNETRuntime:0x280000:4"
-
-
-def test_an_id_that_is_used_again_means_the_last_name() -> None:
-    builder = made(shop().at(MS), 1, 5)
-    builder = made(named(builder, (5, "First")), 10, 5)
-    builder = made(named(builder, (5, "Second"), (6, "Other")), 100, 5)
-    builder = made(named(builder, (5, "Second")), 1_000, 5)
-    builder = made(named(builder, (5, "First")), 10_000, 5)
-    assert types(traced(builder).report("alloc")) == [("First", 10_011, 3, 3), ("Second", 1_100, 2, 2)]
-
-
-def test_events_that_stand_for_several_objects() -> None:
-    builder = named(shop().at(MS), (5, "Shop.Order"))
-    builder.event(GCSampledObjectAllocationLow_V0(0x10000, 5, 30, 3_000_000, 0), stack=[MAIN + 4])
-    report = traced(made(builder, 100, 5, MAIN + 4)).report("alloc")
-    assert types(report) == [("Shop.Order", 3_000_100, 31, 2)]
-    # 100,000 bytes each, on average.
-    assert report.metrics["large_total"].value == 3_000_000
-    assert report.facts.certainty == "approximate"
-    (note,) = (note for note in report.notes if note.id == "groups")
-    assert note.numbers == {"events": 1}
-
-
-def test_sizes_of_nothing_and_impossible_ones() -> None:
-    builder = sampled(shop().at(MS), 0, "Shop.Order", MAIN + 4)
-    sampled(builder, (1 << 64) - 1, "Shop.Order", MAIN + 4)
-    sampled(builder, 1 << 43, "System.Byte[]", MAIN + 4)
-    report = traced(builder).report("alloc")
-    assert types(report) == [("System.Byte[]", 1 << 43, 1, 1), ("Shop.Order", 102_400, 0, 1)]
-    messages = {note.id: note.message for note in report.notes if note.id in ("no-size", "impossible-size")}
-    assert messages == {
-        "no-size": "1 sample has no size; each counts for 102,400 bytes",
-        "impossible-size": "1 event with an impossible size left out",
-    }
-    # What has no possible size weighs nothing in a flame graph.
-    assert sorted(read_samples(traced(builder), weight="alloc").weight.tolist()) == [0, 102_400, 1 << 43]
 
 
 def test_the_first_ticks_had_32_bits_and_no_type() -> None:

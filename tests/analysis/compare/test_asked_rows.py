@@ -96,15 +96,6 @@ def test_amounts_of_paths_are_those_of_callers(method: str) -> None:
     assert whole.value == answer.metrics["inclusive"].value
 
 
-def test_amounts_of_types_are_those_of_alloc() -> None:
-    with clrevents.open(GARBAGE) as trace:
-        told = clrevents.measure(trace, report="alloc", start="20%", end="70%")
-        types = trace.report("alloc", start="20%", end="70%").types
-    assert {row.name: row.value for row in told.rows} == dict(
-        zip(types.column("type").tolist(), types.column("bytes").tolist(), strict=True)
-    )
-
-
 # The verdicts are those of compare. --------------------------------------------------------------------------------
 
 
@@ -143,14 +134,6 @@ def test_gone_and_new_are_rows() -> None:
     assert back["Shop.Orders.Log()"].new == 0
 
 
-def test_paths_go_through_methods_that_were_numbered_anew() -> None:
-    """A member was inserted before Price: its lambda has another number, and is the same."""
-    found = compared(shop(0.6, 1), shop(0.6, 2, "<Price>b__2_0"), report="callers", method="Shop.Orders.Run")
-    rows = rows_of(found, "callees")
-    assert len(rows) == 2
-    assert all(row.base and row.new and row.verdict == "same" for row in rows.values())
-
-
 def test_a_path_is_a_line_and_a_tree() -> None:
     found = compared(shop(0.6, 1), shop(0.6, 2), report="callers", method="Wait")
     (rows,) = (rows for family, rows in by_table(found.rows) if family == "callers")
@@ -160,21 +143,7 @@ def test_a_path_is_a_line_and_a_tree() -> None:
     assert [len(text) - len(text.lstrip()) for text in map(indented, callees)] == [0, 2, 2]
 
 
-def test_groups_are_compared_row_by_row() -> None:
-    base, new = ([clrevents.open(shop(share, seed + n)) for n in range(4)] for share, seed in ((0.5, 1), (0.7, 9)))
-    found = clrevents.compare(base, new, report="top")
-    assert {row.verdict for row in rows_of(found, "methods").values()} == {"changed"}
-    found = clrevents.compare(base, new, report="top", per="none")
-    assert {row.verdict for row in rows_of(found, "methods").values()} == {"improved", "regressed"}
-
-
 # What cannot be compared. ------------------------------------------------------------------------------------------
-
-
-def test_what_one_side_did_not_record() -> None:
-    found = compared(TraceBuilder().build(), shop(0.5, 1), report="top")
-    assert (found.rows, [one.verdict for one in found.metrics if one.family == "top"]) == ((), ["not comparable"])
-    assert found.metrics[-1].record is not None
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import clrevents
-from clrevents.analysis.compare.change import EXCLUSIVE, FAMILIES, Change
+from clrevents.analysis.compare.change import FAMILIES
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.run.asking import find_report, report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES, SHARED, fixtures, without_shared
 from tiers import few
 
@@ -72,21 +70,6 @@ def test_time_is_spread_over_its_blocks(garbage: Measured) -> None:
     assert (slept.blocks[1:-1] > 0.99 * length).sum() > garbage.count / 2
 
 
-def test_rows_are_those_of_top(garbage: Measured) -> None:
-    with clrevents.open(GARBAGE) as trace:
-        methods = trace.report("top", raw=True).methods
-        types = trace.report("alloc").types
-    for table, names, amounts in (
-        (EXCLUSIVE, methods.column("name").tolist(), methods.column("exclusive_ns").tolist()),
-        ("types", types.column("type").tolist(), types.column("bytes").tolist()),
-    ):
-        told = {row.name: row.value for row in garbage.rows if row.family == table}
-        assert sum(told.values()) == pytest.approx(  # type: ignore[arg-type]
-            sum(amount for name, amount in zip(names, amounts, strict=True) if name != "[not sampled]")
-        )
-    assert max(told, key=lambda name: told[name] or 0) == "System.Byte[]"
-
-
 def test_a_file_compares_as_its_trace(garbage: Measured, tmp_path: Path) -> None:
     clrevents.save_measured(garbage, tmp_path / "garbage.json")
     found = clrevents.compare(tmp_path / "garbage.json", CONVOY)
@@ -136,33 +119,6 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         clrevents.measure(tmp_path / "none.json")
 
 
-def sampled(seconds: float, every: int, seed: int) -> bytes:
-    """Two methods by chance, 2 to 1, on a thread that is sampled every so many milliseconds."""
-    builder = TraceBuilder().thread(7)
-    for place, name in enumerate(("Work", "Rest")):
-        builder.method_load("Program", name, address=0x1000 * (place + 1))
-    draw = np.random.default_rng(seed).random(int(seconds * 1000))
-    for tick in range(0, len(draw), every):
-        builder.at(tick * 1_000_000).sample(0x1010 if draw[tick] < 2 / 3 else 0x2010)
-    return builder.build()
-
-
-def methods_of(base: bytes, new: bytes) -> dict[str, Change]:
-    with clrevents.open(base) as one, clrevents.open(new) as other:
-        found = clrevents.compare(one, other)
-    assert found.alarms == ()
-    return {change.name: change for change in found.rows if change.family == EXCLUSIVE}
-
-
-def test_every_tenth_sample_gives_the_same() -> None:
-    """A tenth of the samples is no tenth of the time: each is as long as it is to the next one."""
-    found = methods_of(sampled(12, 1, 3), sampled(12, 10, 3))
-    assert {change.verdict for change in found.values()} == {"same"}
-    work = found["Program.Work()"]
-    assert work.base == pytest.approx(2e9 / 3, rel=0.03)
-    assert work.new == pytest.approx(2e9 / 3, rel=0.05)
-
-
 @pytest.mark.shared
 @pytest.mark.full
 @pytest.mark.skipif(not SHARED.is_dir(), reason=without_shared("a trace with every allocation"))
@@ -208,10 +164,3 @@ def test_one_scenario_on_three_runtimes(scenario: str) -> None:
         old_runtime = str(old.circumstances["runtime"])
         if old_runtime.startswith("3.1") and scenario not in ("heap", "servergc"):
             assert "threads.running_total" in {c.key for c in found.metrics if c.verdict == "not comparable"}
-
-
-def test_a_trace_of_nothing() -> None:
-    with clrevents.open(TraceBuilder().build()) as one:
-        found = clrevents.measure(one)
-    assert found.rows == ()
-    assert clrevents.compare(found, found).alarms == ()

@@ -121,14 +121,6 @@ def test_fields_are_found_by_name_and_missing_ones_are_null() -> None:
     assert (series["bare"].total, series["bare"].per_second) == (4.0, None)
 
 
-def test_increases_without_an_interval_are_in_the_total_and_in_no_rate() -> None:
-    builder = metered()
-    counter(builder, increased(increment=100.0, IntervalSec=None), id=5)
-    counter(builder, increased(increment=6.0, IntervalSec=2.0))
-    (series,) = told(builder).series
-    assert (series.total, series.per_second, series.count) == (106.0, 3.0, 2)
-
-
 def test_events_of_no_known_form_are_counted_and_give_no_value() -> None:
     builder = metered()
     builder.described("App", "EventCounters", {"Payload": (9, 5)})
@@ -208,25 +200,6 @@ def test_every_kind_of_instrument() -> None:
     ]
 
 
-def test_older_and_emptier_events() -> None:
-    builder = metered()
-    value(builder, "CounterRateValuePublished", rate="3")
-    value(builder, "CounterRateValuePublished", rate="", value="9")
-    value(builder, "HistogramValuePublished", "time", quantiles="0.5=1")
-    value(builder, "HistogramValuePublished", "time", quantiles="", count=0, sum=0.0)
-    value(builder, "HistogramValuePublished", "time", quantiles="0,5=1", count=1, sum=3.0)
-    found = told(builder)
-    assert numbers(found) == [
-        ("jobs", "counter", 3, None),
-        ("jobs", "counter", None, "empty"),
-        ("time", "histogram", None, "missing"),
-        ("time", "histogram", 1, None),
-        ("time", "histogram", None, "empty"),
-        ("time", "histogram", 3, None),
-    ]
-    assert {"no-interval", "unread-quantiles"} == note_ids(found)
-
-
 def test_an_instrument_is_what_the_program_says_of_it() -> None:
     builder = metered()
     begin = {"sessionId": "abc", "meterName": "Shop", "meterVersion": "1.2", "instrumentName": "jobs"}
@@ -270,18 +243,6 @@ def test_tags_that_nobody_can_split() -> None:
     assert "ambiguous-tags" in note_ids(found)
 
 
-def test_values_outside_of_a_collection_have_no_interval() -> None:
-    builder = metered()
-    value(builder, "CounterRateValuePublished", rate="1", value="1")
-    collected(builder, 0, session="xyz")
-    value(builder, "CounterRateValuePublished", rate="2", value="1")
-    collected(builder, 0)
-    value(builder, "CounterRateValuePublished", rate="3", value="1")
-    collected(builder, 0, end=True)
-    value(builder, "CounterRateValuePublished", rate="4", value="1")
-    assert [row.interval_ns for row in told(builder).values] == [None, None, SECOND, None]
-
-
 def test_a_collection_of_no_length_tells_no_interval() -> None:
     builder = metered()
     collected(builder, 0, 0)
@@ -308,19 +269,6 @@ def test_where_events_were_lost_the_interval_is_unknown() -> None:
     ]
     (series,) = found.series
     assert (series.total, series.per_second, series.lossy) == (15, 8, True)
-
-
-def test_sessions_are_apart() -> None:
-    builder = metered()
-    for session, rate in (("abc", "1"), ("xyz", "5"), ("abc", "2")):
-        collected(builder, 0, 1 if session == "abc" else 2, session)
-        value(builder, "CounterRateValuePublished", sessionId=session, rate=rate, value="1")
-        collected(builder, 0, 1 if session == "abc" else 2, session, end=True)
-    found = told(builder)
-    assert [(row.session_id, row.total, row.per_second, row.other_session) for row in found.series] == [
-        ("abc", 3, 1.5, False),
-        ("xyz", 5, 2.5, False),
-    ]
 
 
 def test_values_of_another_tools_session_are_said_to_be_that() -> None:
@@ -385,20 +333,6 @@ def test_what_the_source_reports_is_a_table() -> None:
     assert {"limit-reached", "metric-errors"} <= note_ids(found)
     assert found.metrics["problems"].value == 5
     assert told(builder, start=SECOND + 1500).metrics["problems"].value == 3
-
-
-def test_labels_of_charts_are_those_of_one_series() -> None:
-    builder = metered()
-    counter(builder, polled(), "App")
-    counter(builder, polled(), "Other")
-    value(builder, "HistogramValuePublished", "time", "a=1", quantiles="0.5=1;0.999=4", count=4, sum=6.0)
-    assert [row.label for row in told(builder).values] == [
-        "heap (App, series 0)",
-        "heap (Other, series 1)",
-        "time{a=1}",
-        "time{a=1} p50",
-        "time{a=1} p99.9",
-    ]
 
 
 # What may be asked. -------------------------------------------------------------------------------------------------

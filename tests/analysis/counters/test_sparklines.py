@@ -73,11 +73,6 @@ def test_the_axis_is_that_of_the_window() -> None:
     assert drawn(counters(), 4, start=9 * SECOND // 4, end=25 * SECOND // 4) == {"all": "▄▅▇█"}
 
 
-def test_a_value_without_an_interval_is_at_its_moment() -> None:
-    builder = counter(TraceBuilder().at(5 * SECOND), polled(IntervalSec=None)).at(8 * SECOND).sample(0x1000)
-    assert drawn(builder, 8) == {"heap": "    █   "}
-
-
 def test_what_was_left_out_of_a_saved_answer_is_not_drawn() -> None:
     found = told(counters())
     short = type(found).from_dict(found.to_dict())

@@ -69,13 +69,6 @@ def test_losses_mark_rows_of_their_thread_that_they_touch(format: Format) -> Non
     assert (note.id, note.numbers) == ("losses", {"events": 4})
 
 
-@pytest.mark.parametrize("format", NUMBERED)
-def test_what_never_ends_may_have_ended_in_a_later_loss_of_its_thread(format: Format) -> None:
-    builder = TraceBuilder(format).thread(5).sample(1)
-    stop(builder, 5, 2000).at(3000).lose(1).sample(1)
-    assert marked(builder.build()) == {(2000, None): True}
-
-
 @pytest.mark.parametrize("thread", [5, 6])
 @pytest.mark.parametrize("format", NUMBERED)
 def test_destroyed_events_mark_rows_of_their_thread(format: Format, thread: int) -> None:
@@ -92,20 +85,6 @@ def test_netperf_has_no_numbers_so_that_damage_marks_no_row_and_is_said() -> Non
     (note,) = found.notes
     assert (note.id, note.severity, note.numbers) == ("damage", "error", {"places": 1})
     assert "events may be missing nearby" in note.message
-
-
-@pytest.mark.parametrize("format", [*NUMBERED, "netperf3"])
-def test_a_sound_trace_marks_nothing_and_notes_nothing(format: Format) -> None:
-    builder = go(stop(TraceBuilder(format), 5, 10), 5, 20)
-    assert marked(builder.build()) == {(10, 20): False}
-    assert report(builder.build()).notes == ()
-
-
-@pytest.mark.parametrize("format", [*NUMBERED, "netperf3"])
-def test_a_trace_without_its_end_says_so(format: Format) -> None:
-    builder = stop(TraceBuilder(format), 5, 10)
-    found = report(builder.build(complete=False))
-    assert [note.id for note in found.notes] == ["no-end"]
 
 
 def test_a_window_notes_only_what_is_missing_in_it() -> None:

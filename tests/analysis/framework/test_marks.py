@@ -36,16 +36,6 @@ def test_a_span_is_touched_by_holes_of_its_threads(holes: list[Hole], spans: lis
     assert found.tolist() == slow
 
 
-@given(HOLES, SPANS)
-def test_a_span_without_threads_is_touched_by_any_hole(
-    holes: list[Hole], spans: list[tuple[int, int, int, int]]
-) -> None:
-    starts, ends, *_ = columns(spans)
-    slow = [any(h.start_ns <= end and h.end_ns >= start for h in holes) for start, end, *_ in spans]
-    assert Marks(holes).touched(starts, ends).tolist() == slow
-    assert bool(Marks(holes)) == bool(holes)
-
-
 def test_holes_are_in_the_order_of_their_ends() -> None:
     losses, destroyed = [Loss(1, 2, 10, 50), Loss(-1, 1, 0, 40)], [Loss(2, 3, 20, 45)]
     assert holes_of(losses, destroyed, 3, 3) == (

@@ -52,15 +52,6 @@ def test_an_estimate_and_a_count_make_an_estimate() -> None:
     assert metric(Metric(1, "bytes"), Metric(5, "bytes")).low is None
 
 
-def test_rows_stand_process_by_process_and_say_which() -> None:
-    first, second = one(1), one(2)
-    both = merged([first, second])
-    assert both.question.processes == (1, 2)
-    rows = both.table("pauses")
-    assert len(rows) == 2 * len(first.table("pauses"))
-    assert [row.process_id for row in rows] == [1] * len(first.table("pauses")) + [2] * len(second.table("pauses"))
-
-
 @pytest.mark.parametrize(("first", "second", "wanted"), [(3, 3, 3), (3, 4, None), (None, 4, None)])
 def test_facts_that_differ_are_null(first: int | None, second: int | None, wanted: int | None) -> None:
     both = merged([one(1, facts=PauseFacts(unfinished=first)), one(2, facts=PauseFacts(unfinished=second))])
@@ -72,15 +63,3 @@ def test_equal_notes_stand_once_and_others_each() -> None:
     both = merged([one(1, notes=(same, mine)), one(2, notes=(same, yours))])
     assert both.notes[:-1] == (same, mine, yours)
     assert (both.notes[-1].id, both.notes[-1].numbers) == ("several-processes", {"processes": 2})
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "wanted"), [("full", "full", "full"), ("full", "none", "partial"), ("none", "none", "none")]
-)
-def test_coverage_of_several(first: Any, second: Any, wanted: str) -> None:
-    assert merged([one(1, coverage=first), one(2, coverage=second)]).coverage == wanted
-
-
-def test_one_process_is_left_as_it_is() -> None:
-    only = one(1)
-    assert merged([only]) is only

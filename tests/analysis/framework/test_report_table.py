@@ -114,16 +114,6 @@ def values(count: int = 2, **changed: Any) -> dict[str, Any]:
     return {**{name: value * count for name, value in made.items()}, "words": [["w"]] * count, **changed}
 
 
-def test_columns_may_be_lists_arrays_or_columns() -> None:
-    mixed = values(
-        time_ns=np.array([1, 1]),
-        lossy=np.zeros(2, dtype=np.bool_),
-        handle=number_column("uint64", np.array([3, 3], dtype=np.uint64)),
-        name=from_values(ColumnType("string"), ["a", "a"]),
-    )
-    assert ReportTable.from_columns(Item, mixed) == ReportTable.from_columns(Item, values())
-
-
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
@@ -137,20 +127,6 @@ def test_columns_may_be_lists_arrays_or_columns() -> None:
 def test_columns_that_are_not_those_declared_are_refused(changed: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=text):
         ReportTable.from_columns(Item, values(**changed))
-
-
-def test_a_missing_column_is_named() -> None:
-    lacking = values()
-    del lacking["name"]
-    with pytest.raises(ValueError, match="missing or unexpected columns: name"):
-        ReportTable.from_columns(Item, lacking)
-
-
-def test_replacing_a_column_leaves_the_others() -> None:
-    held = table(item(1, "a"), item(2, "b"))
-    assert list(held.replaced(time_ns=np.array([5, 6]))) == [item(5, "a"), item(6, "b")]
-    with pytest.raises(ValueError, match="odd"):
-        held.replaced(odd=[1, 2])
 
 
 def test_its_text_shows_the_first_rows_with_units() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import clrevents
 from project_files import fixture
 
@@ -50,15 +48,6 @@ def test_hints_are_the_last_samples_before() -> None:
     assert len(plain.hints) == 0
     assert report.collections == plain.collections
     assert report.metrics == plain.metrics
-
-
-@pytest.mark.parametrize("edge", ["30%", "777127000ns", "80%"])
-def test_hints_of_adjacent_windows_are_those_of_the_whole(edge: str) -> None:
-    with clrevents.open(GARBAGE) as trace:
-        whole = trace.report("gc", hints=True).hints
-        parts = [trace.report("gc", hints=True, end=edge).hints, trace.report("gc", hints=True, start=edge).hints]
-    together = {(h.start_ns, h.thread_id): (h.before_ns, h.method) for part in parts for h in part}
-    assert together == {(h.start_ns, h.thread_id): (h.before_ns, h.method) for h in whole}
 
 
 def test_without_samples_there_is_no_hint() -> None:

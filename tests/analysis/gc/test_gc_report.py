@@ -112,48 +112,12 @@ def test_a_background_collection_with_two_others_inside() -> None:
     }
 
 
-def test_histories_of_earlier_runtimes_come_before_the_end() -> None:
-    made = GcTrace().suspend(90).start(100, 1, 2, BACKGROUND).restart(110)
-    made.suspend(200, 6, FOR_PREPARATION, 1).restart(210, 6)
-    made.history(220, 2, mechanisms=0x5, thread=6).end(230, 1, 2, 6, promoted=1)
-    # The next one has its own, on the same thread.
-    made.suspend(390).start(400, 2, 2, BACKGROUND).restart(410)
-    made.history(520, 2, (((7000, 6000, 0, 0),),), mechanisms=0x5, thread=6).end(530, 2, 2, 6, promoted=1)
-    found = asked(made.build())
-    assert rows(found, "number", "heap_before_bytes", "heaps") == [(1, 1000, 1), (2, 7000, 1)]
-    assert [note.id for note in found.notes] == ["allocated-in-background"]
-
-
 def test_announced_as_background_and_blocking_after_all() -> None:
     made = GcTrace().suspend(90).start(100, 1, 2, BACKGROUND).history(150, 2, mechanisms=0x6)
     made.end(160, 1, 2, promoted=300).restart(170)
     found = asked(made.build())
     assert rows(found, "kind", "promoted_bytes", "compact_ns", "sweep_ns") == [("blocking", 300, 40_000, None)]
     assert values(found, "background", "full_blocking") == [0, 1]
-
-
-def test_a_second_collection_in_one_suspension() -> None:
-    """A provisional mode's full collection begins where the one before has just ended."""
-    made = GcTrace().suspend(90).start(100, 1, 1).end(150, 1, 1).start(160, 2, 2, reason=12).end(190, 2, 2).restart(199)
-    found = asked(made.build())
-    assert rows(found, "number", "reason", "pause_ns") == [(1, "AllocSmall", 80_000), (2, "PMFullGC", 30_000)]
-    assert values(found, "pause_total") == [110_000]
-
-
-def test_begun_before_the_trace() -> None:
-    made = GcTrace().history(50).end(60, 7, promoted=300).restart(70).blocking(100, 8)
-    found = asked(made.build())
-    names = ("number", "kind", "start_ns", "end_ns", "duration_ns", "pause_ns", "heap_before_bytes", "heap_after_bytes")
-    assert rows(found, *names)[0] == (7, None, None, 60_000, None, None, None, 5000)
-    # What the one before left is not known.
-    assert rows(found, "number", "pause_ns", "allocated_bytes")[1] == (8, 100_000, None)
-    assert [(s.start_ns, s.end_ns, s.pause_ns) for s in found.suspensions][1:] == [(100_000, 200_000, 100_000)]
-    assert values(found, "count", "pause_total", "paused") == [2, 100_000, None]
-    assert [note.id for note in found.notes] == [
-        "events-without-collection",
-        "pauses-unknown",
-        "allocated-unknown",
-    ]
 
 
 def test_going_on_after_the_trace() -> None:
@@ -267,46 +231,6 @@ def test_a_phase_below_0_is_not_known() -> None:
     assert rows(found, "mark_ns", "plan_ns", "sweep_ns") == [(15_000, 20_000, None)]
 
 
-def test_two_heaps() -> None:
-    heaps = ((1000, 400, 0, 300), (0, 300, 0, 0)), ((3000, 100, 0, 100), (500, 600, 0, 0))
-    made = GcTrace().suspend(100).start(110, 1).history(150, 0, heaps).end(160, 1, promoted=400).restart(170)
-    found = asked(made.build())
-    assert rows(found, "heaps", "imbalance", "survival", "heap_before_bytes") == [(2, 300 / 200, 400 / 4000, 4500)]
-    assert [(h.heap, h.generation, h.size_before_bytes, h.survived_bytes) for h in found.heaps] == [
-        (0, "gen0", 1000, 300),
-        (0, "gen1", 0, None),
-        (1, "gen0", 3000, 100),
-        (1, "gen1", 500, None),
-    ]
-    assert [(g.generation, g.size_before_bytes, g.survived_bytes, g.budget_bytes) for g in found.generations] == [
-        ("gen0", 4000, 400, 10_000),
-        ("gen1", 500, None, None),
-    ]
-    # Several heaps are proof of server GC; one would be proof of nothing.
-    assert (found.facts.flavor, found.facts.flavor_evidence) == ("server", "inferred")
-    assert asked(GcTrace().blocking(100, 1).build()).facts.flavor is None
-
-
-def test_earlier_runtimes_leave_out_what_generation_0_does_not_change() -> None:
-    """.NET Core 3.1: four generations, with 0 for the sizes of generation 2 and of large objects after the first."""
-    young, old = (1000, 400, 0, 300), (9000, 0, 0, 0)
-    made = GcTrace().suspend(100).start(110, 1).history(150, 0, ((young, (0, 300, 0, 0), old, old),))
-    made.end(160, 1, promoted=300).restart(170)
-    made.suspend(300).start(310, 2, 1).history(350, 1, ((young, (0, 300, 0, 0), (9000, 9000, 0, 0), old),))
-    made.end(360, 2, 1, promoted=300).restart(370)
-    found = asked(made.build())
-    assert [(g.number, g.generation, g.size_after_bytes) for g in found.generations] == [
-        *((1, "gen0", 400), (1, "gen1", 300), (1, "gen2", None), (1, "large", None)),
-        *((2, "gen0", 400), (2, "gen1", 300), (2, "gen2", 9000), (2, "large", 0)),
-    ]
-    assert rows(found, "heap_before_bytes", "free_list_bytes", "fragmentation_bytes") == [
-        (19_000, None, None),
-        (19_000, 200, 240),
-    ]
-    # Large objects were there before the first one, which leaves them alone.
-    assert rows(found, "allocated_bytes") == [(10_000,), (660,)]
-
-
 def test_allocated_between_collections() -> None:
     made = GcTrace().blocking(100, 1).blocking(1200, 2)
     found = asked(made.build())
@@ -353,16 +277,6 @@ def test_a_request_is_for_the_collection_of_its_reason() -> None:
     assert rows(found, "number", "requested_ns", "requested_thread_id") == [(1, 85_000, 7), (2, None, None)]
     made = GcTrace().trigger(85, 0, thread=7).trigger(90, 0, thread=5).blocking(100, 1)
     assert rows(asked(made.build()), "requested_thread_id") == [(5,)]
-
-
-def test_who_asked() -> None:
-    made = GcTrace()
-    made.at(10, 5).method_load("System.GC", "Collect", address=0x1000).method_load("App", "Main", address=0x2000)
-    made.trigger(95, 1, stack=(0x1004, 0x2004)).blocking(100, 1, reason=1)
-    made.at(400, 5).rundown()
-    data = made.build()
-    assert rows(asked(data, callers=True), "requested_by") == [("App.Main()",)]
-    assert rows(asked(data), "requested_by") == [(None,)]
 
 
 def test_memory_that_the_gc_holds() -> None:

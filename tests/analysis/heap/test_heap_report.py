@@ -189,31 +189,6 @@ def test_a_collection_that_was_not_recorded() -> None:
     assert [(row.nodes, row.collection, row.complete) for row in report.snapshots] == [(6, None, False)] * 2
 
 
-def test_another_collection_that_goes_on() -> None:
-    """A background collection writes no snapshot, even if its end comes after one."""
-    builder = TraceBuilder().thread(7).event(clrevents.events.GCStart_V2(4, 2, 0, 1, 0, 0))
-    add_heap(builder, SMALL, Writing(collection=5))
-    builder.event(clrevents.events.GCStart_V2(6, 2, 0, 1, 0, 0)).event(clrevents.events.GCEnd_V1(4, 2, 0))
-    add_heap(builder, SMALL, Writing(start=False, end=False))
-    report = report_of(builder.build())
-    assert [(row.collection, row.complete) for row in report.snapshots] == [(5, True), (None, False)]
-
-
-@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
-def test_lost_events_are_marked() -> None:
-    """A loss inside the snapshot touches it and its tables; one before it does not."""
-    builder = TraceBuilder().thread(7)
-    add_heap(builder, SMALL)
-    builder.lose(3).sequence_point().wait(1_000_000)
-    add_heap(builder, SMALL, Writing(collection=2))
-    report = report_of(builder.build())
-    assert report.snapshots["lossy"].tolist() == [False, True] or report.snapshots["lossy"].tolist() == [True, False]
-    shown = report_of(builder.build(), snapshot=1 + report.snapshots["lossy"].tolist().index(True))
-    assert all(shown.types["lossy"].tolist())
-    other = report_of(builder.build(), snapshot=1 + report.snapshots["lossy"].tolist().index(False))
-    assert not any(other.types["lossy"].tolist())
-
-
 def test_two_snapshots() -> None:
     """Each is its own; growth is from the first to the last."""
     more = attrs.evolve(
@@ -247,19 +222,6 @@ def test_two_snapshots() -> None:
     assert len(second) == 8
 
 
-def test_a_window_chooses_snapshots() -> None:
-    builder = add_heap(TraceBuilder().thread(7), SMALL)
-    middle = 1_000_000
-    add_heap(builder.at(middle), attrs.evolve(SMALL, roots=[]), Writing(collection=2))
-    data = builder.build()
-    assert report_of(data, end=middle).snapshots["snapshot"].tolist() == [1]
-    assert report_of(data, start=middle).snapshots["snapshot"].tolist() == [2]
-    assert report_of(data, start=middle).facts.snapshot == 2
-    cut = report_of(data, start=middle + 2_000)
-    assert cut.snapshots["clipped"].tolist() == [True]
-    assert cut.metrics["snapshots"].value == 0
-
-
 def test_two_processes() -> None:
     """Their snapshots come at the same time, with the same numbers, and do not mix."""
     smaller = Heap({"only": Thing("Other", 16)}, [Root("only")])
@@ -269,23 +231,6 @@ def test_two_processes() -> None:
     assert report.metrics["nodes"].value == 7
     one = report_of(both, process_id=PROCESSES[1])
     assert types(one) == types(report_of(alone[1])) == {"Other": (1, 16, 16)}
-
-
-def test_two_runtimes_of_a_process() -> None:
-    """Their blocks interleave; the runtime's number tells them apart, and ids of types mean what each says."""
-    other = Heap({"a": Thing("Alien", 16, ("b",)), "b": Thing("Alien", 32)}, [Root("a")])
-    blocks: list[Any] = []
-    heap_trace(other, Writing(clr=9, blocks=lambda mine: blocks.extend(mine) or mine))
-
-    def interleaved(mine: Any) -> Any:
-        found = []
-        for at in range(max(len(mine), len(blocks))):
-            found += mine[at : at + 1] + blocks[at : at + 1]
-        return found
-
-    report = report_of(heap_trace(SMALL, Writing(blocks=interleaved)), snapshot=1)
-    assert types(report)["Link"] == (2, 48, 1098)
-    assert [(s.clr_instance, s.nodes) for s in report.snapshots] == [(0, 6), (9, 2)]
 
 
 def test_references_to_what_did_not_come() -> None:

@@ -46,37 +46,6 @@ def shares(trace: clrevents.Trace) -> dict[str, float]:
     return {row.name: row.share for row in rows if row.exclusive_ns}
 
 
-def test_without_processes_and_without_mappings() -> None:
-    trace = cpu(cpu(TraceBuilder("nettrace6"), 0x1000), KERNEL + 8)
-    opened = clrevents.open(trace.build())
-    assert len(opened.processes) == 0
-    assert sum(shares(opened).values()) == 1
-    assert opened.report("top").metrics["total"].value == 2 * MS
-    with pytest.raises(ValueError, match="no kind"):
-        opened.report("top", kind="user")
-
-
-@pytest.mark.parametrize("fields", [{"Other": (TypeCode.VARUINT, 1)}, {"Value": (TypeCode.STRING, "one")}])
-def test_samples_without_counts_count_once_each(fields: dict[str, tuple[int, object]]) -> None:
-    trace = TraceBuilder("nettrace6").described("Universal.Events", "cpu", fields, id=1, stack=[0x1000])
-    total = clrevents.open(trace.build()).report("top").metrics["total"]
-    assert (total.value, total.unit) == (1, "count")
-
-
-def test_symbols_without_their_mapping_name_their_own_addresses() -> None:
-    trace = TraceBuilder("nettrace6").event(ProcessSymbol_V0(1, 77, 0x1000, 0x10FF, "alone"))
-    found = shares(clrevents.open(cpu(cpu(cpu(trace, 0x1000), 0x10FF), 0x1100).build()))
-    assert found["alone"] == pytest.approx(2 / 3)
-
-
-def test_of_overlapping_mappings_the_later_counts() -> None:
-    trace = mapped(TraceBuilder("nettrace6").at(0), 1, 0x1000, 0x4FFF, "/lib/old.so", old=(0x1000, 0x4FFF))
-    cpu(trace.at(20 * MS), 0x2000)
-    mapped(trace.at(40 * MS), 2, 0x2000, 0x2FFF, "/lib/new.so", new=(0x2000, 0x2FFF))
-    cpu(cpu(trace.at(60 * MS), 0x2000), 0x2000)
-    assert shares(clrevents.open(trace.build())) == pytest.approx({"old": 1 / 3, "new": 2 / 3})
-
-
 def test_an_id_that_is_used_again_has_the_names_of_each_process() -> None:
     trace = TraceBuilder("nettrace6").at(0).event(ExistingProcess_V0(0, "first", ""))
     mapped(trace, 1, 0x1000, 0x1FFF, "/lib/a.so", one=(0x1000, 0x1FFF))

@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 import clrevents
-from clrevents.analysis.gathering.merged_stacks import StackFrame
 from clrevents.analysis.shared.samples.leaf_states import OFF_PROCESSOR, STATES
 from clrevents.analysis.shared.samples.off_processor import kernel_entry
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
@@ -103,10 +102,6 @@ def test_windows_add_up_and_threads_too() -> None:
         assert sum(read_samples(trace, weight="off-cpu", thread_id=thread).total for thread in threads) == whole.total
 
 
-def kernel_of(samples: Samples) -> list[list[StackFrame]]:
-    return [[samples.frames[frame] for frame in samples.frame_ids(stack)] for stack in range(len(samples.offsets) - 1)]
-
-
 @pytest.mark.parametrize("weight", [None, "off-cpu"])
 @pytest.mark.parametrize("name", ["fixture", pytest.param("states", marks=needs_shared)])
 def test_folded_stacks_have_one_frame_of_the_kernel(name: str, weight: str | None) -> None:
@@ -156,13 +151,3 @@ def test_the_command(tmp_path: Path) -> None:
     done = CliRunner().invoke(root, ["flame", str(fixture("net10-convoy")), "--off-cpu", "-o", out])
     assert done.exit_code == 1
     assert "collect-linux" in done.output
-
-
-def test_where_switches_were_not_recorded_the_linux_recorder_is_named() -> None:
-    with clrevents.open(fixture("net10-convoy")) as trace:
-        answer = trace.report("top", by="off-cpu")
-    assert answer.coverage == "none"
-    assert answer.metrics["total"].value is None
-    (note,) = [note for note in answer.notes if note.id == "not-recorded"]
-    assert note.record is None
-    assert "collect-linux" in (note.remedy or "")

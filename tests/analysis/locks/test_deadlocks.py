@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from built_waits import USER, asked, named, numbers_of, start, stop
 from clrevents.testing.builder import TraceBuilder
 
@@ -52,35 +50,6 @@ def test_open_waits_count_until_tracing_stopped_and_not_into_the_rundown() -> No
     ]
     assert sum(row.share or 0 for row in found.locks) == 1
     assert len(found.unmet("waited_total<1s", "waited_total>0s")) == 1
-
-
-def test_a_window_has_the_part_of_open_waits_in_it() -> None:
-    builder = circle_of_three()
-    parts = [told(builder, end=4000), told(builder, start=4000)]
-    assert [part.metrics["waited_total"].value for part in parts] == [3000 + 2000 + 1500 + 1000, 32_500 - 7500]
-    assert [part.metrics["deadlocks"].value for part in parts] == [1, 1]
-    assert told(builder, end=2500).metrics["deadlocks"].value == 0
-
-
-@pytest.mark.parametrize(("waits_back", "circle"), [(False, []), (True, [(7, 9), (9, 7)])])
-def test_the_last_known_owner_counts_not_the_one_at_the_begin(waits_back: bool, circle: list[Any]) -> None:
-    builder = TraceBuilder()
-    builder.thread(7).at(1000).event(start(0x80, 8))
-    builder.thread(9).at(1500).event(start(0x80, 8))
-    # Thread 9 got the lock that 7 still waits for.
-    builder.at(2000).event(stop(500.0)).thread(8).at(3000).event(start(0x70, 7))
-    if waits_back:
-        builder.thread(9).at(4000).event(start(0x90, 7))
-    assert [(row.thread_id, row.owner_thread_id) for row in told(builder).deadlocks] == circle
-
-
-def test_a_wait_whose_end_may_be_lost_is_not_open() -> None:
-    builder = TraceBuilder()
-    builder.thread(8).at(900).event(start(0x70, 7))
-    builder.thread(7).at(1000).event(start(0x80, 8)).lose(1).at(5000).event(start(0x90, native=True))
-    found = told(builder)
-    assert len(found.deadlocks) == 0
-    assert [(row.thread_id, row.open) for row in found.contentions if not row.native] == [(8, True), (7, False)]
 
 
 def test_without_owners_nobody_knows_of_a_deadlock() -> None:

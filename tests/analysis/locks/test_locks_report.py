@@ -72,17 +72,6 @@ def test_a_begin_that_another_follows_lost_its_end() -> None:
     assert [note.id for note in found.notes if note.id in ("still-waiting", "unmatched")] == ["unmatched"]
 
 
-def test_an_end_without_a_begin_has_its_length_but_no_begin() -> None:
-    found = told(TraceBuilder().thread(7).at(10_000).event(stop(4000.0)).at(20_000).event(stop(5000.0)))
-    assert [(r.start_ns, r.end_ns, r.duration_ns, r.lock_id) for r in found.contentions] == [
-        (None, 10_000, 4000, None),
-        (None, 20_000, 5000, None),
-    ]
-    assert numbers_of(found, "count", "waited_total") == (2, 9000)
-    # What lies before the session is in no window, and so in no sum.
-    assert numbers_of(told(TraceBuilder().thread(7).at(10_000).event(stop(4e9))), "waited_total") == (10_000,)
-
-
 def test_versions_without_a_lock_and_without_a_length() -> None:
     builder = TraceBuilder().thread(7).at(1000).event(start_v1()).at(3000).event(stop_v0())
     builder.at(4000).event(start(0x70)).at(4500).event(stop(400.0))
@@ -122,18 +111,6 @@ def test_a_lock_is_the_same_when_its_object_moves_and_another_in_another_runtime
     ]
 
 
-def test_a_loss_in_between_marks_the_wait_of_its_thread_only() -> None:
-    builder = TraceBuilder()
-    for thread in (7, 8):
-        builder.thread(thread).sample(0x1000)
-    builder.thread(7).at(10_000).event(start()).thread(8).event(start())
-    builder.thread(7).lose(3).at(20_000).event(stop(10_000.0)).thread(8).event(stop(10_000.0))
-    found = told(builder.sequence_point().thread(8).sample(0x1000))
-    assert {row.thread_id: row.lossy for row in found.contentions} == {7: True, 8: False}
-    assert {row.thread_id: row.lossy for row in found.threads} == {7: True, 8: False}
-    assert [row.lossy for row in found.locks] == [True]
-
-
 def test_what_the_owner_does_is_told_by_samples_in_or_around_the_wait() -> None:
     builder = named(TraceBuilder()).method_load("App.Program", "Hold", address=0x5000)
     builder.method_load("App.Program", "Later", address=0x6000)
@@ -158,19 +135,6 @@ def test_what_the_owner_does_is_told_by_samples_in_or_around_the_wait() -> None:
         (5, 2, "App.Program.Hold()"),
         (None, 1, None),
     }
-
-
-def test_the_one_that_enters_is_the_owner_after() -> None:
-    """Nothing tells that a lock changed hands but the end of a wait."""
-    builder = named(TraceBuilder()).method_load("App.Program", "Mine", address=0x5000)
-    builder.thread(7).at(100_000).event(start(0x70, 5), STACK)
-    builder.thread(8).at(150_000).event(start(0x70, 5), STACK)
-    builder.thread(7).at(200_000).event(stop(100_000.0))
-    for at in (250_000, 300_000, 350_000):
-        builder.thread(7).at(at).sample(0x5000, CALLBACK)
-    builder.thread(8).at(400_000).event(stop(250_000.0))
-    (holder,) = told(builder.rundown()).holders
-    assert (holder.method, holder.held_ns, holder.threads) == ("App.Program.Mine()", 150_000, 1)
 
 
 def test_percentiles_are_the_nearest_rank() -> None:
@@ -224,20 +188,6 @@ def test_a_convoy() -> None:
     assert (found.handovers, found.crowded_ns, len(found.waits)) == (2, 37, 5)
     assert convoys(waits(*CONVOY[:4]), owners_told=True) == [], "only one thread that had waited held it again"
     assert len(convoys(waits(*CONVOY), owners_told=False)) == 1
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        pytest.param([(1, 9, at, at + 8) for at in range(0, 100, 10)], id="one that waits again and again"),
-        pytest.param([(n, 9, n, 100) for n in range(1, 9)], id="many wait for one owner"),
-        pytest.param([(1 + n % 3, 1 + (n + 2) % 3, 10 * n, 10 * n + 9) for n in range(9)], id="in turn, one at a time"),
-        pytest.param([(1 + n % 2, 1 + (n + 1) % 2, 10 * n, 10 * n + 18) for n in range(9)], id="two threads only"),
-        pytest.param([(t, o, 1000 * s, 1000 * s + 1) for t, o, s, _ in CONVOY], id="far apart"),
-    ],
-)
-def test_no_convoy(told: list[tuple[int, int, int, int]]) -> None:
-    assert convoys(waits(*told), owners_told=True) == []
 
 
 def test_two_stretches_are_two_convoys_and_small_gaps_part_nothing() -> None:

@@ -79,11 +79,6 @@ def test_paths_decide_between_connections_that_fit() -> None:
     assert [r.peer_row for r in report.requests] == [3, 2, 1, 0]
 
 
-def test_what_fits_twice_is_not_tied() -> None:
-    report = parallel(("/a", "/a"), ("/a", "/a"))
-    assert {r.peer_row for r in report.requests} == {None}
-
-
 def test_requests_that_overlap_on_a_connection_are_not_tied() -> None:
     web = Web()
     clients = [web.client("/a"), web.client("/a")]

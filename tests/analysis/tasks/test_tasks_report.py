@@ -67,17 +67,6 @@ def test_an_await_resumes_inside_what_completes_its_task() -> None:
     assert task.completed_ns == 6000
 
 
-def test_the_continuation_of_an_await_is_queued() -> None:
-    builder = awaits(methods().thread(5).at(1000), 7, method=8)
-    # The task is done: its id stands for the current one, and the continuation's id is in no other event.
-    queued(builder.thread(6).at(2000), 30, current=7)
-    returns(resumes(builder.thread(7).at(2500), 7).at(3000), 7)
-    found = told(builder)
-    (row,) = found.tasks
-    assert (row.scheduled_ns, row.started_ns, row.latency_ns) == (2000, 2500, 500)
-    assert numbers_of(found, "count", "awaits", "continuations") == (1, 1, None)
-
-
 def test_only_its_run_shows_that_a_continuation_is_one_on_its_own() -> None:
     builder = awaits(methods().thread(5).at(1000), 7, method=8)
     queued(builder.thread(6).at(2000), 30, current=7)
@@ -85,21 +74,6 @@ def test_only_its_run_shows_that_a_continuation_is_one_on_its_own() -> None:
     # A task with the same number.
     scheduled(builder.at(3500), 30)
     assert numbers_of(told(builder), "tasks", "awaits", "continuations") == (1, 1, None)
-
-
-def test_ids_of_tasks_and_of_what_is_awaited_are_apart() -> None:
-    builder = awaits(methods().thread(5).at(1000), 7, method=9)
-    scheduled(builder.at(1100), 7)
-    started(builder.thread(6).at(1200), 7)
-    resumes(builder.thread(6).at(1300), 7)
-    scheduled(builder.at(1350), 8)
-    # The await's end is not the end of the task that has the same id.
-    returns(builder.at(1400), 7)
-    scheduled(builder.at(1450), 10, current=7)
-    completed(builder.at(1500), 7)
-    await_, task, first, second = told(builder).tasks
-    assert (await_.completed_ns, task.completed_ns) == (1400, 1500)
-    assert (first.parent_row, second.parent_row) == (await_.row, task.row)
 
 
 def test_what_blocks_on_a_task() -> None:
@@ -130,20 +104,6 @@ def test_two_awaits_of_one_task_are_told_apart_by_what_they_do_next() -> None:
     assert (second.started_ns, second.completed_ns, third.parent_row) == (2000, 2200, second.row)
     # Only one is left.
     assert (first.started_ns, first.completed_ns, first.ambiguous) == (2300, 2400, False)
-
-
-def test_two_awaits_of_one_task_that_nothing_tells_apart() -> None:
-    builder = awaits(methods().thread(5).at(1000), 7, method=20)
-    awaits(builder.thread(6).at(1100), 7, method=21)
-    scheduled(resumes(builder.thread(8).at(2000), 7).at(2100), 50)
-    returns(builder.at(2200), 7)
-    found = told(builder)
-    first, second, resumed, made = found.tasks
-    assert [row.started_ns for row in (first, second, resumed)] == [None, None, 2000]
-    assert (resumed.created_ns, resumed.created_by, made.parent_row) == (None, "unknown", resumed.row)
-    assert [row.ambiguous for row in found.tasks] == [True, True, True, False]
-    assert found.metrics["awaits"].value == 2
-    assert {note.id: note.numbers for note in found.notes}["ambiguous"] == {"rows": 3}
 
 
 def test_level_4_tells_creators_by_ids_only() -> None:

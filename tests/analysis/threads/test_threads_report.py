@@ -18,7 +18,6 @@ from clrevents.events import (
     ThreadCreated_V0,
     ThreadFlags,
     ThreadPoolWorkerThreadWait_V0,
-    ThreadTerminated_V0,
     WaitHandleWaitSource,
     WaitHandleWaitStart_V0,
     WaitHandleWaitStop_V0,
@@ -144,17 +143,6 @@ def test_a_sample_long_before_an_event_does_not_hold_until_then() -> None:
     assert told(reported(sampled(after, 7, 20, 21)))[:2] == [(4, 6, "wait", "event"), (6, 18.5, "unknown", "inferred")]
 
 
-def test_a_contention_inside_of_a_handle_wait_counts_once() -> None:
-    builder = sampled(begun(), 7, 1, 2, 3)
-    builder.thread(7).at(4 * MS).event(WaitHandleWaitStart_V0(WaitHandleWaitSource.Unknown, 1, 0), stack=(WAIT, USER))
-    contends(builder, 7, 6)
-    enters(builder, 7, 8, 2)
-    builder.thread(7).at(10 * MS).event(WaitHandleWaitStop_V0(0))
-    report = reported(sampled(builder, 7, 11, 12))
-    assert told(report)[1:4] == [(4, 6, "wait", "event"), (6, 8, "lock", "event"), (8, 10, "wait", "event")]
-    assert report.metrics["wait_total"].value == 4 * MS
-
-
 def test_a_handle_wait_of_a_monitor_is_for_the_lock() -> None:
     """.NET 10 waits for a handle when it enters a monitor, with or without an event of contention."""
     builder = waits(sampled(begun(), 7, 1, 2, 3), 7, 4, 9, leaf=ENTER)
@@ -203,39 +191,6 @@ def test_a_short_collection_cuts_what_runs() -> None:
     ]
 
 
-def test_two_threads_with_one_id() -> None:
-    builder = created(begun(), 1, 7, index=5)
-    sampled(builder, 7, 2, 3, 4)
-    builder.at(5 * MS).event(ThreadTerminated_V0(1005, 1, 0))
-    created(builder, 20, 7, index=6)
-    report = reported(asleep(builder, 7, 21, 22, 23))
-    rows = [(r.start_ns // MS, r.end_ns // MS, r.managed_index, r.end_evidence) for r in report.threads]
-    assert rows == [(1, 5, 5, "event"), (20, 23, 6, "inferred")]
-    assert told(report) == [(1, 5, "running", "sample"), (20, 23, "sleep", "sample")]
-
-
-def test_a_thread_from_before_its_ids_next_creation() -> None:
-    builder = asleep(begun(), 7, 1, 2, 3)
-    created(builder, 10, 7)
-    report = reported(sampled(builder, 7, 11, 12))
-    assert [(r.start_ns, r.start_evidence) for r in report.threads] == [(MS, "inferred"), (10 * MS, "event")]
-    assert told(report)[:1] == [(1, 4.5, "sleep", "sample")]
-    assert report.threads[0].end_ns == 4.5 * MS
-
-
-def test_a_wait_that_is_open_at_the_end_lasts_until_then() -> None:
-    builder = waits(sampled(begun(), 7, 1, 2, 3), 7, 4, None)
-    report = reported(sampled(builder, 8, 4, 20))
-    assert told(report) == [(1, 4, "running", "sample"), (4, 20, "wait", "inferred")]
-    assert [row.open for row in report.intervals if row.thread_id == 7] == [False, True]
-    # A sample that says otherwise shows that its end is missing.
-    late = waits(sampled(begun(), 7, 1, 2, 3), 7, 4, None)
-    assert told(reported(sampled(late, 7, 20, 21)))[1:3] == [
-        (4, 20, "wait", "inferred"),
-        (20, 21, "running", "sample"),
-    ]
-
-
 def test_a_wait_that_began_before_the_trace() -> None:
     builder = sampled(begun(), 8, 1, 2, 3)
     builder.thread(7).at(9 * MS).event(WaitHandleWaitStop_V0(0))
@@ -254,21 +209,6 @@ def test_begins_and_ends_without_a_partner_are_counted() -> None:
     assert report.facts.unmatched == 2
     assert [note.id for note in report.notes if note.id == "unmatched"] == ["unmatched"]
     assert told(report)[-1] == (5, 6, "wait", "event")
-
-
-def test_a_trace_without_samples_says_what_it_knows() -> None:
-    builder = created(begun(), 1, 7)
-    waits(builder, 7, 4, 6)
-    report = reported(waits(builder, 7, 7, 8))
-    assert told(report) == [
-        (1, 4, "unknown", "inferred"),
-        (4, 6, "wait", "event"),
-        (6, 7, "unknown", "inferred"),
-        (7, 8, "wait", "event"),
-    ]
-    assert report.coverage == "partial"
-    assert report.metrics["running_total"].value is None
-    assert report.facts.samples is None
 
 
 def test_samples_only() -> None:
@@ -328,20 +268,6 @@ def test_a_task_that_its_waiter_runs_itself() -> None:
     ]
 
 
-def test_rows_near_losses_are_marked() -> None:
-    builder = sampled(begun(), 7, 1, 2, 3)
-    sampled(builder, 8, 1, 2, 3, 4, 5, 6, 7)
-    builder.thread(7).lose(3)
-    sampled(builder, 7, 8, 9, 10, 11, 12, 13)
-    asleep(builder, 7, 14, 15, 16)
-    with pytest.warns(clrevents.TraceWarning, match="3 events were lost"):
-        report = reported(builder)
-    marked = {(i.thread_id, i.state) for i in report.intervals if i.lossy}
-    assert marked == {(7, "running"), (7, "unknown")}
-    assert {(i.thread_id, i.state) for i in report.intervals if not i.lossy} >= {(7, "sleep"), (8, "running")}
-    assert [(row.thread_id, row.lossy) for row in report.threads] == [(7, True), (8, False)]
-
-
 def test_no_wait_is_known_without_samples_and_names() -> None:
     """A thread that was created, and nothing else: its row says 0 of nothing that was not recorded."""
     report = reported(created(begun(), 1, 7))
@@ -363,15 +289,3 @@ def test_main_is_known_by_its_method() -> None:
     assert [row.role for row in report.threads] == ["main"]
     # The number that the runtime gave says more.
     assert [row.role for row in reported(sampled(created(begun(), 0, 7), 7, 1, 2)).threads] == ["other"]
-
-
-def test_no_lock_seen_is_no_proof_without_events() -> None:
-    report = reported(sampled(begun(), 7, 1, 2))
-    assert report.metrics["lock_total"].value is None
-    for row in (*report.threads, *report.roles):
-        assert (row.running_ns, row.lock_ns, row.waiting_ns, row.main_wait) == (MS, None, None, None)
-    entering = asleep(begun(), 7, 1, 2, leaf=ENTER)
-    data = entering.build()
-    for window, lock in (({}, MS), ({"start": 5 * MS}, None)):
-        with clrevents.open(data) as trace:
-            assert trace.report("threads", **window).metrics["lock_total"].value == lock  # type: ignore[typeddict-item]

@@ -193,16 +193,6 @@ def test_what_goes_on_at_the_end_counts_until_tracing_stopped() -> None:
     assert note.numbers == {"threads": 2, "longest_ns": 2_000_000}
 
 
-def test_a_loss_in_between_marks_the_wait() -> None:
-    builder = TraceBuilder()
-    for thread in (7, 8):
-        builder.thread(thread).sample(0x1000)
-    builder.thread(7).at(10_000).event(waiting()).thread(8).event(waiting())
-    builder.thread(7).lose(3).at(20_000).event(signaled()).thread(8).event(signaled())
-    found = told(builder.sequence_point().thread(8).sample(0x1000))
-    assert {row.thread_id: row.lossy for row in found.waits} == {7: True, 8: False}
-
-
 @pytest.mark.parametrize("name", ["net10-convoy", "net10-starvation"])
 def test_a_wait_for_a_lock_is_as_long_as_the_report_on_locks_says(name: str) -> None:
     """To the nanosecond, also in halves of the trace: the runtime's own measure counts in both."""
