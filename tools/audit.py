@@ -222,7 +222,8 @@ def violations(whole: dict[str, Answer[Any]], less: dict[str, Answer[Any]], kind
 
 
 def overstated(answers: dict[str, Answer[Any]]) -> Iterator[Violation]:
-    """Quotients that are stated where a part is unknown, or exactly where one is not."""
+    """Quotients that are stated where a part is unknown, or exactly where one is not; shares in rows, too, of a whole
+    that lacks something."""
     for (report, name), names in PARTS.items():
         if report not in answers or (quotient := answers[report].metrics[name]).value is None:
             continue
@@ -235,6 +236,12 @@ def overstated(answers: dict[str, Answer[Any]]) -> Iterator[Violation]:
             yield Violation(
                 "part", report, name, quotient.value, [str(part) for part in parts], answers[report].coverage
             )
+    for report, answer in answers.items():
+        for declared in answer.tables():
+            rows = list(answer.table(declared.name))
+            shared = [row for row in rows if getattr(row, "share", None) is not None]
+            if any(row.lossy for row in rows) and not all(row.lossy for row in shared):
+                yield Violation("part", report, f"{declared.name}.share", len(shared), len(rows), answer.coverage)
 
 
 def exact(metric: Metric) -> bool:

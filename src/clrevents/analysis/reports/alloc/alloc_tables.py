@@ -45,7 +45,7 @@ _HIGH = "The upper end of the 95 % confidence interval of `bytes`; null unless t
 _LARGE = "How many of the bytes are on the large object heap."
 
 _TYPE = "The type as the runtime writes it; null if its name was not recorded."
-_SHARE = "The share of all bytes; null if there are none."
+_SHARE = "The share of all bytes; null if there are none, or of one thread's where events are missing."
 _COUNT = "How many objects these are, estimated for samples; null for ticks, which do not count objects."
 _SAMPLES = "How many events of the source this is based on."
 
@@ -192,6 +192,9 @@ class AllocationTables:
         ids = [self._reading.threads[number] for number in found.keys["thread"].tolist()]
         names = [None if id is None else self._context.thread_names.get(id) for id in ids]
         values = {**self._columns(found), "thread_id": ids, "thread_name": names, "lossy": self._lossy_threads(ids)}
+        if self._context.touched():
+            # It does spoil what all threads allocated.
+            values["share"] = [None] * len(ids)
         return self._context.table(AllocatingThread, values)
 
     def stacks(self) -> ReportTable[AllocatingStack]:

@@ -122,7 +122,7 @@ class WaitingThread(Row):
     away_ns: DurationNs | None = column(
         "How long it was off the processor meanwhile; null unless the kernel recorded it.", importance=3
     )
-    share: Ratio | None = column("Its share of all waiting; null if that is 0.")
+    share: Ratio | None = column("Its share of all waiting; null if that is 0, or where events are missing.")
     max_ns: DurationNs | None = column("The longest wait.")
     open: Count | None = column(_OPEN)
 

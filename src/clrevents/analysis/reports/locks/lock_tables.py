@@ -181,8 +181,12 @@ class LockTables:
             rows.append(
                 {"thread_id": thread, "thread_name": self._context.thread_names.get(thread), **self._sums(mine)}
             )
-        lossy = [self._context.touched(row["thread_id"]) for row in _longest_first(rows)]
-        return self._context.table(WaitingThread, {**as_columns(WaitingThread, rows), "lossy": lossy})
+        columns = as_columns(WaitingThread, _longest_first(rows))
+        if self._context.touched():
+            # What all threads waited is unknown then, what one waited may be known.
+            columns["share"] = [None] * len(rows)
+        lossy = [self._context.touched(thread) for thread in columns["thread_id"]]
+        return self._context.table(WaitingThread, {**columns, "lossy": lossy})
 
     def owners(self) -> ReportTable[LockOwner]:
         """By lock and the owner at the begin."""
