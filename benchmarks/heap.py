@@ -161,9 +161,9 @@ def all_phases(path: Path, phases: Phases) -> None:
     phases.done("dominators")
     assert solution.reach
     phases.done("shortest ways")
-    heap_tables.type_columns(snapshot, heap_tables.display_name)
-    heap_tables.dominator_columns(snapshot, heap_tables.display_name)
-    heap_tables.root_columns(snapshot, heap_tables.display_name)
+    heap_tables.type_rows(snapshot, heap_tables.display_name)
+    heap_tables.dominator_rows(snapshot, heap_tables.display_name)
+    heap_tables.root_rows(snapshot, heap_tables.display_name)
     phases.done("types, tree, roots")
     heap_paths.root_paths(snapshot, range(10), heap_tables.display_name)
     phases.done("paths")

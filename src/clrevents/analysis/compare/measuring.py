@@ -32,7 +32,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import numbered, sum_by
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot
-from clrevents.analysis.reports.heap.heap_tables import OTHERS, display_name, dominator_columns
+from clrevents.analysis.reports.heap.heap_tables import OTHERS, display_name, dominator_rows
 from clrevents.analysis.reports.heap.report import heap_snapshots
 from clrevents.analysis.shared.forest.activity_signals import SignalKind, edge_of
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
@@ -78,13 +78,12 @@ def _types(snapshot: HeapSnapshot) -> Iterator[Amount]:
 
 
 def _paths(snapshot: HeapSnapshot) -> Iterator[Amount]:
-    lines = dominator_columns(snapshot, display_name, _SMALLEST)
     paths: list[str] = []
-    for name, parent, size in zip(lines["name"], lines["parent_row"], lines["retained_bytes"], strict=True):
-        line = " ".join(str(name).splitlines())
-        paths.append(line if parent is None else f"{paths[parent]}\n{line}")
-        if name != OTHERS:
-            yield Amount(HEAP_PATHS, paths[-1], "bytes", size, "less", adds=False, label=paths[-1])
+    for line in dominator_rows(snapshot, display_name, _SMALLEST):
+        text = " ".join(line.name.splitlines())
+        paths.append(text if line.parent_row is None else f"{paths[line.parent_row]}\n{text}")
+        if line.name != OTHERS:
+            yield Amount(HEAP_PATHS, paths[-1], "bytes", line.retained_bytes, "less", adds=False, label=paths[-1])
 
 
 _INCREASES: Final = ("rate", "counter")

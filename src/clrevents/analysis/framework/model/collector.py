@@ -56,6 +56,7 @@ _UNRECORDED: Final = "not recorded"
 _WHOLE: Final = TimeWindow()
 
 R = TypeVar("R")
+T = TypeVar("T", bound=Answer[Any])
 A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
 
 
@@ -190,17 +191,19 @@ class Context:
         """The holes, to be asked about spans."""
         return self.troubles.marks
 
-    def table(self, row_class: type[R], values: Mapping[str, Any]) -> ReportTable[R]:
+    def table(
+        self, row_class: type[R], values: Mapping[str, Any] | Sequence[R], lossy: Sequence[bool] | None = None
+    ) -> ReportTable[R]:
         """Rows of the whole trace → those of the window, marked where they touch a hole.
 
-        `values` are the columns except `process_id`, `lossy` and `clipped`, which are filled here by the class's shape.
-        A row without a start or an end is assumed to reach to that of the trace.
+        `values` are rows, or columns of very many, except `process_id`, `lossy` and `clipped`, which are filled here by
+        the class's shape. A row without a start or an end is assumed to reach to that of the trace.
 
         Rows with neither span nor time all stay: they are made from rows that were already cut. If they bring a `lossy`
         of their own, only that counts; on other rows it counts in addition.
         """
-        given = dict(values)
-        own = given.pop("lossy", None)
+        given: dict[str, Any] = {**values} if isinstance(values, Mapping) else as_columns(row_class, values)
+        own = given.pop("lossy", lossy)
         count = len(next(iter(given.values()), ()))
         flags = np.zeros(count, dtype=np.bool_)
         given["process_id"] = _repeated(self.process_id, count)
@@ -213,11 +216,11 @@ class Context:
             return made
         shape = shape_of(row_class)
         starts, ends = _times(made)
-        lossy = self._touched(made, starts, ends, self.marks) | self.troubles.beyond(ends)
+        touched = self._touched(made, starts, ends, self.marks) | self.troubles.beyond(ends)
         if own is not None:
             timeless = shape.span is None and shape.at is None and shape.since is None
-            lossy = np.asarray(own, dtype=np.bool_) | (False if timeless else lossy)
-        changed: dict[str, Any] = {"lossy": lossy}
+            touched = np.asarray(own, dtype=np.bool_) | (False if timeless else touched)
+        changed: dict[str, Any] = {"lossy": touched}
         inside = np.ones(count, dtype=np.bool_)
         if shape.span is not None:
             inside = self.window.meets(starts, ends)
@@ -256,7 +259,7 @@ class Context:
 
     def answer(
         self,
-        answer_class: type[Any],
+        answer_class: type[T],
         *,
         facts: Any,
         metrics: Mapping[str, int | float | Metric | None],
@@ -267,7 +270,7 @@ class Context:
         left_out: Sequence[Note] = (),
         occurred: Collection[str] = (),
         **tables: ReportTable[Any],
-    ) -> Any:
+    ) -> T:
         """The answer, with everything the framework knows about it: coverage, what was not recorded, losses, damage.
 
         `seen` are the needs, by `what`, that the collector itself found met, if no kind of event shows it: ids in
@@ -330,9 +333,9 @@ class Context:
         )
         return (Note("unfit-events", "warning", text, (), {"events": count}, "see what `clrevents check` says"),)
 
-    def summed(self, row_class: type[R], rows: Sequence[Mapping[str, Any]]) -> ReportTable[R]:
-        """Rows that sum up the window, as dicts: all lossy if any event may be missing in it."""
-        return self.table(row_class, {**as_columns(row_class, rows), "lossy": [self.touched()] * len(rows)})
+    def summed(self, row_class: type[R], rows: Sequence[R] | Sequence[Mapping[str, Any]]) -> ReportTable[R]:
+        """Rows that sum up the window: all lossy if any event may be missing in it."""
+        return self.table(row_class, as_columns(row_class, rows), [self.touched()] * len(rows))
 
     def resolved(
         self, stack_ids: NDArray[np.int64], times: NDArray[np.int64], running: NDArray[np.int64] | None = None

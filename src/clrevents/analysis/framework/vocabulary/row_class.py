@@ -221,6 +221,7 @@ def column(
     windowed: bool = False,
     importance: int = 2,
     share_of: tuple[str, ...] = (),
+    default: Any = attrs.NOTHING,
 ) -> Any:
     """Declare a column of a row class; `hidden` ones are shown to people only on request.
 
@@ -230,13 +231,14 @@ def column(
     in all rows (of a tree: in its roots), and the largest share stands first.
     """
     return attrs.field(
+        default=default,
         metadata={
             "description": description,
             "hidden": hidden,
             "windowed": windowed,
             "importance": importance,
             "share_of": share_of,
-        }
+        },
     )
 
 
@@ -286,15 +288,15 @@ def row(
 class Row:
     """The columns that every row of every table has. The framework fills both."""
 
-    process_id: ProcessId | None = column("The process that the row is about; null if unknown.")
-    lossy: Flag = column("Events that this row depends on were lost or destroyed, so it may be wrong.")
+    process_id: ProcessId | None = column("The process that the row is about; null if unknown.", default=None)
+    lossy: Flag = column("Events that this row depends on were lost or destroyed, so it may be wrong.", default=False)
 
 
 @row
 class SpanRow(Row):
     """A row with a start and an end. The framework fills `clipped`."""
 
-    clipped: Flag = column("The row extends beyond the requested window.")
+    clipped: Flag = column("The row extends beyond the requested window.", default=False)
 
 
 def shape_of(row_class: type[Any]) -> RowShape:
@@ -354,10 +356,12 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
     return tuple(sorted(found, key=lambda c: (c.name != "process_id", c.name in _LAST and _LAST.index(c.name) + 1)))
 
 
-def as_columns(row_class: type[Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Rows as dicts → the columns of a row class, but those that the frame fills. KeyError for a row without one."""
+def as_columns(row_class: type[Any], rows: Sequence[Any]) -> dict[str, list[Any]]:
+    """Rows of a class, or dicts, → its columns but those that the frame fills. KeyError for a dict without one."""
     names = [column.name for column in columns_of(row_class) if column.name not in _FILLED]
-    return {name: [row[name] for row in rows] for name in names}
+    if rows and isinstance(rows[0], Mapping):
+        return {name: [row[name] for row in rows] for name in names}
+    return {name: [getattr(row, name) for row in rows] for name in names}
 
 
 def hidden_columns(row_class: type[Any]) -> frozenset[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import numpy as np
@@ -191,22 +191,24 @@ class ActivityTables:
 
     def names(self) -> ReportTable[ActivityName]:
         """Sums of those that started in the window, longest total first."""
-        rows: list[dict[str, Any]] = []
+        rows = []
         for number, mine in groups(self._source, np.flatnonzero(self.begun)):
             source = self._sources[number]
             took = np.sort(self.duration[mine[self.stopped[mine]]])
             rows.append(
-                {
-                    "provider": source.provider,
-                    "name": source.name,
-                    "count": len(mine),
-                    "stopped": len(took),
-                    "total_ns": int(took.sum()) if len(took) else None,
-                    **{f"p{percent}_ns": nearest_rank(took, percent) for percent in (50, 90, 99)},
-                    "max_ns": nearest_rank(took, 100),
-                }
+                ActivityName(
+                    provider=source.provider,
+                    name=source.name,
+                    count=len(mine),
+                    stopped=len(took),
+                    total_ns=int(took.sum()) if len(took) else None,
+                    p50_ns=nearest_rank(took, 50),
+                    p90_ns=nearest_rank(took, 90),
+                    p99_ns=nearest_rank(took, 99),
+                    max_ns=nearest_rank(took, 100),
+                )
             )
-        rows.sort(key=lambda one: (-(one["total_ns"] or 0), one["provider"], one["name"]))
+        rows.sort(key=lambda one: (-(one.total_ns or 0), one.provider, one.name))
         return self._context.summed(ActivityName, rows)
 
     def leaks(self) -> ReportTable[ActivityLeak]:

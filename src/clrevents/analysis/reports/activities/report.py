@@ -145,7 +145,7 @@ class ActivitiesCollector(Collector[ActivitiesReport]):
             "ambiguous": sum(flag for flag, mine in zip(ambiguous, begun.tolist(), strict=True) if mine),
         }
         complete = known and not forest.left_out
-        report: ActivitiesReport = context.answer(
+        return context.answer(
             ActivitiesReport,
             facts=ActivitiesFacts(
                 ids=ids,
@@ -161,7 +161,6 @@ class ActivitiesCollector(Collector[ActivitiesReport]):
             orphans=orphans,
             leaks=tables.leaks(),
         )
-        return report
 
     def _counts(self, id: bytes) -> bool:
         """Whether the official computer takes an id for one of an activity: those that are no paths it leaves out."""

@@ -136,7 +136,7 @@ class AllocCollector(Collector[AllocReport]):
         source = _chosen(self._asked.source, reading)
         tables = AllocationTables(context, reading, source, self._asked.raw, self._asked.my_code)
         types = tables.types()
-        report: AllocReport = context.answer(
+        return context.answer(
             AllocReport,
             facts=AllocFacts(source=source, certainty=_certainty(source, reading), large_by=_large_by(source)),
             metrics=_metrics(self._asked.source, source, tables, context),
@@ -149,7 +149,6 @@ class AllocCollector(Collector[AllocReport]):
             stacks=tables.stacks(),
             type_stacks=tables.type_stacks(),
         )
-        return report
 
 
 def _chosen(asked: str, reading: AllocationReading) -> Source | None:

@@ -30,7 +30,6 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     RowNumber,
     ThreadId,
     Word,
-    as_columns,
     column,
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
@@ -349,53 +348,52 @@ def series_rows(
     for number, found in sums:
         key = keys[number]
         tags = split(key)
+        quantiles: dict[str, Any] = {
+            name: last.get(key._replace(quantile=quantile)) if key.quantile is None else None
+            for name, quantile in _QUANTILES.items()
+        }
         rows.append(
-            {
-                "row": number,
-                "provider": key.provider,
-                "name": key.name,
-                "tags": key.tags,
-                "quantile": key.quantile,
-                "kind": key.kind,
-                "unit": key.unit,
+            CounterSeries(
+                row=number,
+                provider=key.provider,
+                name=key.name,
+                tags=key.tags,
+                quantile=key.quantile,
+                kind=key.kind,
+                unit=key.unit,
                 **attrs.asdict(found),
-                **{
-                    name: last.get(key._replace(quantile=quantile)) if key.quantile is None else None
-                    for name, quantile in _QUANTILES.items()
-                },
-                "display_name": display_names.get(number) or None,
-                "instrument": sessions.instrument(key.session, key.provider, key.version, key.name) or None,
-                "version": key.version or None,
-                "tag_names": tags.names,
-                "tag_values": tags.values,
-                "tags_ambiguous": tags.ambiguous,
-                "session_id": key.session,
-                "other_session": key.session in others,
-            }
+                **quantiles,
+                display_name=display_names.get(number) or None,
+                instrument=sessions.instrument(key.session, key.provider, key.version, key.name) or None,
+                version=key.version or None,
+                tag_names=tags.names,
+                tag_values=tags.values,
+                tags_ambiguous=tags.ambiguous,
+                session_id=key.session,
+                other_session=key.session in others,
+            )
         )
-    rows.sort(
-        key=lambda row: (row["provider"], row["name"], row["tags"], row["session_id"] or "", row["quantile"] or 0)
-    )
+    rows.sort(key=lambda row: (row.provider, row.name, row.tags, row.session_id or "", row.quantile or 0))
     return context.summed(CounterSeries, rows)
 
 
 def instrument_rows(context: Context, instruments: Sequence[MeterInstrument]) -> ReportTable[CounterInstrument]:
     """Each instrument, by meter and name."""
     rows = [
-        {
-            "recorded": each.recorded,
-            "kind": each.type.partition("`")[0],
-            "unit": each.unit,
-            "provider": each.meter,
-            "version": each.version or None,
-            "tags": each.meter_tags or None,
-            "name": each.name,
-            "description": each.description or None,
-            "option": shlex.join(("--provider", each.meter, "--name", each.name)),
-        }
+        CounterInstrument(
+            recorded=each.recorded,
+            kind=each.type.partition("`")[0],
+            unit=each.unit,
+            provider=each.meter,
+            version=each.version or None,
+            tags=each.meter_tags or None,
+            name=each.name,
+            description=each.description or None,
+            option=shlex.join(("--provider", each.meter, "--name", each.name)),
+        )
         for each in instruments
     ]
-    return context.table(CounterInstrument, as_columns(CounterInstrument, rows))
+    return context.table(CounterInstrument, rows)
 
 
 def a_line_each(rows: ReportTable[CounterSeries]) -> ReportTable[CounterSeries]:
@@ -406,16 +404,16 @@ def a_line_each(rows: ReportTable[CounterSeries]) -> ReportTable[CounterSeries]:
 def problem_rows(context: Context, problems: Sequence[MeterProblem]) -> ReportTable[CounterProblem]:
     """What was reported, in order of time."""
     rows = [
-        {
-            "time_ns": problem.time_ns,
-            "kind": problem.kind,
-            "session_id": problem.session,
-            "message": problem.message,
-            "thread_id": None if problem.thread == NO_THREAD else problem.thread,
-        }
+        CounterProblem(
+            time_ns=problem.time_ns,
+            kind=problem.kind,
+            session_id=problem.session,
+            message=problem.message,
+            thread_id=None if problem.thread == NO_THREAD else problem.thread,
+        )
         for problem in problems
     ]
-    return context.table(CounterProblem, as_columns(CounterProblem, rows))
+    return context.table(CounterProblem, rows)
 
 
 def _labels(keys: Sequence[SeriesKey]) -> list[str]:

@@ -268,7 +268,7 @@ class CountersCollector(Collector[CountersReport]):
         if _ANY in context.unknown:
             # Errors come without values, too.
             metrics = {**dict.fromkeys(metrics), "problems": len(inside) or None}
-        report: CountersReport = context.answer(
+        return context.answer(
             CountersReport,
             facts=self._facts(shown, ordered),
             metrics=metrics,
@@ -278,7 +278,6 @@ class CountersCollector(Collector[CountersReport]):
             problems=problem_rows(context, problems),
             values=value_rows(context, values, ordered),
         )
-        return report
 
     def _wants(self, key: SeriesKey) -> bool:
         return self._asks_for(key.provider, key.name)

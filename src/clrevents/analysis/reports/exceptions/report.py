@@ -165,7 +165,7 @@ class ExceptionsCollector(KeepingCollector[ExceptionsReport]):
             numbers["rethrown_by_await"] = context.metric("rethrown_by_await", again or None, least=bool(again))
             for name in ("thrown", "nested"):
                 numbers[name] = attrs.evolve(context.metric(name, counts[name]), high=counts[name])
-        report: ExceptionsReport = context.answer(
+        return context.answer(
             ExceptionsReport,
             facts=ExceptionFacts(rethrows_by=found.rethrows_by),
             metrics={metric.name: numbers.get(metric.name) for metric in context.metrics},
@@ -175,7 +175,6 @@ class ExceptionsCollector(KeepingCollector[ExceptionsReport]):
             timeline=sums.timeline(),
             exceptions=listed,
         )
-        return report
 
 
 REPORT: Final = ReportDeclaration(

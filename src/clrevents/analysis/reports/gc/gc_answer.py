@@ -23,7 +23,7 @@ from clrevents.analysis.gathering.groups import nearest_rank
 from clrevents.analysis.reports.gc.gc_build import Built
 from clrevents.analysis.reports.gc.gc_collections import INDUCED, UNKNOWN
 from clrevents.analysis.reports.gc.gc_heaps import share
-from clrevents.analysis.reports.gc.gc_rows import GarbageCollection, GcFacts, GcSuspension
+from clrevents.analysis.reports.gc.gc_rows import GarbageCollection, GcFacts, GcSuspension, GcTotal
 
 STARTED: Final = "runtime/RuntimeInformationStart"
 LISTED: Final = "rundown/RuntimeInformationDCStart"
@@ -110,7 +110,7 @@ class WindowedCollections:
         return int(window.overlap(starts.values[known], ends.values[known]).sum())
 
 
-def totals(listed: WindowedCollections) -> list[dict[str, Any]]:
+def totals(listed: WindowedCollections) -> list[GcTotal]:
     """By generation, by kind and by reason: longest pauses first."""
     names = ("generation", "kind", "reason", "pause_ns", "suspend_ns", "promoted_bytes")
     columns = {name: listed.values(name) for name in names}
@@ -122,23 +122,23 @@ def totals(listed: WindowedCollections) -> list[dict[str, Any]]:
         for row, value in enumerate(columns[by]):
             word = UNKNOWN if value is None else f"gen{value}" if by == "generation" else value
             groups.setdefault(word, []).append(row)
-        made: list[dict[str, Any]] = []
+        made = []
         for word, rows in groups.items():
             within = _known(paused, rows)
             counts = [row for row in rows if begun[row]]
             made.append(
-                {
-                    "by": by,
-                    "what": word,
-                    "count": len(counts),
-                    "pause_ns": sum(within) if within else None,
-                    "share": share(sum(within), everything) if within else None,
-                    "pause_max_ns": max(_known(columns["pause_ns"], rows), default=None),
-                    "suspend_ns": _sum(columns["suspend_ns"], counts),
-                    "promoted_bytes": _sum(columns["promoted_bytes"], counts),
-                }
+                GcTotal(
+                    by=by,
+                    what=word,
+                    count=len(counts),
+                    pause_ns=sum(within) if within else None,
+                    share=share(sum(within), everything) if within else None,
+                    pause_max_ns=max(_known(columns["pause_ns"], rows), default=None),
+                    suspend_ns=_sum(columns["suspend_ns"], counts),
+                    promoted_bytes=_sum(columns["promoted_bytes"], counts),
+                )
             )
-        found += sorted(made, key=lambda row: (-(row["pause_ns"] or 0), row["what"]))
+        found += sorted(made, key=lambda row: (-(row.pause_ns or 0), row.what))
     return found
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import Ints
-from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.reports.gc.gc_collections import (
     COMPACTION,
@@ -117,57 +116,57 @@ class Built:
         found[inside[inside != NOTHING]] = True
         return found
 
-    def collection_columns(self) -> dict[str, Any]:
+    def collection_rows(self) -> list[GarbageCollection]:
         """The table of collections."""
         parts = self.parts
         free_list, free_objects = (parts.values[f"free_{what}_after_bytes"] for what in ("list", "objects"))
         survived, before = parts.total(parts.survived, parts.condemned), parts.total(parts.live_before, parts.condemned)
         amounts, rates = self._allocated()
-        committed = {row["number"]: row["committed_bytes"] for row in self.dynamic.committed}
-        sums: dict[str, Sequence[Any]] = {
-            "survival": [share(a, b) for a, b in zip(survived, before, strict=True)],
-            "heap_before_bytes": parts.total(parts.values["size_before_bytes"]),
-            "free_list_bytes": parts.total(free_list, known=parts.after_told),
-            "fragmentation_bytes": parts.total(free_list + free_objects, known=parts.after_told),
-            "budget_bytes": parts.total(parts.values["budget_bytes"], parts.generation == 0, parts.budgeted),
-            "imbalance": parts.imbalance(),
-            "allocated_bytes": amounts,
-            "allocation_rate": rates,
-            "committed_bytes": [committed.get(c.number) for c in self.collections],
-        }
-        rows = [
-            {
-                **self._about(one),
-                **self._stats(one),
-                **self._history(one, place),
-                **{name: values[place] for name, values in sums.items()},
-            }
-            for place, one in enumerate(self.collections)
-        ]
-        return as_columns(GarbageCollection, rows)
-
-    def _about(self, one: Collected) -> dict[str, Any]:
-        """What is known from its own events, its suspensions and its request."""
-        start, end, pieces = one.start, one.end, one.pieces
-        pauses = self.held.times[0][one.suspensions].tolist()
-        first = one.suspensions[0] if one.suspensions else None
-        return {
-            "number": one.number,
-            "generation": one.generation,
-            "kind": kind_word(one.type, one.background, one.inside is not None),
-            "reason": None if one.reason is None else enum_word(self.rows[START], "Reason", one.reason),
-            "start_ns": time_of(start),
-            "end_ns": time_of(end),
-            "pause_ns": None if pieces is None else sum(b - a for a, b in pieces),
-            "suspend_ns": self._stopping(one),
-            "duration_ns": end.time_ns - start.time_ns if start is not None and end is not None else None,
-            "pause_start_ns": pauses[0] if pauses and pauses[0] != NOTHING else None,
-            "pauses": len(pauses),
-            "start_thread_id": None if start is None else start.thread_id,
-            "end_thread_id": None if end is None else end.thread_id,
-            "suspend_thread_id": None if first is None else _thread(self.held, first),
-            **self._request(one),
-        }
+        committed = {row.number: row.committed_bytes for row in self.dynamic.committed}
+        sizes_before = parts.total(parts.values["size_before_bytes"])
+        free_lists = parts.total(free_list, known=parts.after_told)
+        free_spaces = parts.total(free_list + free_objects, known=parts.after_told)
+        budgets = parts.total(parts.values["budget_bytes"], parts.generation == 0, parts.budgeted)
+        imbalances = parts.imbalance()
+        rows = []
+        for place, one in enumerate(self.collections):
+            start, end, pieces = one.start, one.end, one.pieces
+            pauses = self.held.times[0][one.suspensions].tolist()
+            first = one.suspensions[0] if one.suspensions else None
+            requested_ns, requested_thread_id, requested_by = self._request(one)
+            rows.append(
+                GarbageCollection(
+                    number=one.number,
+                    generation=one.generation,
+                    kind=kind_word(one.type, one.background, one.inside is not None),
+                    reason=None if one.reason is None else enum_word(self.rows[START], "Reason", one.reason),
+                    start_ns=time_of(start),
+                    end_ns=time_of(end),
+                    pause_ns=None if pieces is None else sum(b - a for a, b in pieces),
+                    suspend_ns=self._stopping(one),
+                    duration_ns=end.time_ns - start.time_ns if start is not None and end is not None else None,
+                    pause_start_ns=pauses[0] if pauses and pauses[0] != NOTHING else None,
+                    pauses=len(pauses),
+                    start_thread_id=None if start is None else start.thread_id,
+                    end_thread_id=None if end is None else end.thread_id,
+                    suspend_thread_id=None if first is None else _thread(self.held, first),
+                    requested_ns=requested_ns,
+                    requested_thread_id=requested_thread_id,
+                    requested_by=requested_by,
+                    survival=share(survived[place], before[place]),
+                    heap_before_bytes=sizes_before[place],
+                    free_list_bytes=free_lists[place],
+                    fragmentation_bytes=free_spaces[place],
+                    budget_bytes=budgets[place],
+                    imbalance=imbalances[place],
+                    allocated_bytes=amounts[place],
+                    allocation_rate=rates[place],
+                    committed_bytes=committed.get(one.number),
+                    **self._stats(one),
+                    **self._history(one, place),
+                )
+            )
+        return rows
 
     def _stopping(self, one: Collected) -> int | None:
         """How long threads took to stop, over the suspensions that it owns."""
@@ -176,15 +175,12 @@ class Built:
             return None
         return int(self._stop_ns[mine].sum())
 
-    def _request(self, one: Collected) -> dict[str, Any]:
+    def _request(self, one: Collected) -> tuple[int | None, int | None, str | None]:
+        """When it was requested, by which thread and method."""
         if one.triggered is None:
-            return dict.fromkeys(("requested_ns", "requested_thread_id", "requested_by"))
+            return None, None, None
         time, thread, stack = (self._value(TRIGGERED, name, one.triggered) for name in _REQUEST)
-        return {
-            "requested_ns": time,
-            "requested_thread_id": thread,
-            "requested_by": self._caller(stack, time),
-        }
+        return time, thread, self._caller(stack, time)
 
     def _stats(self, one: Collected) -> dict[str, Any]:
         """The heap afterwards. For a background one, the runtime repeats what the previous collection promoted."""

@@ -7,6 +7,7 @@ shorter than its layout, or of another version, is left out and counted; what fo
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -18,9 +19,11 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Ints
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import nulled, sum_by
 from clrevents.analysis.reports.gc.gc_collections import GENERATIONS, GLOBAL, PER_HEAP, Collected
+from clrevents.analysis.reports.gc.gc_rows import AdaptationSample, AdaptationTuning, CommittedMemory
 from clrevents.analysis.shared.events.gc_suspensions import NOTHING
 from clrevents.table.table import Column, ColumnType, text_column
 
@@ -243,11 +246,11 @@ _US: Final = 1000
 
 @define(eq=False)
 class DynamicTables:
-    """Rows of the three tables, each as values by column, in order; `unread` are events that do not fit."""
+    """Rows of the three tables, in order; `unread` are events that do not fit."""
 
-    committed: list[dict[str, Any]] = attrs.field(factory=list)
-    samples: list[dict[str, Any]] = attrs.field(factory=list)
-    tunings: list[dict[str, Any]] = attrs.field(factory=list)
+    committed: list[CommittedMemory] = attrs.field(factory=list)
+    samples: list[AdaptationSample] = attrs.field(factory=list)
+    tunings: list[AdaptationTuning] = attrs.field(factory=list)
     unread: int = 0
 
     @property
@@ -269,74 +272,98 @@ def dynamic_tables(rows: Gathered, running: Iterable[int | None]) -> DynamicTabl
             found.unread += 1
             continue
         numbers = layout.unpack_from(data)[1:]
-        about = {"time_ns": time, "thread_id": thread}
+        row: CommittedMemory | AdaptationSample | AdaptationTuning
         if name == "CommittedUsage":
-            found.committed.append({**about, "number": number, **_committed(*numbers)})
+            row = _committed(number, time, thread, *numbers)
         elif name == "SizeAdaptationSample":
-            found.samples.append({**about, **_sample(*numbers)})
+            row = _sample(time, thread, *numbers)
         elif name == "SizeAdaptationTuning":
-            found.tunings.append({**about, **_tuning(*numbers)})
+            row = _tuning(time, thread, *numbers)
         else:
-            found.tunings.append({**about, **_full_tuning(*numbers)})
-    for table in (found.committed, found.samples, found.tunings):
-        # A crafted event may say more than a column holds.
-        kept = [row for row in table if all(abs(v) < 1 << 63 for v in row.values() if type(v) is int)]
-        kept = [row for row in kept if all(v == v and abs(v) < float("inf") for v in row.values() if type(v) is float)]
-        found.unread += len(table) - len(kept)
-        table[:] = kept
+            row = _full_tuning(time, thread, *numbers)
+        if not all(_fits(getattr(row, column.name)) for column in columns_of(type(row))):
+            found.unread += 1
+        elif isinstance(row, CommittedMemory):
+            found.committed.append(row)
+        elif isinstance(row, AdaptationSample):
+            found.samples.append(row)
+        else:
+            found.tunings.append(row)
     return found
 
 
-def _committed(in_use: int, decommit: int, free: int, global_free: int, bookkeeping: int) -> dict[str, int]:
-    return {
-        "committed_bytes": in_use + decommit + free + global_free + bookkeeping,
-        "in_use_bytes": in_use,
-        "free_bytes": free,
-        "global_free_bytes": global_free,
-        "decommit_bytes": decommit,
-        "bookkeeping_bytes": bookkeeping,
-    }
+def _fits(value: Any) -> bool:
+    """Whether a column holds it: a crafted event may say more."""
+    return not isinstance(value, int | float) or abs(value) < (1 << 63 if isinstance(value, int) else math.inf)
 
 
-def _sample(
-    index: int, between: int, pause: int, small_wait: int, large_wait: int, stable: int, budget: int
-) -> dict[str, int]:
-    return {
-        "gc_index": index,
-        "between_ns": between * _US,
-        "pause_ns": pause * _US,
-        "small_wait_ns": small_wait * _US,
-        "large_wait_ns": large_wait * _US,
-        "stable_bytes": stable,
-        "budget_bytes": budget,
-    }
+def _committed(
+    number: int | None,
+    time: int,
+    thread: int | None,
+    in_use: int,
+    decommit: int,
+    free: int,
+    global_free: int,
+    bookkeeping: int,
+) -> CommittedMemory:
+    return CommittedMemory(
+        time_ns=time,
+        number=number,
+        committed_bytes=in_use + decommit + free + global_free + bookkeeping,
+        in_use_bytes=in_use,
+        free_bytes=free,
+        global_free_bytes=global_free,
+        decommit_bytes=decommit,
+        bookkeeping_bytes=bookkeeping,
+        thread_id=thread,
+    )
 
 
-def _tuning(*numbers: Any) -> dict[str, Any]:
+def _sample(time: int, thread: int | None, *numbers: int) -> AdaptationSample:
+    index, between, pause, small_wait, large_wait, stable, budget = numbers
+    return AdaptationSample(
+        time_ns=time,
+        gc_index=index,
+        between_ns=between * _US,
+        pause_ns=pause * _US,
+        small_wait_ns=small_wait * _US,
+        large_wait_ns=large_wait * _US,
+        stable_bytes=stable,
+        budget_bytes=budget,
+        thread_id=thread,
+    )
+
+
+def _tuning(time: int, thread: int | None, *numbers: Any) -> AdaptationTuning:
     heaps, most, least, index, stable, median, cost, _, _, _, since, *_ = numbers
-    return {
-        "gc_index": index,
-        "full": False,
-        "heaps": heaps,
-        "least_heaps": least,
-        "most_heaps": most,
-        "median_cost": median,
-        "cost": cost,
-        "stable_bytes": stable,
-        "since_change": since,
-    }
+    return AdaptationTuning(
+        time_ns=time,
+        gc_index=index,
+        full=False,
+        heaps=heaps,
+        least_heaps=least,
+        most_heaps=most,
+        median_cost=median,
+        cost=cost,
+        stable_bytes=stable,
+        since_change=since,
+        thread_id=thread,
+    )
 
 
-def _full_tuning(*numbers: Any) -> dict[str, Any]:
+def _full_tuning(time: int, thread: int | None, *numbers: Any) -> AdaptationTuning:
     heaps, index, median, since = numbers[:4]
-    return {
-        "gc_index": index,
-        "full": True,
-        "heaps": heaps,
-        "least_heaps": None,
-        "most_heaps": None,
-        "median_cost": median,
-        "cost": None,
-        "stable_bytes": None,
-        "since_change": since,
-    }
+    return AdaptationTuning(
+        time_ns=time,
+        gc_index=index,
+        full=True,
+        heaps=heaps,
+        least_heaps=None,
+        most_heaps=None,
+        median_cost=median,
+        cost=None,
+        stable_bytes=None,
+        since_change=since,
+        thread_id=thread,
+    )

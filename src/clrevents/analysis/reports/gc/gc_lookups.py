@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.vocabulary.answer_values import Ints
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import groups
+from clrevents.analysis.reports.gc.gc_rows import KeptObjects, SuspensionHint
 from clrevents.analysis.shared.events.gc_suspensions import Suspensions
 
 SAMPLE: Final = "sample/ThreadSample"
@@ -30,7 +31,7 @@ _MANAGED: Final = 2
 
 def hint_rows(
     held: Suspensions, numbers: list[int | None], samples: Gathered, named: Callable[[int, int], str | None]
-) -> list[dict[str, Any]]:
+) -> list[SuspensionHint]:
     """The last sample before each of the slowest suspensions, for each thread that was in managed code.
 
     `named` gives the innermost method of a stack at a time.
@@ -51,15 +52,15 @@ def hint_rows(
         for sample in near[np.argsort(-time[near], kind="stable")].tolist():
             seen_ns = int(time[sample])
             found.append(
-                {
-                    "start_ns": begin_ns,
-                    "end_ns": int(held.times[1][row]),
-                    "suspend_ns": int(held.times[1][row]) - begin_ns,
-                    "number": numbers[row],
-                    "thread_id": int(thread[sample]),
-                    "before_ns": begin_ns - seen_ns,
-                    "method": named(int(stack[sample]), seen_ns),
-                }
+                SuspensionHint(
+                    start_ns=begin_ns,
+                    end_ns=int(held.times[1][row]),
+                    suspend_ns=int(held.times[1][row]) - begin_ns,
+                    number=numbers[row],
+                    thread_id=int(thread[sample]),
+                    before_ns=begin_ns - seen_ns,
+                    method=named(int(stack[sample]), seen_ns),
+                )
             )
     return found
 
@@ -84,14 +85,14 @@ COLUMNS: Final = {
 
 def kept_rows(
     starts: Ints, pinned: Gathered, finalized: Gathered, ticks: Gathered, named: Callable[[int, int], str | None]
-) -> list[dict[str, Any]]:
+) -> list[KeptObjects]:
     """The rows of the table `kept`, most objects of each kind first.
 
     `starts` are the places of the collections' starts, rising; `named` gives the method of a stack at a time.
     """
     types, stacks, times = ticks.column("TypeName"), ticks.numbers("stack_id"), ticks.numbers("time_ns")
 
-    def row(kind: str, name: str | None, objects: int, size: int | None, told: Ints) -> dict[str, Any]:
+    def row(kind: str, name: str | None, objects: int, size: int | None, told: Ints) -> KeptObjects:
         _, first, counts = np.unique(stacks[told], return_index=True, return_counts=True)
         who: Counter[str | None] = Counter()
         for place in np.argsort(first).tolist():
@@ -101,7 +102,14 @@ def kept_rows(
         samples = who.total()
         del who[None]
         method = max(who, key=lambda name: who[name]) if who else None
-        return {"kind": kind, "type": name, "objects": objects, "bytes": size, "method": method, "samples": samples}
+        return KeptObjects(
+            kind=kind,
+            type=name,
+            objects=objects,
+            bytes=size,
+            method=method,
+            samples=samples,
+        )
 
     names = pinned.column("TypeName").tolist()
     turn, address = np.searchsorted(starts, pinned.places), pinned.numbers("ObjectID").astype(np.int64)

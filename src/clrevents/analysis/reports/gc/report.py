@@ -15,7 +15,6 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.reports.gc.gc_answer import (
@@ -301,7 +300,7 @@ class GcCollector(KeepingCollector[GcReport]):
         named = _namer(context, lambda frame: frame.namespace != "System.GC")
         runtimes, others_left_out = by_runtime(rows, _EVENTS)
         built = [Built(context, mine, named if self._callers else _nobody) for mine in runtimes]
-        collections = context.table(GarbageCollection, joined([b.collection_columns() for b in built]))
+        collections = context.table(GarbageCollection, [row for b in built for row in b.collection_rows()])
         held = [suspension_columns(b, b.held, b.owners) for b in built]
         suspensions = context.table(GcSuspension, joined(held))
         pieces = {
@@ -313,9 +312,7 @@ class GcCollector(KeepingCollector[GcReport]):
         listed = WindowedCollections(context, collections, suspensions, pieces, built)
         others = [suspension_columns(b, b.others, [()] * len(b.others)) for b in built]
         generations = context.table(CollectedGeneration, joined([generation_columns(b) for b in built]))
-        committed = context.table(
-            CommittedMemory, as_columns(CommittedMemory, [row for b in built for row in b.dynamic.committed])
-        )
+        committed = context.table(CommittedMemory, [row for b in built for row in b.dynamic.committed])
         samples = [row for b in built for row in b.dynamic.samples]
         tunings = [row for b in built for row in b.dynamic.tunings]
         numbers = metrics(listed, generations, committed)
@@ -327,31 +324,30 @@ class GcCollector(KeepingCollector[GcReport]):
         hints = [
             hint for b in built for hint in (hint_rows(b.held, _numbers(b), rows[SAMPLE], named) if self._hints else ())
         ]
-        kept: list[dict[str, Any]] = []
+        kept: list[KeptObjects] = []
         if self._objects:
             pinned, finalized = (_inside(context, rows[name]) for name in (PINNED, FINALIZED))
             own = _namer(context, lambda frame: is_own_name(frame.label))
             kept = kept_rows(np.sort(rows[START].places), pinned, finalized, rows[TICK], own)
-        report: GcReport = context.answer(
+        return context.answer(
             GcReport,
             facts=facts(listed, built, rows, len(other)),
             metrics={name: None if context.unknown else value for name, value in numbers.items()},
             notes=notes(listed),
             left_out=[*others_left_out, *left_out(listed)],
             collections=collections,
-            totals=context.table(GcTotal, as_columns(GcTotal, totals(listed))),
+            totals=context.table(GcTotal, totals(listed)),
             suspensions=suspensions,
             generations=generations,
             heaps=context.table(HeapGeneration, joined([heap_columns(b) for b in built])),
             marks=context.table(MarkedRoots, joined([mark_columns(b) for b in built])),
             committed=committed,
-            samples=context.table(AdaptationSample, as_columns(AdaptationSample, samples)),
-            tunings=context.table(AdaptationTuning, as_columns(AdaptationTuning, tunings)),
-            hints=context.table(SuspensionHint, as_columns(SuspensionHint, hints)),
-            kept=context.table(KeptObjects, as_columns(KeptObjects, kept)),
+            samples=context.table(AdaptationSample, samples),
+            tunings=context.table(AdaptationTuning, tunings),
+            hints=context.table(SuspensionHint, hints),
+            kept=context.table(KeptObjects, kept),
             other_suspensions=other,
         )
-        return report
 
 
 def _inside(context: Context, rows: Gathered) -> Gathered:

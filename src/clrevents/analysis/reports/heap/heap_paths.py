@@ -5,14 +5,14 @@ Names nothing that the snapshot does not name; a path is one of several, unless 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.framework.vocabulary.answer_values import Ints
 from clrevents.analysis.reports.heap.heap_graph import KERNEL
 from clrevents.analysis.reports.heap.heap_rows import RootPath
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of
@@ -30,15 +30,14 @@ _TYPES_AT_ONCE: Final = 10
 
 @frozen(eq=False)
 class FoundPaths:
-    """Paths as columns, most frequent first, and how many reached objects have none of them."""
+    """The most frequent ones first, and how many reached objects have none of them."""
 
-    columns: Mapping[str, Any]
+    rows: Sequence[RootPath]
     left_out: int
 
     def texts(self, most: int) -> tuple[str, ...]:
         """The first of them in words."""
-        pairs = zip(self.columns["path"], self.columns["count"], strict=True)
-        return tuple(f"{path} ({count:,})" for path, count in list(pairs)[:most])
+        return tuple(f"{row.path} ({row.count:,})" for row in self.rows[:most])
 
 
 def matching(types: Sequence[HeapType], pattern: str) -> list[int]:
@@ -75,7 +74,8 @@ def root_paths(snapshot: HeapSnapshot, chosen: Sequence[int], name: Namer, most:
     sizes = tree.sums(np.where(target, size, 0))
     names = [*(name(type) for type in snapshot.types), *snapshot.holders]
     short = [*(short_type_name(type, name) for type in snapshot.types), *snapshot.holders]
-    rows: list[dict[str, Any]] = []
+    rows = []
+    depths = _depths(above)
     for line, of in enumerate(tree.lines):
         if of.group >= types or not counts[line]:
             continue
@@ -88,38 +88,35 @@ def root_paths(snapshot: HeapSnapshot, chosen: Sequence[int], name: Namer, most:
         static = snapshot.statics[root] if root < len(snapshot.statics) else None
         nearest = int(reach.queue[of.first - holders])
         rows.append(
-            {
-                "type": steps[-1],
-                "count": int(counts[line]),
-                "bytes": int(sizes[line]),
-                "root": steps[0] if static is None else static.kind,
-                "static_field": None if static is None else static.name,
-                "distance": of.first,
-                "example": int(snapshot.address[nearest]),
-                "path": ARROW.join(short[group] for group in groups),
-                "steps": tuple(steps),
-            }
+            RootPath(
+                type=steps[-1],
+                count=int(counts[line]),
+                bytes=int(sizes[line]),
+                root=steps[0] if static is None else static.kind,
+                static_field=None if static is None else static.name,
+                distance=depths[of.first],
+                example=int(snapshot.address[nearest]),
+                path=ARROW.join(short[group] for group in groups),
+                steps=tuple(steps),
+            )
         )
-    _distances(rows, above)
-    rows.sort(key=lambda row: (-row["count"], -row["bytes"], row["path"], row["example"]))
+    rows.sort(key=lambda row: (-row.count, -row.bytes, row.path, row.example))
     if most is not None:
         seen: dict[str, int] = {}
         kept = []
         for row in rows:
-            seen[row["type"]] = seen.get(row["type"], 0) + 1
-            if seen[row["type"]] <= most:
+            seen[row.type] = seen.get(row.type, 0) + 1
+            if seen[row.type] <= most:
                 kept.append(row)
         rows = kept
-    return FoundPaths(as_columns(RootPath, rows), int(target.sum()) - int(counts.sum()))
+    return FoundPaths(rows, int(target.sum()) - int(counts.sum()))
 
 
-def _distances(rows: list[dict[str, Any]], above: Any) -> None:
-    """The place of each row's nearest object → how many objects are on the way to it."""
-    if not rows:
-        return
+def _depths(above: Ints) -> list[int]:
+    """How many objects are on the way to each."""
     count = len(above)
     top, depth = KERNEL.room(count), KERNEL.room(count)
     # Everything is a group of its own, so that nothing is folded.
     KERNEL.kernel.fold(count, KERNEL.given(above), KERNEL.given(np.arange(count, dtype=np.int32)), top, depth)
-    for row in rows:
-        row["distance"] = int(depth[row["distance"]])
+    depths: list[int] = KERNEL.taken(depth).tolist()
+    return depths

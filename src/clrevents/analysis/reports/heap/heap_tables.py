@@ -7,7 +7,7 @@ it says otherwise. Knows no trace and no window.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.reports.heap.heap_graph import KERNEL, HeapGraph, Kernel
 from clrevents.analysis.reports.heap.heap_rows import DominatorLine, RootGroup, Snapshot, TypeGrowth, TypeOnHeap
@@ -96,7 +95,6 @@ def type_tree(
     return TypeTree(tuple(lines), line[tops])
 
 
-Columns: TypeAlias = Mapping[str, Any]
 Ints: TypeAlias = NDArray[np.int64]
 Namer: TypeAlias = Callable[[HeapType], str]
 
@@ -108,7 +106,7 @@ OTHERS: Final = "others"
 _INDENT: Final = "  "
 
 
-def snapshot_columns(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | None) -> Columns:
+def snapshot_rows(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | None) -> list[Snapshot]:
     """A row for each snapshot, also for incomplete ones. The graph of the one that is shown is kept."""
     found = []
     for one in snapshots:
@@ -118,34 +116,34 @@ def snapshot_columns(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | No
             reach = solution_of(one).reach if one is shown else HeapGraph.of(one).reach()
             reached = reach.parent != -2
         found.append(
-            {
-                "snapshot": one.number,
-                "collection": one.gc_number,
-                "start_ns": one.start_ns,
-                "end_ns": one.end_ns,
-                "nodes": len(one),
-                "bytes": int(one.size.sum()),
-                "edges": coverage.edges_seen,
-                "roots": len(one.roots),
-                "statics": len(one.statics),
-                "reached": None if reached is None else int(reached.sum()),
-                "reached_bytes": None if reached is None else int(one.size[reached].sum()),
-                "unreached": None if reached is None else int((~reached).sum()),
-                "complete": coverage.complete,
-                "linked": coverage.linked,
-                "edges_announced": coverage.edges_announced,
-                "unknown_roots": coverage.unknown_roots,
-                "weak_roots": coverage.weak_roots,
-                "dependents": len(one.dependents[0]),
-                "repeated_addresses": coverage.repeated_addresses,
-                "untyped": coverage.untyped,
-                "clr_instance": one.clr_instance_id,
-            }
+            Snapshot(
+                snapshot=one.number,
+                collection=one.gc_number,
+                start_ns=one.start_ns,
+                end_ns=one.end_ns,
+                nodes=len(one),
+                bytes=int(one.size.sum()),
+                edges=coverage.edges_seen,
+                roots=len(one.roots),
+                statics=len(one.statics),
+                reached=None if reached is None else int(reached.sum()),
+                reached_bytes=None if reached is None else int(one.size[reached].sum()),
+                unreached=None if reached is None else int((~reached).sum()),
+                complete=coverage.complete,
+                linked=coverage.linked,
+                edges_announced=coverage.edges_announced,
+                unknown_roots=coverage.unknown_roots,
+                weak_roots=coverage.weak_roots,
+                dependents=len(one.dependents[0]),
+                repeated_addresses=coverage.repeated_addresses,
+                untyped=coverage.untyped,
+                clr_instance=one.clr_instance_id,
+            )
         )
-    return as_columns(Snapshot, found)
+    return found
 
 
-def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | None = None) -> Columns:
+def type_rows(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | None = None) -> list[TypeOnHeap]:
     """A row for each type, or for those that are chosen; those that retain most come first.
 
     What they retain is null if unknown.
@@ -160,20 +158,19 @@ def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | No
         unreached = list(np.bincount(snapshot.type[~snapshot.reached], minlength=count).tolist())
     mine = range(count) if chosen is None else chosen
     order = sorted(mine, key=lambda k: (-(retained[k] or 0), -int(size[k]), snapshot.types[k].name))
-    rows = [
-        {
-            "snapshot": snapshot.number,
-            "type": name(snapshot.types[k]),
-            "module": snapshot.types[k].module,
-            "count": int(objects[k]),
-            "bytes": int(size[k]),
-            "retained_bytes": retained[k],
-            "unreached": unreached[k],
-            "type_id": snapshot.types[k].type_id,
-        }
+    return [
+        TypeOnHeap(
+            snapshot=snapshot.number,
+            type=name(snapshot.types[k]),
+            module=snapshot.types[k].module,
+            count=int(objects[k]),
+            bytes=int(size[k]),
+            retained_bytes=retained[k],
+            unreached=unreached[k],
+            type_id=snapshot.types[k].type_id,
+        )
         for k in order
     ]
-    return as_columns(TypeOnHeap, rows)
 
 
 def retained_by_type(snapshot: HeapSnapshot, kernel: Kernel = KERNEL) -> Ints:
@@ -202,7 +199,7 @@ def _groups(snapshot: HeapSnapshot, holders: NDArray[np.int32], root: int) -> ND
     return found
 
 
-def dominator_columns(snapshot: HeapSnapshot, name: Namer, smallest: int = SMALLEST_SHARE) -> Columns:
+def dominator_rows(snapshot: HeapSnapshot, name: Namer, smallest: int = SMALLEST_SHARE) -> list[DominatorLine]:
     """The dominator tree by types, each line before those below it, those that retain most first.
 
     Lines that retain less than one part in `smallest` of everything are left out.
@@ -225,7 +222,7 @@ def dominator_columns(snapshot: HeapSnapshot, name: Namer, smallest: int = SMALL
     below: dict[int, list[int]] = {}
     for place, line in enumerate(tree.lines):
         below.setdefault(line.above, []).append(place)
-    rows: list[dict[str, Any]] = []
+    rows: list[DominatorLine] = []
     # The line of the root itself is left out.
     waiting: list[tuple[int, int | None]] = [(place, None) for place in _heaviest(below.get(0, []), retained)]
     while waiting:
@@ -233,39 +230,39 @@ def dominator_columns(snapshot: HeapSnapshot, name: Namer, smallest: int = SMALL
         line = tree.lines[place]
         row = len(rows)
         rows.append(
-            {
-                "row": row,
-                "parent_row": parent,
-                "depth": line.depth - 1,
-                "name": names[line.group],
-                "count": int(count[place]),
-                "bytes": int(size[place]),
-                "retained_bytes": int(retained[place]),
-                "share": int(retained[place]) / everything,
-                "outline": _INDENT * (line.depth - 1) + short[line.group],
-            }
+            DominatorLine(
+                row=row,
+                parent_row=parent,
+                depth=line.depth - 1,
+                name=names[line.group],
+                count=int(count[place]),
+                bytes=int(size[place]),
+                retained_bytes=int(retained[place]),
+                share=int(retained[place]) / everything,
+                outline=_INDENT * (line.depth - 1) + short[line.group],
+            )
         )
         waiting += [(k, row) for k in _heaviest(below.get(place, []), retained)]
-    small = everything - sum(row["retained_bytes"] for row in rows if row["parent_row"] is None)
+    small = everything - sum(row.retained_bytes for row in rows if row.parent_row is None)
     if small:
         inside = KERNEL.given(objects.astype(np.int64), np.int64)
         KERNEL.kernel.gather_up(len(group), KERNEL.given(found.above), inside)
         below_lines = tree.sums(KERNEL.taken(inside, dtype=np.int64), uppermost)
         others = int(inside[0]) - sum(int(below_lines[place]) for place in below.get(0, []))
         rows.append(
-            {
-                "row": len(rows),
-                "parent_row": None,
-                "depth": 0,
-                "name": OTHERS,
-                "count": others,
-                "bytes": small,
-                "retained_bytes": small,
-                "share": small / everything,
-                "outline": OTHERS,
-            }
+            DominatorLine(
+                row=len(rows),
+                parent_row=None,
+                depth=0,
+                name=OTHERS,
+                count=others,
+                bytes=small,
+                retained_bytes=small,
+                share=small / everything,
+                outline=OTHERS,
+            )
         )
-    return as_columns(DominatorLine, rows)
+    return rows
 
 
 def _heaviest(places: list[int], weight: Ints) -> list[int]:
@@ -273,21 +270,21 @@ def _heaviest(places: list[int], weight: Ints) -> list[int]:
     return sorted(places, key=lambda place: (int(weight[place]), -place))
 
 
-def root_columns(snapshot: HeapSnapshot, name: Namer) -> Columns:
+def root_rows(snapshot: HeapSnapshot, name: Namer) -> list[RootGroup]:
     """A row for each static field and each other kind of root, those that alone keep the most alive first."""
     linked = snapshot.coverage.linked
     retained: list[int | None] = [None] * len(snapshot.holders)
     if linked:
         retained = list(snapshot.holder_retained.tolist())
-    rows: list[dict[str, Any]] = [
-        {
-            "label": static.label,
-            "kind": static.kind,
-            "name": static.name,
-            "count": 1,
-            "type": name(snapshot.types[snapshot.type[static.node]]),
-            "retained_bytes": retained[place],
-        }
+    rows = [
+        RootGroup(
+            label=static.label,
+            kind=static.kind,
+            name=static.name,
+            count=1,
+            type=name(snapshot.types[snapshot.type[static.node]]),
+            retained_bytes=retained[place],
+        )
         for place, static in enumerate(snapshot.statics)
     ]
     for place in range(len(snapshot.statics), len(snapshot.holders)):
@@ -296,20 +293,20 @@ def root_columns(snapshot: HeapSnapshot, name: Namer) -> Columns:
         most = min(kinds, key=lambda type: (-kinds[type], name(snapshot.types[type])))
         others = f" and {len(kinds) - 1} other types" if len(kinds) > 2 else " and another type"
         rows.append(
-            {
-                "label": snapshot.holders[place],
-                "kind": snapshot.holders[place],
-                "name": None,
-                "count": len(nodes),
-                "type": name(snapshot.types[most]) + (others if len(kinds) > 1 else ""),
-                "retained_bytes": retained[place],
-            }
+            RootGroup(
+                label=snapshot.holders[place],
+                kind=snapshot.holders[place],
+                name=None,
+                count=len(nodes),
+                type=name(snapshot.types[most]) + (others if len(kinds) > 1 else ""),
+                retained_bytes=retained[place],
+            )
         )
-    rows.sort(key=lambda row: (-(row["retained_bytes"] or 0), row["kind"], row["name"] or "", row["type"]))
-    return as_columns(RootGroup, rows)
+    rows.sort(key=lambda row: (-(row.retained_bytes or 0), row.kind, row.name or "", row.type))
+    return rows
 
 
-def growth_columns(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> Columns:
+def growth_rows(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> list[TypeGrowth]:
     """A row for each type of either snapshot, largest growth first. Types are the same by their names."""
     sums: list[dict[str, tuple[int, int]]] = []
     for one in (before, after):
@@ -320,21 +317,22 @@ def growth_columns(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> Co
             old = mine.get(name(type), (0, 0))
             mine[name(type)] = old[0] + count, old[1] + bytes
         sums.append(mine)
-    rows: list[dict[str, Any]] = []
+    rows = []
     for text in {**sums[1], **sums[0]}:
         (count, bytes), (counts, sizes) = sums[0].get(text, (0, 0)), sums[1].get(text, (0, 0))
         rows.append(
-            {
-                "type": text,
-                "count_before": count,
-                "count_after": counts,
-                "count_change": counts - count,
-                "bytes_after": sizes,
-                "bytes_change": sizes - bytes,
-            }
+            TypeGrowth(
+                process_id=after.process_id,
+                type=text,
+                count_before=count,
+                count_after=counts,
+                count_change=counts - count,
+                bytes_after=sizes,
+                bytes_change=sizes - bytes,
+            )
         )
-    rows.sort(key=lambda row: (-row["bytes_change"], -row["count_change"], row["type"]))
-    return as_columns(TypeGrowth, rows)
+    rows.sort(key=lambda row: (-row.bytes_change, -row.count_change, row.type))
+    return rows
 
 
 def display_name(type: HeapType) -> str:
@@ -358,7 +356,4 @@ def heap_growth(before: HeapSnapshot, after: HeapSnapshot) -> ReportTable[TypeGr
     The types that grew the most come first. They are compared by name, because addresses of objects and types may
     differ.
     """
-    columns = growth_columns(before, after, display_name)
-    count = len(columns["type"])
-    given = {"process_id": [after.process_id] * count, "lossy": [False] * count}
-    return ReportTable.from_columns(TypeGrowth, {**columns, **given})
+    return ReportTable.of(TypeGrowth, growth_rows(before, after, display_name))

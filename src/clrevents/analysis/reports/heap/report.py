@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any, Final, Unpack
+from typing import Any, Final, TypeVar, Unpack
 
 import attrs
 import numpy as np
@@ -21,7 +21,6 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.run.asking import ask_one
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.reports.heap.heap_blocks import SELECTORS, HeapBlocks
 from clrevents.analysis.reports.heap.heap_build import snapshot_of
 from clrevents.analysis.reports.heap.heap_paths import FoundPaths, matching, root_paths
@@ -38,12 +37,12 @@ from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot
 from clrevents.analysis.reports.heap.heap_tables import (
     Namer,
     display_name,
-    dominator_columns,
-    growth_columns,
+    dominator_rows,
+    growth_rows,
     raw_type_name,
-    root_columns,
-    snapshot_columns,
-    type_columns,
+    root_rows,
+    snapshot_rows,
+    type_rows,
 )
 from clrevents.trace import Trace
 
@@ -144,6 +143,8 @@ def rare_paths(count: int) -> Iterator[Note]:
         text = f"the paths of {counted(count, 'object')} are left out because they are rare or very long"
         yield Note("rare-paths", "info", text, ("paths",), {"objects": count})
 
+
+R = TypeVar("R")
 
 _KEYWORDS: Final = 0x1980001
 """Collections, types and their names, and the heap itself; the last makes the runtime collect immediately."""
@@ -262,20 +263,17 @@ def heap_answer(context: Context, asked: HeapParameters, held: Sequence[HeapSnap
     shown = next((one for one in reversed(held) if asked.snapshot in (0, one.number)), None)
     before = next((one for one in held if asked.baseline in (0, one.number)), None)
     before = None if before is shown else before
-    snapshots = context.table(Snapshot, snapshot_columns(held, shown))
+    snapshots = context.table(Snapshot, snapshot_rows(held, shown))
     lossy = dict(zip(snapshots["snapshot"].tolist(), snapshots["lossy"].tolist(), strict=True))
 
-    def rows(row_class: Any, columns: Any, *of: HeapSnapshot) -> ReportTable[Any]:
+    def table_of(row_class: type[R], rows: Sequence[R], *of: HeapSnapshot) -> ReportTable[R]:
         """A table that is as trustworthy as the snapshots that it is made of."""
-        count = len(next(iter(columns.values())))
-        return context.table(row_class, {**columns, "lossy": [any(lossy[one.number] for one in of)] * count})
+        return context.table(row_class, rows, [any(lossy[one.number] for one in of)] * len(rows))
 
     found: dict[str, Any] = {
-        "types": rows(TypeOnHeap, as_columns(TypeOnHeap, [])),
-        "dominators": rows(DominatorLine, as_columns(DominatorLine, [])),
-        "roots": rows(RootGroup, as_columns(RootGroup, [])),
-        "paths": rows(RootPath, as_columns(RootPath, [])),
-        "growth": rows(TypeGrowth, as_columns(TypeGrowth, [])),
+        declared.name: ReportTable.empty(declared.row_class)
+        for declared in HeapReport.tables()
+        if declared.row_class is not Snapshot
     }
     facts = HeapFacts(snapshot=None, baseline=None, taken_ns=None, complete=None, held_by=(), kept_by=())
     numbers_of: dict[str, int | None] = dict.fromkeys(metric.name for metric in _METRICS)
@@ -286,18 +284,18 @@ def heap_answer(context: Context, asked: HeapParameters, held: Sequence[HeapSnap
         chosen = matching(shown.types, asked.type) if asked.type else None
         if asked.type and not chosen:
             notes.append(no_such_type(asked.type, [type.name for type in shown.types]))
-        found["types"] = rows(TypeOnHeap, type_columns(shown, name, chosen), shown)
-        found["roots"] = rows(RootGroup, root_columns(shown, name), shown)
+        found["types"] = table_of(TypeOnHeap, type_rows(shown, name, chosen), shown)
+        found["roots"] = table_of(RootGroup, root_rows(shown, name), shown)
         kept_by: tuple[str, ...] = ()
         if shown.coverage.linked:
-            found["dominators"] = rows(DominatorLine, dominator_columns(shown, name), shown)
+            found["dominators"] = table_of(DominatorLine, dominator_rows(shown, name), shown)
             paths = _paths(shown, chosen, found["types"], name)
-            found["paths"] = rows(RootPath, paths.columns, shown)
+            found["paths"] = table_of(RootPath, paths.rows, shown)
             notes += rare_paths(paths.left_out)
             if chosen:
                 kept_by = paths.texts(_TOLD)
         if before is not None:
-            found["growth"] = rows(TypeGrowth, growth_columns(before, shown, name), before, shown)
+            found["growth"] = table_of(TypeGrowth, growth_rows(before, shown, name), before, shown)
         numbers_of |= _metrics(shown)
         facts = HeapFacts(
             snapshot=shown.number,
@@ -307,10 +305,7 @@ def heap_answer(context: Context, asked: HeapParameters, held: Sequence[HeapSnap
             held_by=_held_by(found["roots"], numbers_of["reached_bytes"]),
             kept_by=kept_by,
         )
-    report: HeapReport = context.answer(
-        HeapReport, facts=facts, metrics=numbers_of, notes=notes, snapshots=snapshots, **found
-    )
-    return report
+    return context.answer(HeapReport, facts=facts, metrics=numbers_of, notes=notes, snapshots=snapshots, **found)
 
 
 def _paths(

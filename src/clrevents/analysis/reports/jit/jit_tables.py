@@ -29,7 +29,6 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     SpanRow,
     ThreadId,
     Word,
-    as_columns,
     column,
     row,
 )
@@ -208,48 +207,58 @@ class CompilationSums:
         if only_never:
             groups = {key: rows for key, rows in groups.items() if key in self._never}
         of = self._values("method", "module", "tier", "start_ns", "end_ns", "il_bytes", "native_bytes", "rejected")
-        found: list[dict[str, Any]] = []
+        found = []
         for key, rows in groups.items():
             first, last = rows[0], rows[-1]
             found.append(
-                {
-                    "method": of["method"][last],
-                    "module": of["module"][last],
-                    "compilations": self._count("compilations", rows),
-                    "rejits": self._count("rejits", rows),
-                    "tiers": [tier for row in rows if (tier := of["tier"][row]) is not None],
-                    "ready_ns": [end for row in rows if (end := of["end_ns"][row]) is not None],
-                    "compile_ns": self._took.sum(rows),
-                    "background_ns": self._took_in_background.sum(rows),
-                    "il_bytes": of["il_bytes"][last],
-                    "native_bytes": of["native_bytes"][last],
-                    "inlined": self._inlined.sum(rows),
-                    "not_inlined": self._not_inlined.sum(rows),
-                    "never_tiered_up": key in self._never,
-                    "rejected": any(of["rejected"][row] for row in rows),
-                    "first_ns": of["end_ns"][first] if of["start_ns"][first] is None else of["start_ns"][first],
-                    "method_id": key[0],
-                }
+                JittedMethod(
+                    method=of["method"][last],
+                    module=of["module"][last],
+                    compilations=self._count("compilations", rows),
+                    rejits=self._count("rejits", rows),
+                    tiers=tuple(tier for row in rows if (tier := of["tier"][row]) is not None),
+                    ready_ns=tuple(end for row in rows if (end := of["end_ns"][row]) is not None),
+                    compile_ns=self._took.sum(rows),
+                    background_ns=self._took_in_background.sum(rows),
+                    il_bytes=of["il_bytes"][last],
+                    native_bytes=of["native_bytes"][last],
+                    inlined=self._inlined.sum(rows),
+                    not_inlined=self._not_inlined.sum(rows),
+                    never_tiered_up=key in self._never,
+                    rejected=any(of["rejected"][row] for row in rows),
+                    first_ns=of["end_ns"][first] if of["start_ns"][first] is None else of["start_ns"][first],
+                    method_id=key[0],
+                )
             )
-        found.sort(key=lambda method: (-(method["compile_ns"] or 0), method["method"]))
-        return self._context.table(JittedMethod, as_columns(JittedMethod, found))
+        found.sort(key=lambda method: (-(method.compile_ns or 0), method.method or ""))
+        return self._context.table(JittedMethod, found)
 
     def tiers(self) -> ReportTable[TierTotal]:
         """By tier, most compilations first."""
         (tiers,) = self._values("tier").values()
-        found = [{"tier": tier, **self._sums(rows)} for tier, rows in _groups(self._counted, tiers).items()]
-        found.sort(key=lambda total: -total["compilations"])
-        return self._context.table(TierTotal, as_columns(TierTotal, found))
+        found = [
+            TierTotal(
+                tier=tier,
+                **self._sums(rows),
+            )
+            for tier, rows in _groups(self._counted, tiers).items()
+        ]
+        found.sort(key=lambda total: -total.compilations)
+        return self._context.table(TierTotal, found)
 
     def threads(self) -> ReportTable[JitThread]:
         """By thread, longest time first."""
         (threads,) = self._values("thread_id").values()
         found = [
-            {"thread_id": t, "background": self._count("background", rows), **self._sums(rows)}
+            JitThread(
+                thread_id=t,
+                background=self._count("background", rows),
+                **self._sums(rows),
+            )
             for t, rows in _groups(self._counted, threads).items()
         ]
-        found.sort(key=lambda total: -(total["compile_ns"] or 0))
-        return self._context.table(JitThread, as_columns(JitThread, found))
+        found.sort(key=lambda total: -(total.compile_ns or 0))
+        return self._context.table(JitThread, found)
 
     def _sums(self, rows: Sequence[int]) -> dict[str, Any]:
         return {

@@ -215,7 +215,7 @@ class JitCollector(Collector[JitReport]):
             **turns(rows, window),
             "precompiled_loads": _precompiled(context, [rows[name] for name in LOADS]),
         }
-        report: JitReport = context.answer(
+        return context.answer(
             JitReport,
             facts=JitFacts(tiering=settings(rows), background_by=_background_by(found)),
             metrics={name: _metric(context, name, value, found) for name, value in numbers.items()},
@@ -225,7 +225,6 @@ class JitCollector(Collector[JitReport]):
             threads=sums.threads(),
             decisions=context.table(JitDecision, decisions.columns(window)),
         )
-        return report
 
 
 def _precompiled(context: Context, loads: list[Gathered]) -> int:

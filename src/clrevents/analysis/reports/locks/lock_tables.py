@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.gathering.groups import groups, nearest_rank, nulled, numbered
 from clrevents.analysis.reports.locks.lock_holders import HeldRuns, LabelledRuns, LockWait, convoys, deadlocks, entering
 from clrevents.analysis.reports.locks.lock_rows import (
@@ -27,6 +26,7 @@ from clrevents.analysis.reports.locks.lock_rows import (
     WaitingMethod,
     WaitingThread,
 )
+from clrevents.analysis.shared.blocking.wait_tables import longest_first
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans, lock_numbers
 from clrevents.analysis.shared.samples.leaf_states import STATES, BlockingMethods
 from clrevents.analysis.shared.samples.off_processor import Switches
@@ -121,18 +121,18 @@ class LockTables:
         for number, circle in enumerate(lasting, 1):
             for row, owner in circle:
                 rows.append(
-                    {
-                        "deadlock": number,
-                        "thread_id": int(found.thread[row]),
-                        "lock_id": int(found.lock[row]),
-                        "owner_thread_id": owner,
-                        "start_ns": int(found.spans.start_ns[row]),
-                        "waited_ns": int(found.duration_ns[row]),
-                        "method": self._names.method(row),
-                        "stack_id": int(self.stacks[row]),
-                    }
+                    DeadlockedThread(
+                        deadlock=number,
+                        thread_id=int(found.thread[row]),
+                        lock_id=int(found.lock[row]),
+                        owner_thread_id=owner,
+                        start_ns=int(found.spans.start_ns[row]),
+                        waited_ns=int(found.duration_ns[row]),
+                        method=self._names.method(row),
+                        stack_id=int(self.stacks[row]),
+                    )
                 )
-        return self._context.table(DeadlockedThread, as_columns(DeadlockedThread, rows))
+        return self._context.table(DeadlockedThread, rows)
 
     def locks(self) -> ReportTable[ContendedLock]:
         """By lock, native ones last, longest wait first."""
@@ -140,19 +140,18 @@ class LockTables:
         for _, mine in groups(self._numbers, np.flatnonzero(self.inside)):
             row = mine[0]
             rows.append(
-                {
-                    "lock_id": int(self.found.lock[row]) or None,
-                    "native": bool(self.found.native[row]),
+                ContendedLock(
+                    lock_id=int(self.found.lock[row]) or None,
+                    native=bool(self.found.native[row]),
                     **self._sums(mine),
-                    "threads": len(set(self.found.thread[mine].tolist())),
-                    "most_waiters": self._most(mine) if self.found.lock[row] else None,
-                    "method": self._longest_method(mine),
-                    "holder": self._held_method(int(self._numbers[row]), ALWAYS, FOREVER),
-                    "clr_instance_id": int(self.found.instance[row]),
-                }
+                    threads=len(set(self.found.thread[mine].tolist())),
+                    most_waiters=self._most(mine) if self.found.lock[row] else None,
+                    method=self._longest_method(mine),
+                    holder=self._held_method(int(self._numbers[row]), ALWAYS, FOREVER),
+                    clr_instance_id=int(self.found.instance[row]),
+                )
             )
-        rows.sort(key=lambda row: (row["native"], -(row["waited_ns"] or 0), -row["count"]))
-        return self._context.summed(ContendedLock, rows)
+        return self._context.summed(ContendedLock, sorted(longest_first(rows), key=lambda row: row.native))
 
     def methods(self) -> ReportTable[WaitingMethod]:
         """By the method that waited."""
@@ -163,30 +162,29 @@ class LockTables:
             sums = self._sums(mine)
             del sums["away_ns"]
             rows.append(
-                {
-                    "method": texts[number],
+                WaitingMethod(
+                    method=texts[number],
                     **sums,
-                    "threads": len(threads),
-                    "locks": len(locks),
-                    "stack_id": int(self.stacks[mine[0]]),
-                }
+                    threads=len(threads),
+                    locks=len(locks),
+                    stack_id=int(self.stacks[mine[0]]),
+                )
             )
-        return self._context.summed(WaitingMethod, _longest_first(rows))
+        return self._context.summed(WaitingMethod, longest_first(rows))
 
     def threads(self) -> ReportTable[WaitingThread]:
         """By the thread that waited."""
         rows = []
         for _, mine in groups(self.found.thread, np.flatnonzero(self._managed)):
-            thread = int(self.found.thread[mine[0]])
-            rows.append(
-                {"thread_id": thread, "thread_name": self._context.thread_names.get(thread), **self._sums(mine)}
-            )
-        columns = as_columns(WaitingThread, _longest_first(rows))
-        if self._context.touched():
-            # What all threads waited is unknown then, what one waited may be known.
-            columns["share"] = [None] * len(rows)
-        lossy = [self._context.touched(thread) for thread in columns["thread_id"]]
-        return self._context.table(WaitingThread, {**columns, "lossy": lossy})
+            thread, sums = int(self.found.thread[mine[0]]), self._sums(mine)
+            if self._context.touched():
+                # What all threads waited is unknown then, what one waited may be known.
+                sums["share"] = None
+            name = self._context.thread_names.get(thread)
+            rows.append(WaitingThread(thread_id=thread, thread_name=name, **sums))
+        rows = longest_first(rows)
+        lossy = [self._context.touched(row.thread_id) for row in rows]
+        return self._context.table(WaitingThread, rows, lossy)
 
     def owners(self) -> ReportTable[LockOwner]:
         """By lock and the owner at the begin."""
@@ -200,16 +198,16 @@ class LockTables:
                 seen[name] = seen.get(name, 0) + 1
             sums = self._sums(mine)
             rows.append(
-                {
-                    "lock_id": int(self.found.lock[mine[0]]) or None,
-                    "owner_thread_id": int(self.found.owner[mine[0]]) or None,
-                    "count": sums["count"],
-                    "waited_ns": sums["waited_ns"],
-                    "open": sums["open"],
-                    "owner_method": max(seen, key=lambda name: seen[name]) if seen else None,
-                }
+                LockOwner(
+                    lock_id=int(self.found.lock[mine[0]]) or None,
+                    owner_thread_id=int(self.found.owner[mine[0]]) or None,
+                    count=sums["count"],
+                    waited_ns=sums["waited_ns"],
+                    open=sums["open"],
+                    owner_method=max(seen, key=lambda name: seen[name]) if seen else None,
+                )
             )
-        return self._context.summed(LockOwner, _longest_first(rows))
+        return self._context.summed(LockOwner, longest_first(rows))
 
     def holders(self) -> ReportTable[LockHolder]:
         """What holders of each lock were seen to do while others waited."""
@@ -231,17 +229,17 @@ class LockTables:
         for (lock, _), (held, threads, run) in sums.items():
             place = len(self.found) + run
             rows.append(
-                {
-                    "lock_id": int(self.found.lock[self._first_of[lock]]),
-                    "held_ns": held,
-                    "share": held / totals[lock] if totals[lock] else None,
-                    "threads": len(threads),
-                    "method": self._names.method(place),
-                    "doing": self._names.innermost(place),
-                    "stack_id": int(self.runs.stack_id[run]),
-                }
+                LockHolder(
+                    lock_id=int(self.found.lock[self._first_of[lock]]),
+                    held_ns=held,
+                    share=held / totals[lock] if totals[lock] else None,
+                    threads=len(threads),
+                    method=self._names.method(place),
+                    doing=self._names.innermost(place),
+                    stack_id=int(self.runs.stack_id[run]),
+                )
             )
-        rows.sort(key=lambda row: -row["held_ns"])
+        rows.sort(key=lambda row: -row.held_ns)
         return self._context.summed(LockHolder, rows)
 
     def convoys(self) -> ReportTable[Convoy]:
@@ -253,25 +251,25 @@ class LockTables:
             for one in convoys(waits, told):
                 held = np.array([wait.row for wait in one.waits], dtype=np.int64)
                 rows.append(
-                    {
-                        "lock_id": int(self.found.lock[mine[0]]) or None,
-                        "start_ns": one.start_ns,
-                        "end_ns": one.end_ns,
-                        "count": len(held),
-                        "threads": one.threads,
-                        "most_waiters": one.most_waiters,
-                        "waited_ns": int(self._whole[held].sum()),
-                        "away_ns": _summed(self._away_whole, held),
-                        "crowded_ns": one.crowded_ns,
-                        "max_ns": int(self._whole[held].max()),
-                        "handovers": one.handovers,
-                        "evidence": "event" if told else "inferred",
-                        "method": self._longest_method(held),
-                        "owner_method": self._held_method(int(self._numbers[mine[0]]), one.start_ns, one.end_ns),
-                    }
+                    Convoy(
+                        lock_id=int(self.found.lock[mine[0]]) or None,
+                        start_ns=one.start_ns,
+                        end_ns=one.end_ns,
+                        count=len(held),
+                        threads=one.threads,
+                        most_waiters=one.most_waiters,
+                        waited_ns=int(self._whole[held].sum()),
+                        away_ns=_summed(self._away_whole, held),
+                        crowded_ns=one.crowded_ns,
+                        max_ns=int(self._whole[held].max()),
+                        handovers=one.handovers,
+                        evidence="event" if told else "inferred",
+                        method=self._longest_method(held),
+                        owner_method=self._held_method(int(self._numbers[mine[0]]), one.start_ns, one.end_ns),
+                    )
                 )
-        rows.sort(key=lambda row: -int(str(row["waited_ns"])))
-        return self._context.table(Convoy, as_columns(Convoy, rows))
+        rows.sort(key=lambda row: -row.waited_ns)
+        return self._context.table(Convoy, rows)
 
     # Sums. ----------------------------------------------------------------------------------------------------------
 
@@ -448,8 +446,3 @@ def _summed(parts: list[int | None], rows: Ints) -> int | None:
     """The sum of some of these; None where one is unknown."""
     mine = [parts[row] for row in rows.tolist()]
     return None if None in mine else sum(filter(None, mine))
-
-
-def _longest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    rows.sort(key=lambda row: (-(row["waited_ns"] or 0), -row["count"]))
-    return rows

@@ -220,7 +220,7 @@ class LocksCollector(Collector[LocksReport]):
             for name in ("waited_median", "waited_p95"):
                 metrics[name] = context.metric(name, None, reason="no contention began and ended")
         told = found.lock[~found.native] != 0
-        report: LocksReport = context.answer(
+        return context.answer(
             LocksReport,
             facts=LocksFacts(
                 deadlock=_circle(deadlocks),
@@ -239,7 +239,6 @@ class LocksCollector(Collector[LocksReport]):
             threads=tables.threads(),
             contentions=tables.contentions(),
         )
-        return report
 
 
 def _sampled(

@@ -32,7 +32,6 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     Ordinal,
     SpanRow,
     Word,
-    as_columns,
     row,
 )
 from clrevents.analysis.framework.vocabulary.row_class import column as declared
@@ -174,7 +173,7 @@ class ModuleCollector(KeepingCollector[ModulesReport]):
             }
             listed.append(made)
         unknown = jitted.method[(jitted_of == NONE) & begun], looked.method[(looked_of == NONE) & asked]
-        modules = context.table(LoadedModule, as_columns(LoadedModule, listed))
+        modules = context.table(LoadedModule, listed)
         metrics: Mapping[str, int | None] = {
             "count": len(modules),
             "ready_to_run": modules.column("kind").tolist().count("ready-to-run"),
@@ -190,8 +189,7 @@ class ModuleCollector(KeepingCollector[ModulesReport]):
             else None,
         }
         facts = ModuleFacts(complete=context.methods.complete)
-        found: ModulesReport = context.answer(ModulesReport, facts=facts, metrics=metrics, modules=modules)
-        return found
+        return context.answer(ModulesReport, facts=facts, metrics=metrics, modules=modules)
 
 
 def _any(known: NDArray[np.bool_], of: NDArray[np.bool_]) -> bool:

@@ -315,16 +315,16 @@ def latency_table(context: Context, found: Sequence[Items]) -> ReportTable[Queue
         inside = context.window.holds(items.begins)
         waited = latencies(items, inside)
         rows.append(
-            {
-                "source": items.source,
-                "items": len(waited),
-                "p50_ns": nearest_rank(waited, 50),
-                "p95_ns": nearest_rank(waited, 95),
-                "p99_ns": nearest_rank(waited, 99),
-                "max_ns": nearest_rank(waited, 100),
-                "before": int((inside & (items.enqueued == NONE)).sum()),
-                "never": int((inside & (items.dequeued == NONE)).sum()),
-            }
+            QueueLatency(
+                source=items.source,
+                items=len(waited),
+                p50_ns=nearest_rank(waited, 50),
+                p95_ns=nearest_rank(waited, 95),
+                p99_ns=nearest_rank(waited, 99),
+                max_ns=nearest_rank(waited, 100),
+                before=int((inside & (items.enqueued == NONE)).sum()),
+                never=int((inside & (items.dequeued == NONE)).sum()),
+            )
         )
     return context.summed(QueueLatency, rows)
 

@@ -207,7 +207,7 @@ class PoolCollector(Collector[PoolReport]):
         conclusion = Conclusion(context, shortages(steps, pool.existing(), blocked), blocked, around, self._asked.raw)
         adjustments = context.table(PoolAdjustment, pool.adjustments(steps, least))
         sizes = context.table(PoolSize, _sizes(pool, blocked))
-        report: PoolReport = context.answer(
+        return context.answer(
             PoolReport,
             facts=conclusion.facts(),
             metrics={
@@ -226,7 +226,6 @@ class PoolCollector(Collector[PoolReport]):
             length=length_table(context, items),
             queue=item_table(context, items),
         )
-        return report
 
 
 def _sizes(pool: PoolEvents, blocked: BlockedWorkers) -> dict[str, list[int | str]]:

@@ -16,7 +16,6 @@ from clrevents._util.words import counted, duration_text, moment_text
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.reports.pool.pool_rows import PoolFacts, PoolShortage
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.blocking.wait_feed import HIDDEN
@@ -267,21 +266,21 @@ class Conclusion:
         for one in self._all:
             culprit = self._culprit(one)
             rows.append(
-                {
-                    "start_ns": one.start,
-                    "end_ns": one.end,
-                    "duration_ns": one.end - one.start,
-                    "verdict": "starved" if one.starved else "unknown",
-                    "reason": str(one.reason),
-                    "raises": len(one.raised),
-                    "workers_before": one.raised[0].before,
-                    "workers_after": one.raised[-1].goal,
-                    "blocked_threads": self._threads(one) or None,
-                    "kind": None if culprit is None else culprit.kind,
-                    "method": None if culprit is None else culprit.method,
-                }
+                PoolShortage(
+                    start_ns=one.start,
+                    end_ns=one.end,
+                    duration_ns=one.end - one.start,
+                    verdict="starved" if one.starved else "unknown",
+                    reason=str(one.reason),
+                    raises=len(one.raised),
+                    workers_before=one.raised[0].before,
+                    workers_after=one.raised[-1].goal,
+                    blocked_threads=self._threads(one) or None,
+                    kind=None if culprit is None else culprit.kind,
+                    method=None if culprit is None else culprit.method,
+                )
             )
-        return self._context.table(PoolShortage, as_columns(PoolShortage, rows))
+        return self._context.table(PoolShortage, rows)
 
     def facts(self) -> PoolFacts:
         """The verdict and its basis: of several times in which work was stuck, the longest."""

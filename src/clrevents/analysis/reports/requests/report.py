@@ -253,7 +253,7 @@ class RequestsCollector(Collector[RequestsReport]):
         chosen = tables.chosen(self._asked.request)
         laid_out = tables.waterfall(chosen)
         ids = any(self._forest.activity[request.activity] is not None for request in requests)
-        report: RequestsReport = context.answer(
+        return context.answer(
             RequestsReport,
             facts=RequestsFacts(left_out=self._forest.left_out),
             metrics=_metrics(context, tables, self._forest.left_out),
@@ -276,7 +276,6 @@ class RequestsCollector(Collector[RequestsReport]):
             parts=tables.parts(),
             inside=tables.inside(),
         )
-        return report
 
 
 def _metrics(context: Context, tables: RequestTables, left_out: int) -> dict[str, int | None]:

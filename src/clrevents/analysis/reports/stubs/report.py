@@ -32,7 +32,6 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     Row,
     ThreadId,
     Word,
-    as_columns,
     column,
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
@@ -198,7 +197,7 @@ class StubCollector(KeepingCollector[StubsReport]):
             "cache_hits": (_STUBS, int(context.window.holds(rows[_HIT].numbers("time_ns")).sum())),
             "compile_total": (_TIMES, int(stubs.numbers("compile_ns").sum())),
         }
-        report: StubsReport = context.answer(
+        return context.answer(
             StubsReport,
             facts=StubFacts(),
             metrics={name: None if {_STUBS, need} & context.unknown else n for name, (need, n) in numbers.items()},
@@ -206,7 +205,6 @@ class StubCollector(KeepingCollector[StubsReport]):
             targets=_targets(context, stubs),
             kinds=_kinds(context, stubs),
         )
-        return report
 
 
 def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations, raw: bool) -> ReportTable[Stub]:
@@ -215,8 +213,7 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations
     flag_class = next(field.enum for field in rows.payload if field.name == "StubFlags")
     shown = raw_name if raw else display_name
     compiled = _Compiled(made, rows.numbers("StubMethodID"))
-    found: list[dict[str, Any]] = []
-    ends = []
+    found, ends = [], []
     # Names are looked up for the window's stubs only: there are few of them, but stacks are long.
     held = np.flatnonzero(context.window.holds(rows.numbers("time_ns")))
     for place, row in zip(held.tolist(), rows.only(held).table.rows(), strict=True):
@@ -228,31 +225,32 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations
         ends.append(end)
         stack = methods.frames(context.stacks.of_event(row["stack_id"]), time, process)
         found.append(
-            {
-                "time_ns": time,
-                "thread_id": row["thread_id"],
-                "compile_ns": took,
-                "cache_hits": hits[place],
-                "cut": is_cut((owner, name, managed, native, signature, il), il),
-                "kind": kind_text(flags),
-                "target": shown(owner, name, ""),
-                "managed": managed,
-                "native": native,
-                "flags": str(flag_class(flags)) if flag_class else str(flags),
-                "module": module.name if module else None,
-                "stack": [raw_name(f.namespace, f.name, f.signature) if raw and f.resolved else f.label for f in stack],
-                "stub_signature": signature,
-                "il": il,
-                "namespace": owner,
-                "name": name,
-                "token": row["ManagedInteropMethodToken"],
-                "stub_method_id": row["StubMethodID"],
-            }
+            Stub(
+                time_ns=time,
+                thread_id=row["thread_id"],
+                compile_ns=took,
+                cache_hits=hits[place],
+                cut=is_cut((owner, name, managed, native, signature, il), il),
+                kind=kind_text(flags),
+                target=shown(owner, name, ""),
+                managed=managed,
+                native=native,
+                flags=str(flag_class(flags)) if flag_class else str(flags),
+                module=module.name if module else None,
+                stack=tuple(
+                    raw_name(f.namespace, f.name, f.signature) if raw and f.resolved else f.label for f in stack
+                ),
+                stub_signature=signature,
+                il=il,
+                namespace=owner,
+                name=name,
+                token=row["ManagedInteropMethodToken"],
+                stub_method_id=row["StubMethodID"],
+            )
         )
-    columns = as_columns(Stub, found)
     times, threads = rows.numbers("time_ns")[held], rows.numbers("thread_id")[held]
     until = np.array(ends, dtype=np.int64)
-    return context.table(Stub, {**columns, "lossy": context.marks.touched(times, until, [threads])})
+    return context.table(Stub, found, context.marks.touched(times, until, [threads]).tolist())
 
 
 def _hits(stubs: Gathered, hits: Gathered) -> list[int]:
@@ -299,21 +297,21 @@ def _targets(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubTarg
     groups: dict[tuple[str, ...], list[Stub]] = {}
     for stub in stubs:
         groups.setdefault((stub.namespace, stub.name, stub.managed, stub.native, stub.kind), []).append(stub)
-    found: list[dict[str, Any]] = [
-        {
-            "stubs": len(group),
-            "cache_hits": sum(stub.cache_hits for stub in group),
-            "compile_ns": _sum([stub.compile_ns for stub in group]),
-            "first_ns": group[0].time_ns,
-            "kind": group[0].kind,
-            "target": group[0].target,
-            "managed": group[0].managed,
-            "native": group[0].native,
-        }
+    found = [
+        StubTarget(
+            stubs=len(group),
+            cache_hits=sum(stub.cache_hits for stub in group),
+            compile_ns=_sum([stub.compile_ns for stub in group]),
+            first_ns=group[0].time_ns,
+            kind=group[0].kind,
+            target=group[0].target,
+            managed=group[0].managed,
+            native=group[0].native,
+        )
         for group in groups.values()
     ]
-    found.sort(key=lambda target: (-target["stubs"], target["first_ns"]))
-    return context.table(StubTarget, as_columns(StubTarget, found))
+    found.sort(key=lambda target: (-target.stubs, target.first_ns))
+    return context.table(StubTarget, found)
 
 
 def _kinds(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubKind]:

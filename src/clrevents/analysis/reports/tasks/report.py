@@ -206,7 +206,7 @@ class TasksCollector(Collector[TasksReport]):
         blockers = tables.blockers()
         worst = next((row for row in blockers if row.waited_ns and can_await(row.method)), None)
         known = bool((work.parent != UNKNOWN).any())
-        report: TasksReport = context.answer(
+        return context.answer(
             TasksReport,
             facts=TasksFacts(
                 sync_over_async=None if worst is None else worst.method,
@@ -222,7 +222,6 @@ class TasksCollector(Collector[TasksReport]):
             tasks=tables.runs(),
             blocking=tables.blocking(),
         )
-        return report
 
     def _exceptions(self, context: Context, kept: Mapping[str, Gathered]) -> Thrown | None:
         """What was thrown, where awaits are known that it may have left."""

@@ -224,7 +224,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         columns |= counted_columns(lives, None, context.window)
         metrics |= counted_metrics(context, None, 0, 0)
         threads = context.table(ThreadRow, columns)
-        made: ThreadsReport = context.answer(
+        return context.answer(
             ThreadsReport,
             facts=_facts_by_kernel(lives, roles, runs),
             metrics={**metrics, "threads": len(threads), "sampler_total": None},
@@ -234,7 +234,6 @@ class ThreadsCollector(Collector[ThreadsReport]):
             states=states,
             intervals=intervals,
         )
-        return made
 
     def _role(self, trail: ThreadTrail, life: ThreadLife, by_kernel: str) -> str:
         """What a thread is for by the runtime; by the kernel, where that does not tell."""
@@ -323,7 +322,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
             )
             remedy = f"with counts, {SLOWER}" if counts is not None and share > _MUCH else None
             notes.append(Note("sampler-cost", "info", text, ("states",), {"share": share}, remedy))
-        made: ThreadsReport = context.answer(
+        return context.answer(
             ThreadsReport,
             facts=ThreadFacts(
                 sampler_running_ns=None,
@@ -342,7 +341,6 @@ class ThreadsCollector(Collector[ThreadsReport]):
             states=states,
             intervals=intervals,
         )
-        return made
 
     def _vague(self, context: Context, gaps_ns: int, seen: Set[str]) -> tuple[Set[str], Set[str]]:
         """The states of which there may be more than what was recorded tells, and those of which there may be less."""

@@ -155,7 +155,7 @@ class WaitsCollector(Collector[WaitsReport]):
         found = self._feed.found(context, self._asked.raw, self._asked.my_code)
         tables = WaitTables(context, found.waits)
         culprit = tables.sync_over_async()
-        report: WaitsReport = context.answer(
+        return context.answer(
             WaitsReport,
             facts=WaitsFacts(sync_over_async=culprit, sampling_period_ns=found.period_ns or None),
             metrics=_metrics(context, tables, found.hidden),
@@ -166,7 +166,6 @@ class WaitsCollector(Collector[WaitsReport]):
             threads=tables.threads(),
             waits=tables.rows(),
         )
-        return report
 
 
 def _metrics(context: Context, tables: WaitTables, hidden: bool) -> dict[str, Metric | int | None]:

@@ -6,7 +6,7 @@ Waits of runtime threads, and of pool workers without work, are kept separate: t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     StackId,
     ThreadId,
     Word,
-    as_columns,
     column,
     row,
 )
@@ -132,6 +131,18 @@ def can_await(method: str | None) -> bool:
     return name not in _SYNCHRONOUS and not name.startswith(_MEMBERS)
 
 
+class WaitSums(Protocol):
+    """A row that sums up waits."""
+
+    @property
+    def waited_ns(self) -> int | None: ...
+    @property
+    def count(self) -> int | None: ...
+
+
+W = TypeVar("W", bound=WaitSums)
+
+
 class WaitTables:
     """The tables of one process."""
 
@@ -150,33 +161,38 @@ class WaitTables:
     def rows(self) -> ReportTable[Wait]:
         """Each wait, in order of time."""
         rows = [
-            {
-                "thread_id": wait.thread,
-                "kind": wait.kind,
-                "start_ns": wait.start,
-                "end_ns": wait.end,
-                "duration_ns": wait.held,
-                "open": wait.goes_on,
-                "evidence": wait.evidence,
-                "task_wait": wait.kind == "task",
-                "task_id": wait.task_id,
-                "inside": wait.inside,
-                "method": wait.method,
-                "waiting_in": wait.waiting_in,
-                "system_call": wait.system_call,
-                "stack_id": wait.stack_id,
-            }
+            Wait(
+                thread_id=wait.thread,
+                kind=wait.kind,
+                start_ns=wait.start,
+                end_ns=wait.end,
+                duration_ns=wait.held,
+                open=wait.goes_on,
+                evidence=wait.evidence,
+                task_wait=wait.kind == "task",
+                task_id=wait.task_id,
+                inside=wait.inside,
+                method=wait.method,
+                waiting_in=wait.waiting_in,
+                system_call=wait.system_call,
+                stack_id=wait.stack_id,
+            )
             for wait in self._all
         ]
-        return self._context.table(Wait, as_columns(Wait, rows))
+        return self._context.table(Wait, rows)
 
     def kinds(self) -> ReportTable[WaitKind]:
         """By kind and evidence."""
         rows = [
-            {"kind": kind, "evidence": evidence, **self._sums(mine), "threads": _threads(mine)}
+            WaitKind(
+                kind=kind,
+                evidence=evidence,
+                **self._sums(mine),
+                threads=_threads(mine),
+            )
             for (kind, evidence), mine in _groups(self._counted, lambda wait: (wait.kind, wait.evidence))
         ]
-        return self._context.summed(WaitKind, _longest_first(rows))
+        return self._context.summed(WaitKind, longest_first(rows))
 
     def methods(self) -> ReportTable[BlockingMethod]:
         """By the blocking method, idle ones last."""
@@ -187,20 +203,20 @@ class WaitTables:
             sums = self._sums(mine)
             waited = sums["waited_ns"]
             rows.append(
-                {
-                    "method": method,
-                    "kind": kind,
-                    "task_wait": kind == "task",
-                    "evidence": evidence,
+                BlockingMethod(
+                    method=method,
+                    kind=kind,
+                    task_wait=kind == "task",
+                    evidence=evidence,
                     **sums,
-                    "share": waited / total if total and kind != IDLE and waited is not None else None,
-                    "threads": _threads(mine),
-                    "waiting_in": mine[0].waiting_in,
-                    "stack_id": mine[0].stack_id,
-                }
+                    share=waited / total if total and kind != IDLE and waited is not None else None,
+                    threads=_threads(mine),
+                    waiting_in=mine[0].waiting_in,
+                    stack_id=mine[0].stack_id,
+                )
             )
-        rows = _longest_first(rows)
-        rows.sort(key=lambda row: row["kind"] == IDLE)
+        rows = longest_first(rows)
+        rows.sort(key=lambda row: row.kind == IDLE)
         return self._context.summed(BlockingMethod, rows)
 
     def threads(self) -> ReportTable[BlockedThread]:
@@ -211,16 +227,15 @@ class WaitTables:
             for wait in mine:
                 methods[wait.method] = methods.get(wait.method, 0) + self._part(wait)
             rows.append(
-                {
-                    "thread_id": thread,
-                    "thread_name": self._context.thread_names.get(thread),
+                BlockedThread(
+                    thread_id=thread,
+                    thread_name=self._context.thread_names.get(thread),
                     **self._sums(mine),
-                    "method": max(methods, key=lambda name: methods[name]),
-                }
+                    method=max(methods, key=lambda name: methods[name]),
+                )
             )
-        rows = _longest_first(rows)
-        lossy = [self._context.touched(row["thread_id"]) for row in rows]
-        return self._context.table(BlockedThread, {**as_columns(BlockedThread, rows), "lossy": lossy})
+        rows = longest_first(rows)
+        return self._context.table(BlockedThread, rows, [self._context.touched(row.thread_id) for row in rows])
 
     def sync_over_async(self) -> str | None:
         """The method that blocked on tasks longest, of those that could await."""
@@ -274,5 +289,6 @@ def _threads(waits: Sequence[KnownWait]) -> int:
     return len({wait.thread for wait in waits})
 
 
-def _longest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(rows, key=lambda row: (-(row["waited_ns"] or 0), -(row["count"] or 0)))
+def longest_first(rows: Iterable[W]) -> list[W]:
+    """Rows of sums, those that waited longest first."""
+    return sorted(rows, key=lambda row: (-(row.waited_ns or 0), -(row.count or 0)))
