@@ -333,9 +333,9 @@ class Context:
         )
         return (Note("unfit-events", "warning", text, (), {"events": count}, "see what `clrevents check` says"),)
 
-    def summed(self, row_class: type[R], rows: Sequence[R] | Sequence[Mapping[str, Any]]) -> ReportTable[R]:
+    def summed(self, row_class: type[R], rows: Sequence[R]) -> ReportTable[R]:
         """Rows that sum up the window: all lossy if any event may be missing in it."""
-        return self.table(row_class, as_columns(row_class, rows), [self.touched()] * len(rows))
+        return self.table(row_class, rows, [self.touched()] * len(rows))
 
     def resolved(
         self, stack_ids: NDArray[np.int64], times: NDArray[np.int64], running: NDArray[np.int64] | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, dataclass_transform, overload
 
 import attrs
@@ -357,10 +357,8 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
 
 
 def as_columns(row_class: type[Any], rows: Sequence[Any]) -> dict[str, list[Any]]:
-    """Rows of a class, or dicts, → its columns but those that the frame fills. KeyError for a dict without one."""
+    """Rows → the columns of their class, but those that the frame fills."""
     names = [column.name for column in columns_of(row_class) if column.name not in _FILLED]
-    if rows and isinstance(rows[0], Mapping):
-        return {name: [row[name] for row in rows] for name in names}
     return {name: [getattr(row, name) for row in rows] for name in names}
 
 

@@ -161,17 +161,30 @@ class ModuleCollector(KeepingCollector[ModulesReport]):
         listed = []
         for place in places:
             of, looked_up = jitted_of == place, looked_of == place
-            made = {
-                **_described(all_modules[place]),
-                "jitted": _distinct(jitted.method[of]) if tells_jit else None,
-                "compilations": int(of.sum()) if tells_jit else None,
-                "compile_ns": int(whole[of].sum()) if tells_jit and _any(timed, of) else None,
-                "il_bytes": int(jitted.il_size[of].sum()) if tells_jit and _any(jitted.start != NONE, of) else None,
-                "native_bytes": int(jitted.native_size[of].sum()) if tells_jit else None,
-                "precompiled": _distinct(looked.method[looked_up & hit]) if tells_where else None,
-                "missed": _distinct(looked.method[looked_up & ~hit]) if tells_where else None,
-            }
-            listed.append(made)
+            module, pdb = all_modules[place], all_modules[place].managed_pdb
+            listed.append(
+                LoadedModule(
+                    name=module.assembly.partition(",")[0] or module.name,
+                    kind=_kind(module),
+                    path=module.il_path,
+                    loaded_ns=module.loaded_ns,
+                    unloaded_ns=module.unloaded_ns,
+                    pdb_signature=None if pdb is None else str(pdb.signature),
+                    pdb_age=None if pdb is None else pdb.age,
+                    pdb_path=None if pdb is None else pdb.path,
+                    native_pdb_signature=None if module.native_pdb is None else str(module.native_pdb.signature),
+                    native_build_id=module.native_build_id or None,
+                    flags=str(module.flags),
+                    module_id=module.module_id,
+                    jitted=_distinct(jitted.method[of]) if tells_jit else None,
+                    compilations=int(of.sum()) if tells_jit else None,
+                    compile_ns=int(whole[of].sum()) if tells_jit and _any(timed, of) else None,
+                    il_bytes=int(jitted.il_size[of].sum()) if tells_jit and _any(jitted.start != NONE, of) else None,
+                    native_bytes=int(jitted.native_size[of].sum()) if tells_jit else None,
+                    precompiled=_distinct(looked.method[looked_up & hit]) if tells_where else None,
+                    missed=_distinct(looked.method[looked_up & ~hit]) if tells_where else None,
+                )
+            )
         unknown = jitted.method[(jitted_of == NONE) & begun], looked.method[(looked_of == NONE) & asked]
         modules = context.table(LoadedModule, listed)
         metrics: Mapping[str, int | None] = {
@@ -195,25 +208,6 @@ class ModuleCollector(KeepingCollector[ModulesReport]):
 def _any(known: NDArray[np.bool_], of: NDArray[np.bool_]) -> bool:
     """Whether something is known of these, if there are any."""
     return bool(known[of].any()) or not of.any()
-
-
-def _described(module: Module) -> dict[str, Any]:
-    """What the trace says about a module itself."""
-    pdb = module.managed_pdb
-    return {
-        "name": module.assembly.partition(",")[0] or module.name,
-        "kind": _kind(module),
-        "path": module.il_path,
-        "loaded_ns": module.loaded_ns,
-        "unloaded_ns": module.unloaded_ns,
-        "pdb_signature": None if pdb is None else str(pdb.signature),
-        "pdb_age": None if pdb is None else pdb.age,
-        "pdb_path": None if pdb is None else pdb.path,
-        "native_pdb_signature": None if module.native_pdb is None else str(module.native_pdb.signature),
-        "native_build_id": module.native_build_id or None,
-        "flags": str(module.flags),
-        "module_id": module.module_id,
-    }
 
 
 def _jitted(rows: dict[str, Gathered]) -> _Work:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, groupby
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -11,7 +12,6 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import as_columns
 from clrevents.analysis.gathering.groups import nearest_rank
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestSide
 from clrevents.analysis.reports.requests.request_commands import KnownCommand
@@ -74,107 +74,110 @@ class RequestTables:
     def requests(self) -> ReportTable[RequestRow]:
         """Each request, in order of its start."""
         rows = [
-            {
-                "row": request.row,
-                "parent_row": request.parent,
-                "peer_row": request.peer,
-                "activity_row": request.activity,
-                "side": request.side,
-                "method": request.method,
-                "host": request.host,
-                "url_path": request.path,
-                "route": request.route,
-                "status": request.status,
-                "status_evidence": request.status_evidence,
-                "failed": request.failed,
-                "start_ns": request.start,
-                "end_ns": request.end,
-                "duration_ns": _duration(request),
-                "queue_ns": sum(queue for _, queue in request.queued) if request.queued else None,
-                "headers_ns": request.headers,
-                "unaccounted_ns": None
+            RequestRow(
+                row=request.row,
+                parent_row=request.parent,
+                peer_row=request.peer,
+                activity_row=request.activity,
+                side=request.side,
+                method=request.method,
+                host=request.host,
+                url_path=request.path,
+                route=request.route,
+                status=request.status,
+                status_evidence=request.status_evidence,
+                failed=request.failed,
+                start_ns=request.start,
+                end_ns=request.end,
+                duration_ns=_duration(request),
+                queue_ns=sum(queue for _, queue in request.queued) if request.queued else None,
+                headers_ns=request.headers,
+                unaccounted_ns=None
                 if request.end is None
                 else sum(part.end - part.start for part in parts if part.part == UNACCOUNTED),
-                "sent_bytes": request.sent_bytes,
+                sent_bytes=request.sent_bytes,
                 **self._command_sums(request),
                 **self._inside_sums(request),
-                "connection": request.sends[-1][1] if request.sends else None,
-                "connection_reused": request.reused,
-                "ambiguous": request.ambiguous,
-            }
+                connection=request.sends[-1][1] if request.sends else None,
+                connection_reused=request.reused,
+                ambiguous=request.ambiguous,
+            )
             for request, parts in zip(self._all, self._parts, strict=True)
         ]
-        return self._context.table(RequestRow, as_columns(RequestRow, rows))
+        return self._context.table(RequestRow, rows)
 
     def parts(self) -> ReportTable[RequestPart]:
         """The parts of each request, one request after another."""
         rows = [
-            {
-                "request_row": request.row,
-                "part": part.part,
-                "start_ns": part.start,
-                "end_ns": part.end,
-                "duration_ns": part.end - part.start,
-                "call_row": part.call,
-                "command_row": part.command,
-            }
+            RequestPart(
+                request_row=request.row,
+                part=part.part,
+                start_ns=part.start,
+                end_ns=part.end,
+                duration_ns=part.end - part.start,
+                call_row=part.call,
+                command_row=part.command,
+            )
             for request, parts in zip(self._all, self._parts, strict=True)
             for part in parts
         ]
-        return self._context.table(RequestPart, as_columns(RequestPart, rows))
+        return self._context.table(RequestPart, rows)
 
     def inside(self) -> ReportTable[RequestInside]:
         """What fell in requests."""
-        rows = [{"request_row": span.request, **_span(span)} for span in self._insides.spans]
-        return self._context.table(RequestInside, as_columns(RequestInside, rows))
+        rows = [
+            RequestInside(request_row=span.request, evidence=span.evidence, **_span(span))
+            for span in self._insides.spans
+            if span.request is not None
+        ]
+        return self._context.table(RequestInside, rows)
 
     def nearby(self, request: KnownRequest | None) -> ReportTable[RequestNearby]:
         """What happened while a request lasted, of no known request."""
-        rows = [_span(span) for span in self._insides.nearby(request)] if request is not None else []
-        for one in rows:
-            del one["evidence"]
-        return self._context.table(RequestNearby, as_columns(RequestNearby, rows))
+        spans = self._insides.nearby(request) if request is not None else ()
+        rows = [RequestNearby(**_span(span)) for span in spans]
+        return self._context.table(RequestNearby, rows)
 
     def commands(self) -> ReportTable[DatabaseCommand]:
         """Each command to a database."""
         rows = [
-            {
-                "row": one.row,
-                "request_row": one.request,
-                "inside_row": one.inside,
-                "source": one.source,
-                "start_ns": one.start,
-                "end_ns": one.end,
-                "duration_ns": None if one.end is None else one.end - one.start,
-                "data_source": one.server,
-                "database": one.database,
-                "failed": one.failed,
-                "error": one.error,
-                "command_text": one.text,
-            }
+            DatabaseCommand(
+                row=one.row,
+                request_row=one.request,
+                inside_row=one.inside,
+                source=one.source,
+                start_ns=one.start,
+                end_ns=one.end,
+                duration_ns=None if one.end is None else one.end - one.start,
+                data_source=one.server,
+                database=one.database,
+                failed=one.failed,
+                error=one.error,
+                command_text=one.text,
+            )
             for one in self._commands
         ]
-        return self._context.table(DatabaseCommand, as_columns(DatabaseCommand, rows))
+        return self._context.table(DatabaseCommand, rows)
 
     def network(self, steps: Sequence[NetworkStep]) -> ReportTable[ConnectionStep]:
         """Each step to a connection."""
         rows = [
-            {
-                "kind": one.kind,
-                "request_row": one.request,
-                "activity_row": one.activity,
-                "start_ns": one.start,
-                "end_ns": one.end,
-                "duration_ns": None if one.end is None else one.end - one.start,
-                "failed": one.failed,
-                "server": one.server,
-                "name": one.name,
-            }
+            ConnectionStep(
+                kind=one.kind,
+                request_row=one.request,
+                activity_row=one.activity,
+                start_ns=one.start,
+                end_ns=one.end,
+                duration_ns=None if one.end is None else one.end - one.start,
+                failed=one.failed,
+                server=one.server,
+                name=one.name,
+            )
             for one in steps
         ]
-        return self._context.table(ConnectionStep, as_columns(ConnectionStep, rows))
+        return self._context.table(ConnectionStep, rows)
 
-    def _command_sums(self, request: KnownRequest) -> dict[str, int | None]:
+    def _command_sums(self, request: KnownRequest) -> dict[str, Any]:
         mine = self._sent.get(request.row, [])
         told = bool(self._commands) and request.has_id
         took = [one.end - one.start for one in mine if one.end is not None]
@@ -183,7 +186,7 @@ class RequestTables:
             "command_ns": sum(took) if told and len(took) == len(mine) else None,
         }
 
-    def _inside_sums(self, request: KnownRequest) -> dict[str, int | None]:
+    def _inside_sums(self, request: KnownRequest) -> dict[str, Any]:
         sums, known = self._insides.sums[request.row], self._known
         told = request.has_id
         return {
@@ -201,22 +204,22 @@ class RequestTables:
         """A request and its parts, with the parts of what is inside of it."""
         lines, self.lines_left_out = ([], 0) if request is None else waterfall(request, self._all, self._parts)
         rows = [
-            {
-                "line": number,
-                "request_row": line.request,
-                "depth": line.depth,
-                "part": line.part,
-                "label": line.label(number),
-                "start_ns": line.start,
-                "end_ns": line.end,
-                "offset_ns": line.start - lines[0].start,
-                "duration_ns": line.end - line.start,
-            }
+            WaterfallLine(
+                line=number,
+                request_row=line.request,
+                depth=line.depth,
+                part=line.part,
+                label=line.label(number),
+                start_ns=line.start,
+                end_ns=line.end,
+                offset_ns=line.start - lines[0].start,
+                duration_ns=line.end - line.start,
+            )
             for number, line in enumerate(lines)
         ]
         spans = [np.array([moment]) for moment in (lines[0].start, lines[0].end)] if lines else []
         lossy = bool(lines) and bool(self._context.marks.touched(spans[0], spans[1])[0])
-        return self._context.table(WaterfallLine, {**as_columns(WaterfallLine, rows), "lossy": [lossy] * len(rows)})
+        return self._context.table(WaterfallLine, rows, [lossy] * len(rows))
 
     def chosen(self, number: int | None) -> KnownRequest | None:
         """The request of this row; without a number, the longest that started in the window. None without a stop."""
@@ -232,20 +235,22 @@ class RequestTables:
         for (side, host, method, route), mine in self._grouped(lambda r: (r.side, r.host, r.method, r.route)).items():
             took = _durations(mine)
             rows.append(
-                {
-                    "side": side,
-                    "host": host,
-                    "method": method,
-                    "route": route,
-                    "count": len(mine),
-                    "failed": sum(request.wrong for request in mine) or (0 if took else None),
-                    "stopped": len(took),
-                    **{f"p{percent}_ns": nearest_rank(took, percent) for percent in (50, 90, 99)},
-                    "max_ns": nearest_rank(took, 100),
-                    "total_ns": sum(took) if took else None,
-                }
+                RequestRoute(
+                    side=side,
+                    host=host,
+                    method=method,
+                    route=route,
+                    count=len(mine),
+                    failed=sum(request.wrong for request in mine) or (0 if took else None),
+                    stopped=len(took),
+                    p50_ns=nearest_rank(took, 50),
+                    p90_ns=nearest_rank(took, 90),
+                    p99_ns=nearest_rank(took, 99),
+                    max_ns=nearest_rank(took, 100),
+                    total_ns=sum(took) if took else None,
+                )
             )
-        rows.sort(key=lambda row: (-(row["total_ns"] or 0), row["side"], row["route"] or ""))
+        rows.sort(key=lambda row: (-(row.total_ns or 0), row.side, row.route or ""))
         return self._context.summed(RequestRoute, rows)
 
     def periods(self, length_ns: int) -> ReportTable[RequestPeriod]:
@@ -256,38 +261,44 @@ class RequestTables:
         for (number, side, host, route), mine in in_order:
             took = _durations(mine)
             rows.append(
-                {
-                    "period_ns": number * length_ns,
-                    "side": side,
-                    "host": host,
-                    "route": route,
-                    "count": len(mine),
-                    "failed": sum(request.wrong for request in mine) or (0 if took else None),
-                    **{f"p{percent}_ns": nearest_rank(took, percent) for percent in (50, 90, 99)},
-                }
+                RequestPeriod(
+                    period_ns=number * length_ns,
+                    side=side,
+                    host=host,
+                    route=route,
+                    count=len(mine),
+                    failed=sum(request.wrong for request in mine) or (0 if took else None),
+                    p50_ns=nearest_rank(took, 50),
+                    p90_ns=nearest_rank(took, 90),
+                    p99_ns=nearest_rank(took, 99),
+                )
             )
         return self._context.summed(RequestPeriod, rows)
 
     def concurrency(self, length_ns: int) -> ReportTable[RequestConcurrency]:
         """How many were under way, in each stretch of time in which that changed."""
-        rows: list[dict[str, Any]] = []
+        rows = []
         for side in _SIDES:
             under_way = 0
-            stretch: dict[str, Any] = {}
-            for time, change in self._changes(side):
-                if not stretch or stretch["time_ns"] != time // length_ns * length_ns:
-                    stretch = {"time_ns": time // length_ns * length_ns, "side": side, "most": under_way}
-                    stretch |= {"started": 0, "ended": 0}
-                    rows.append(stretch)
-                under_way += change
-                stretch["started" if change > 0 else "ended"] += 1
-                stretch["most"], stretch["last"] = max(stretch["most"], under_way), under_way
-        rows.sort(key=lambda row: (row["time_ns"], row["side"]))
+            for time_ns, changes in groupby(self._changes(side), lambda change: change[0] // length_ns * length_ns):
+                steps = [change for _, change in changes]
+                course = list(accumulate(steps, initial=under_way))
+                under_way = course[-1]
+                rows.append(
+                    RequestConcurrency(
+                        time_ns=time_ns,
+                        side=side,
+                        most=max(course),
+                        started=steps.count(1),
+                        ended=steps.count(-1),
+                        last=under_way,
+                    )
+                )
+        rows.sort(key=lambda row: (row.time_ns, row.side))
         # What is under way is known from all starts and ends before.
         begun = np.zeros(len(rows), dtype=np.int64)
-        until = np.array([row["time_ns"] + length_ns - 1 for row in rows], dtype=np.int64)
-        lossy = self._context.marks.touched(begun, until)
-        return self._context.table(RequestConcurrency, {**as_columns(RequestConcurrency, rows), "lossy": lossy})
+        until = np.array([row.time_ns + length_ns - 1 for row in rows], dtype=np.int64)
+        return self._context.table(RequestConcurrency, rows, self._context.marks.touched(begun, until).tolist())
 
     def _changes(self, side: RequestSide) -> list[tuple[int, int]]:
         """When requests of a side start and end. One that ends when another starts is under way with it."""
@@ -332,7 +343,6 @@ class RequestTables:
 def _span(span: InsideSpan) -> dict[str, Any]:
     return {
         "kind": span.kind,
-        "evidence": span.evidence,
         "thread_id": span.thread,
         "start_ns": span.start,
         "end_ns": span.end,

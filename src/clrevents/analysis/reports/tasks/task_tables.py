@@ -35,6 +35,7 @@ from clrevents.analysis.gathering.groups import NONE, nearest_rank, nulled, pick
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, NOBODY, TASK
 from clrevents.analysis.reports.tasks.task_events import TaskEvents, named
 from clrevents.analysis.reports.tasks.task_work import TaskWork
+from clrevents.analysis.shared.blocking.wait_tables import longest_first
 from clrevents.analysis.shared.events.async_awaits import AwaitSites
 from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
 
@@ -375,31 +376,31 @@ class TaskTables:
         for (method, kind), mine in _groups(np.flatnonzero(self.inside), lambda row: (self._methods[row], kinds[row])):
             latencies = self.latencies(mine)
             rows.append(
-                {
-                    "method": method,
-                    "kind": KINDS[kind],
-                    "count": int(self.begun[mine].sum()) if kind != AWAIT or self.begins_told else None,
-                    "queued": len(latencies),
-                    "started": int((self._context.window.holds(self._started) & self.was_started)[mine].sum()),
-                    "latency_median_ns": nearest_rank(latencies, 50),
-                    "latency_p95_ns": nearest_rank(latencies, 95),
-                    "latency_max_ns": nearest_rank(latencies, 100),
-                    "run_ns": _sum(self._run[mine], self._ran[mine], self.was_started[mine]),
-                    "waited_ns": _sum(self._suspended[mine], self._resumed[mine], self.was_created[mine])
+                TaskMethod(
+                    method=method,
+                    kind=KINDS[kind],
+                    count=int(self.begun[mine].sum()) if kind != AWAIT or self.begins_told else None,
+                    queued=len(latencies),
+                    started=int((self._context.window.holds(self._started) & self.was_started)[mine].sum()),
+                    latency_median_ns=nearest_rank(latencies, 50),
+                    latency_p95_ns=nearest_rank(latencies, 95),
+                    latency_max_ns=nearest_rank(latencies, 100),
+                    run_ns=_sum(self._run[mine], self._ran[mine], self.was_started[mine]),
+                    waited_ns=_sum(self._suspended[mine], self._resumed[mine], self.was_created[mine])
                     if kind == AWAIT and self.was_created[mine].any()
                     else None,
-                    "open": _sum(self.going_on[mine], self.going_on[mine], self._unsure[mine]),
-                    "exceptional": _sum(
+                    open=_sum(self.going_on[mine], self.going_on[mine], self._unsure[mine]),
+                    exceptional=_sum(
                         ((self._left_by_exception == 1) & self.begun)[mine],
                         self.was_ended[mine],
                         self.was_started[mine],
                     )
                     if kind == TASK or self._profiled[mine].any()
                     else 0,
-                    "stack_id": int(self.stacks[mine[0]]),
-                }
+                    stack_id=int(self.stacks[mine[0]]),
+                )
             )
-        rows.sort(key=lambda row: (-(row["count"] or row["started"]), -(row["run_ns"] or 0)))
+        rows.sort(key=lambda row: (-(row.count or row.started), -(row.run_ns or 0)))
         return self._context.summed(TaskMethod, rows)
 
     def blockers(self) -> ReportTable[TaskBlocker]:
@@ -413,20 +414,19 @@ class TaskTables:
             lengths = self._lasted[mine][known[mine]]
             waited = int(self.waited[mine].sum())
             rows.append(
-                {
-                    "method": method,
-                    "count": int(self.waits_begun[mine].sum()),
-                    "waited_ns": waited if len(lengths) else None,
-                    "share": waited / total if total and len(lengths) else None,
-                    "max_ns": int(lengths.max()) if len(lengths) else None,
-                    "open": int(self.open[mine].sum()),
-                    "threads": len(set(waits.thread[mine].tolist())),
-                    "in_tasks": int((self.waits_begun & (self.work.blocked_in >= 0))[mine].sum()),
-                    "stack_id": int(self._wait_stacks[mine[0]]),
-                }
+                TaskBlocker(
+                    method=method,
+                    count=int(self.waits_begun[mine].sum()),
+                    waited_ns=waited if len(lengths) else None,
+                    share=waited / total if total and len(lengths) else None,
+                    max_ns=int(lengths.max()) if len(lengths) else None,
+                    open=int(self.open[mine].sum()),
+                    threads=len(set(waits.thread[mine].tolist())),
+                    in_tasks=int((self.waits_begun & (self.work.blocked_in >= 0))[mine].sum()),
+                    stack_id=int(self._wait_stacks[mine[0]]),
+                )
             )
-        rows.sort(key=lambda row: (-(row["waited_ns"] or 0), -row["count"]))
-        return self._context.summed(TaskBlocker, rows)
+        return self._context.summed(TaskBlocker, longest_first(rows))
 
     def latencies(self, rows: Ints) -> Ints:
         """The latencies of those of these rows that were created in the window and queued, the shortest first."""

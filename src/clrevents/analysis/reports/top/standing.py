@@ -6,7 +6,7 @@ show who waits for a lock in a native call. Knows samples; what is wrong with it
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class StandingThread(Row):
     method: CodeName | None = column("The innermost method of the program; null if there is none.", importance=0)
 
 
-def standing(samples: Samples) -> list[dict[str, Any]]:
+def standing(samples: Samples) -> list[StandingThread]:
     """Their rows. Only samples of the profiler, over two seconds and more, can tell."""
     if samples.external is None or samples.state is None or not len(samples):
         return []
@@ -43,7 +43,10 @@ def standing(samples: Samples) -> list[dict[str, Any]]:
     for thread, mine in groups(samples.thread, np.flatnonzero(~samples.unsampled)):
         stack = int(samples.stack[mine[0]])
         stood = int(samples.weight[mine].sum())
-        if stood < _ALWAYS * whole or not samples.external[mine].all() or (samples.stack[mine] != stack).any():
+        thread_id = samples.threads[thread].thread_id
+        if thread_id is None or stood < _ALWAYS * whole:
+            continue
+        if not samples.external[mine].all() or (samples.stack[mine] != stack).any():
             continue
         frames = [
             samples.frames[f] for f in samples.values[samples.offsets[stack] : samples.offsets[stack + 1]].tolist()
@@ -52,12 +55,5 @@ def standing(samples: Samples) -> list[dict[str, Any]]:
         named = [frame for frame in frames if frame.reason is None]
         if state == "lock" or (state == "native" and named and is_own(named[0])):
             own = next((frame.name for frame in named if is_own(frame)), None)
-            rows.append(
-                {
-                    "thread_id": samples.threads[thread].thread_id,
-                    "state": state,
-                    "stood_ns": stood,
-                    "method": own,
-                }
-            )
+            rows.append(StandingThread(thread_id=thread_id, state=state, stood_ns=stood, method=own))
     return rows
