@@ -222,7 +222,7 @@ class Engine:
     def shared(self) -> Any:
         """Nothing is known yet."""
         places = [self._room(256, signed=True) for _ in range(2)]
-        return self.slots_module.Shared(self._room(256), [None] * 256, *places, [None] * 256)
+        return self.slots_module.SharedTexts(*places, [None] * 256)
 
     def read(self, given: Reading, entry: int = 0, rows: int | None = None, fit: bool | None = None) -> Outcome:
         """Which payloads fit, and the records of those that do; or what was raised.

@@ -44,21 +44,15 @@ def place_of(numbers: list[int]) -> list[int]:
     return numbers
 
 
-place_of_keys = place_of
-
-
 def sole(items: list[Any]) -> bool:
     return False
 
 
 def run_of_numbers(
     code: list[int],
-    luck: list[int],
     counts: list[int],
     room: int,
     first: bool,
-    keys: list[int],
-    numbers: list[Any],
     slots: list[Callable[[Any, Any], None]],
     slot: int,
     at: int,

@@ -273,41 +273,6 @@ static PyObject *clrevents_guid(PyObject *buf, Py_ssize_t pos) {
 
 /* Numbers and records. */
 
-/* The number as an object, the one that was made last if it is the same and worth a look. */
-static CYTHON_INLINE PyObject *clrevents_shared(
-    unsigned long long *keys, PyObject *numbers, long long *luck, unsigned long long natural) {
-    PyObject *found;
-    size_t place;
-    if (natural <= 256)
-        return PyLong_FromLong((long)natural);
-    if (*luck <= -32) {
-        *luck = *luck < -4096 ? 0 : *luck - 1;
-        return PyLong_FromUnsignedLongLong(natural);
-    }
-    place = (natural ^ natural >> 7 ^ natural >> 17) & 255;
-    if (place >= (size_t)PyList_GET_SIZE(numbers)) {
-        PyErr_SetString(PyExc_IndexError, "no room for a number");
-        return NULL;
-    }
-    found = PyList_GET_ITEM(numbers, place);
-    if (found != Py_None && keys[place] == natural) {
-        if (*luck < 32)
-            *luck += 1;
-        Py_INCREF(found);
-        return found;
-    }
-    *luck -= 1;
-    found = PyLong_FromUnsignedLongLong(natural);
-    if (found != NULL) {
-        PyObject *old = PyList_GET_ITEM(numbers, place);
-        keys[place] = natural;
-        Py_INCREF(found);
-        PyList_SET_ITEM(numbers, place, found);
-        Py_DECREF(old);
-    }
-    return found;
-}
-
 /* One to ten bytes of seven bits each: where they end, -1 if they do not fit. */
 static CYTHON_INLINE Py_ssize_t clrevents_varint(
     PyObject *buf, Py_ssize_t pos, Py_ssize_t end, unsigned long long *natural) {
@@ -324,12 +289,10 @@ static CYTHON_INLINE Py_ssize_t clrevents_varint(
 
 /* `run` fields in a row that are nothing but a number: where they end, -1 if they do not fit. None gets no values. */
 static Py_ssize_t clrevents_numbers(
-    size_t codes, size_t lucks, size_t counts, Py_ssize_t room, int first, size_t known, PyObject *numbers,
-    PyObject *slots, Py_ssize_t slot, Py_ssize_t at, Py_ssize_t run, PyObject *item, PyObject *buf, Py_ssize_t pos,
+    size_t codes, size_t counts, Py_ssize_t room, int first, PyObject *slots, Py_ssize_t slot, Py_ssize_t at, Py_ssize_t run, PyObject *item, PyObject *buf, Py_ssize_t pos,
     Py_ssize_t end) {
     const long long *code = (const long long *)codes + at;
-    long long *luck = (long long *)lucks + at / 8;
-    for (; run > 0; run--, code += 8, luck++) {
+    for (; run > 0; run--, code += 8) {
         PyObject *value;
         Py_ssize_t size = (Py_ssize_t)code[2];
         pos += (Py_ssize_t)code[1];
@@ -354,13 +317,12 @@ static Py_ssize_t clrevents_numbers(
                     natural = *before + (unsigned long long)clrevents_unfolded(natural);
                 *before = natural;
             }
-            value = how == 1 ? PyLong_FromLongLong(clrevents_unfolded(natural))
-                             : clrevents_shared((unsigned long long *)known, numbers, luck, natural);
+            value = how == 1 ? PyLong_FromLongLong(clrevents_unfolded(natural)) : PyLong_FromUnsignedLongLong(natural);
         } else if (item == Py_None) {
             pos += size;
             continue;
         } else if (code[0] == 0)
-            value = clrevents_shared((unsigned long long *)known, numbers, luck, clrevents_number(buf, pos, size));
+            value = PyLong_FromUnsignedLongLong(clrevents_number(buf, pos, size));
         else if (code[0] == 1)
             value = PyLong_FromLongLong(clrevents_signed(buf, pos, size));
         else if (code[0] == 3)

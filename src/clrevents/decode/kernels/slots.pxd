@@ -9,8 +9,7 @@ cdef extern from "slots.h":
     bytes located "clrevents_located"(object cls, list setters)
     bint closed "clrevents_closed"(object cls, bytes slots)
     Py_ssize_t run_of_numbers "clrevents_numbers"(
-        size_t codes, size_t lucks, size_t counts, Py_ssize_t room, bint first, size_t known, list numbers, bytes slots, Py_ssize_t slot,
-        Py_ssize_t at, Py_ssize_t run, object item, bytes buf, Py_ssize_t pos, Py_ssize_t end
+        size_t codes, size_t counts, Py_ssize_t room, bint first, bytes slots, Py_ssize_t slot, Py_ssize_t at, Py_ssize_t run, object item, bytes buf, Py_ssize_t pos, Py_ssize_t end
     ) except -2
     bint sole "clrevents_sole"(list items)
     int six "clrevents_six"(bytes slots, object item, object a, object b, object c, object d, object e, object f) except -1
@@ -41,9 +40,6 @@ cdef inline size_t place_of(const long long[::1] numbers):
     return <size_t>&numbers[0] if numbers.shape[0] else 0
 
 
-cdef inline size_t place_of_keys(u64[::1] keys):
-    return <size_t>&keys[0] if keys.shape[0] else 0
-
 
 @cython.final
 cdef class SlottedClass:
@@ -53,10 +49,7 @@ cdef class SlottedClass:
 
 
 @cython.final
-cdef class Shared:
-    cdef u64[::1] keys
-    cdef size_t keys_at
-    cdef list numbers
+cdef class SharedTexts:
     cdef long long[::1] starts
     cdef long long[::1] sizes
     cdef list texts
@@ -65,7 +58,7 @@ cdef class Shared:
 @cython.final
 cdef class ReadPlace:
     cdef bytes buf
-    cdef Shared shared
+    cdef SharedTexts texts
     cdef long long[::1] counts
     cdef size_t counts_at
     cdef Py_ssize_t counts_room
@@ -78,7 +71,6 @@ cdef class FieldProgram:
     cdef const long long[::1] code
     cdef long long[::1] luck
     cdef size_t code_at
-    cdef size_t luck_at
     cdef long long[::1] runs
     cdef list parts
     cdef Py_ssize_t fields
@@ -114,7 +106,7 @@ cdef class FieldProgram:
     cdef bint lucky(self, Py_ssize_t field) except -1
 
     @cython.locals(mixed=u64, place=cython.size_t)
-    cdef object text(self, Shared shared, Py_ssize_t field, bytes buf, Py_ssize_t pos, Py_ssize_t size)
+    cdef object text(self, SharedTexts shared, Py_ssize_t field, bytes buf, Py_ssize_t pos, Py_ssize_t size)
 
     @cython.locals(top=u64, natural=u64, byte=u64, more=u64, shift=cython.uint)
     cdef object varint(self, ReadPlace cursor, Py_ssize_t pos, Py_ssize_t end, long long how, bint make)
@@ -137,7 +129,7 @@ cdef class FittingPayloads:
     cdef const long long[::1] ends
     cdef unsigned char[::1] fit
     cdef dict singles
-    cdef Shared shared
+    cdef SharedTexts texts
     cdef long long[::1] counts
     cdef bint busy
 

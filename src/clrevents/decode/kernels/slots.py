@@ -49,18 +49,13 @@ class SlottedClass:
         self.closed = closed(cls, self.slots)
 
 
-class Shared:
-    """The numbers and texts that were made last, for fields with the same again; room for `SHARED` of each.
+class SharedTexts:
+    """The texts that were made last, for fields with the same again; room for `SHARED`.
 
     A text is known by where it was in its bytes.
     """
 
-    def __init__(self, keys: list[int], numbers: list, starts: list[int], sizes: list[int], texts: list) -> None:
-        if len(keys) < 256 or len(numbers) < 256:
-            raise IndexError("too little room")
-        self.keys = keys
-        self.keys_at = place_of_keys(keys)
-        self.numbers = numbers
+    def __init__(self, starts: list[int], sizes: list[int], texts: list) -> None:
         self.starts = starts
         self.sizes = sizes
         self.texts = texts
@@ -72,12 +67,12 @@ class ReadPlace:
     `first` unless it is in an element that follows another.
     """
 
-    def __init__(self, buf: bytes, counts: list[int], shared: Shared) -> None:
+    def __init__(self, buf: bytes, counts: list[int], texts: SharedTexts) -> None:
         self.buf = buf
         self.counts = counts
         self.counts_at = place_of(counts)
         self.counts_room = len(counts)
-        self.shared = shared
+        self.texts = texts
         self.pos = 0
         self.first = True
 
@@ -85,7 +80,7 @@ class ReadPlace:
 class FieldProgram:
     """A layout: its fields, which are the first `fields` of the program, and the size of a payload, -1 if it varies.
 
-    `luck` has room for a number a field: above -32 if values are worth looking up among those that were made before.
+    `luck` has room for a number a field: above -32 if texts are worth looking up among those that were made before.
     So has `runs`: how many fields from this one on are numbers that count nothing, as most are.
     """
 
@@ -93,7 +88,6 @@ class FieldProgram:
         self.code = code
         self.code_at = place_of(code)
         self.luck = luck
-        self.luck_at = place_of(luck)
         self.runs = runs
         self.parts = parts
         self.fields = fields
@@ -127,12 +121,9 @@ class FieldProgram:
                     run = fields - slot
                 pos = run_of_numbers(
                     self.code_at,
-                    self.luck_at,
                     cursor.counts_at,
                     cursor.counts_room,
                     cursor.first,
-                    cursor.shared.keys_at,
-                    cursor.shared.numbers,
                     shape.slots,
                     slot,
                     at,
@@ -189,7 +180,7 @@ class FieldProgram:
             if not make or stop < 0:
                 return None
             if stop - pos > 7 and self.lucky(at >> 3):
-                return self.text(cursor.shared, at >> 3, cursor.buf, pos, stop - pos)
+                return self.text(cursor.texts, at >> 3, cursor.buf, pos, stop - pos)
             return text16(cursor.buf, pos, stop - pos)
         if op == 6:
             stop = zero_byte(cursor.buf, pos, end)
@@ -223,7 +214,7 @@ class FieldProgram:
         self.luck[field] = 0 if luck < -4096 else luck - 1
         return False
 
-    def text(self, shared: Shared, field: int, buf: bytes, pos: int, size: int) -> object:
+    def text(self, shared: SharedTexts, field: int, buf: bytes, pos: int, size: int) -> object:
         """UTF-16 of at least eight bytes, the text that was made last if it is the same."""
         mixed = natural_at(buf, pos, 8) ^ natural_at(buf, pos + size - 8, 8) ^ size
         place = (mixed ^ mixed >> 13 ^ mixed >> 30 ^ mixed >> 47) & 255
@@ -324,7 +315,7 @@ class FittingPayloads:
         ends: list[int],
         fit: list[int],
         singles: dict,
-        shared: Shared,
+        texts: SharedTexts,
         counts: list[int],
     ) -> None:
         self.buf = buf
@@ -336,13 +327,13 @@ class FittingPayloads:
         self.ends = ends
         self.fit = fit
         self.singles = singles
-        self.shared = shared
+        self.texts = texts
         self.counts = counts
         self.busy = False
 
     def check(self, row: int, last: int) -> int:
         """Set `fit` for the rows up to `last`, or to one whose entry is still to be found out: returns where."""
-        cursor = ReadPlace(self.buf, self.counts, self.shared)
+        cursor = ReadPlace(self.buf, self.counts, self.texts)
         size = len(self.buf)
         known = -1
         program = None
@@ -382,7 +373,7 @@ class FittingPayloads:
 
     def records(self, row: int, last: int) -> list:
         """The same, by one caller at a time."""
-        cursor = ReadPlace(self.buf, self.counts, self.shared)
+        cursor = ReadPlace(self.buf, self.counts, self.texts)
         size = len(self.buf)
         made = [None] * (last - row if last > row else 0)
         place = 0

@@ -97,11 +97,9 @@ class BatchPayloads:
         self.fit = np.zeros(self._rows, dtype=np.uint8)
         columns = map(given, (kinds, starts, ends))
         places = numbers_room(_SHARED), numbers_room(_SHARED)
-        shared = SLOTS.Shared(scratch(_SHARED), [None] * _SHARED, *places, [None] * _SHARED)
+        texts = SLOTS.SharedTexts(*places, [None] * _SHARED)
         counts = numbers_room(COUNTS)
-        self._kernel = SLOTS.FittingPayloads(
-            buf, programs, shapes, entries, *columns, self.fit, singles, shared, counts
-        )
+        self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, singles, texts, counts)
         self._lock = RLock()
 
     def check(self, row: int) -> int:
