@@ -146,7 +146,7 @@ def test_a_runtime_that_can_leaves_out_events_and_the_file_says_so(
         (["-p", "1", "--profile", "gc", "--without", "A-Source/3"], "nothing of A-Source is recorded"),
         (["-p", "1", "--events", "MethodDCEndVerbose"], "at the end cannot be chosen one by one"),
         ([], "give a process"),
-        (["-p", "1", "-n", "x"], "give a process"),
+        (["-p", "1", "--name", "x"], "give a process"),
         (["-p", "1", "--keep", "3"], "--keep requires --rotate"),
         (["-p", "1", "--for", "nonsense"], "no report 'nonsense'"),
         (["-p", "1", "--profile", "nonsense"], "there is no profile 'nonsense'"),

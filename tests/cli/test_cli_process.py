@@ -38,6 +38,21 @@ def test_version_and_help(run: Run, process: Callable[..., Any]) -> None:
     assert run("unknown").exit_code == 1
 
 
+def test_a_letter_means_one_thing() -> None:
+    """In every command: -n is how many, -p the process that runs, -o where to write."""
+    context = click.Context(root)
+    meanings: dict[str, set[str | None]] = {}
+    for name in root.list_commands(context):
+        command = root.get_command(context, name)
+        assert command is not None
+        for option in command.params:
+            for letter in (
+                letter for letter in option.opts if len(letter) == 2 and not getattr(option, "hidden", False)
+            ):
+                meanings.setdefault(letter, set()).add(option.opts[1] if letter == "-f" else option.metavar)
+    assert meanings == {"-n": {"N"}, "-p": {"PID"}, "-o": {"OUT", "FILE"}, "-f": {"--format"}}
+
+
 def test_help_loads_neither_numpy_nor_construct(process_environment: dict[str, str]) -> None:
     code = (
         "import sys; from clrevents.cli import root\n"

@@ -156,6 +156,7 @@ _PACED_SINCE: Final = 10
 )
 @click.option("--show-child-io", is_flag=True, hidden=True, help="As it is anyway.")
 @click.option("--list-profiles", is_flag=True, help="List the profiles with their costs and exit.")
+@click.option("-n", "dotnet_name", hidden=True, help="--name, as dotnet-trace has it.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 def command(
     live_process: str | None,
@@ -184,6 +185,7 @@ def command(
     resume: bool,
     show_child_io: bool,
     list_profiles: bool,
+    dotnet_name: str | None,
     program: tuple[str, ...],
 ) -> int:
     """Record a running .NET process, without any of .NET's tools.
@@ -207,6 +209,7 @@ def command(
     if list_profiles:
         _list_profiles()
         return 0
+    name = name or dotnet_name
     if not force:
         refuse_existing(out)
     if keep is not None and rotate is None:
@@ -236,7 +239,7 @@ def command(
     with counted_stops() as stops, ExitStack() as stack:
         if program:
             if (live_process, name, port) != (None, None, None):
-                raise click.UsageError("give either a program to start, or one of -p, -n and --diagnostic-port")
+                raise click.UsageError("give either a program to start, or one of -p, --name and --diagnostic-port")
             return _record_child(stack, program, variables, settings, plan, out, profile, stops)
         process, dialled = stack.enter_context(chosen_process(live_process, name, port, stops))
         recorder, files = _recorded(process, dialled and resume, settings, plan, out, stops)

@@ -57,7 +57,7 @@ def process_options(command: F) -> F:
             help="A port that the process connects to (DOTNET_DiagnosticPorts=PORT); with ,connect, a port that it "
             "listens on. A path, or HOST:PORT.",
         ),
-        click.option("-n", "--name", metavar="NAME", help="The running process with this name."),
+        click.option("--name", metavar="NAME", help="The running process with this name."),
         click.option(
             "-p",
             "--process-id",
@@ -107,7 +107,7 @@ def chosen_process(
     Raises UsageError unless exactly one of them is given, DiagnosticsError if there is no such process.
     """
     if sum(option is not None for option in (id_or_name, name, port)) != 1:
-        raise click.UsageError("give a process: -p PID, -n NAME or --diagnostic-port PORT; see `clrevents ps`")
+        raise click.UsageError("give a process: -p PID, --name NAME or --diagnostic-port PORT; see `clrevents ps`")
     if port is None:
         by_id = id_or_name is not None and id_or_name.isascii() and id_or_name.isdigit()
         yield (find_process(int(id_or_name or 0)) if by_id else find_process(name=id_or_name or name)), False

@@ -45,6 +45,7 @@ _LONG: Final = 300
 @click.option("--json", "as_json", is_flag=True, help="Print each row as a JSON object, one per line.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a header line.")
 @click.option(
+    "-n",
     "--limit",
     type=click.IntRange(min=0),
     metavar="N",

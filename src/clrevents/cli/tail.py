@@ -37,7 +37,7 @@ _NOISE: Final = frozenset(("YieldProcessorMeasurement",))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines, with all header fields.")
 @click.option("--names", is_flag=True, help="With --json: enums, flags and times as text.")
 @click.option("--stacks", is_flag=True, help="Add each event's call stack, innermost frame first.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Stop after N events.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Stop after N events.")
 @duration_option("Stop after this time: 30s, 5m. [default: until Ctrl-C]")
 @click.option("--profile", "profiles", multiple=True, callback=split_names, metavar="NAMES", help="What to record.")
 @click.option("--providers", multiple=True, metavar="LIST", help="What to record, as for `collect`.")
@@ -60,7 +60,7 @@ def command(
     Which exceptions are thrown, and who waits for locks?
         clrevents tail -p 4711 ExceptionThrown 'Contention*'
     What does my own EventSource write?
-        clrevents tail -n App MyCompany-Orders --json
+        clrevents tail -p App MyCompany-Orders --json
 
     The SELECTORs determine what is recorded; for an unknown EventSource, the whole provider. Without any, it is the
     profile `default` without samples of stacks and measurements of the processor's yield. A process delivers its
