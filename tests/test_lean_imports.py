@@ -75,7 +75,9 @@ def test_import_is_lean() -> None:
     modules = loaded("import clrevents")
     heavy = {"construct", "numpy", "click", "rich", "hypothesis", *OPTIONAL}
     assert not heavy & {m.partition(".")[0] for m in modules}
-    assert {m for m in modules if m.startswith("clrevents.")} == {"clrevents._util", "clrevents._util.version"}
+    assert {m for m in modules if m.startswith("clrevents.")} == {
+        *("clrevents._util", "clrevents._util.offered", "clrevents._util.version")
+    }
 
 
 @pytest.mark.full

@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from clrevents._util.offered import offer
 from clrevents._util.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -106,6 +107,16 @@ _HOMES = {
     "_util.sample": ("sample_trace",),
 }
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}
+offer(
+    {
+        "clrevents.analysis.about.checking": ("check",),
+        "clrevents.analysis.doctor.diagnosing": ("doctor",),
+        "clrevents.analysis.framework.run.asking": ("feed_reports", "report_of", "reports_of"),
+        "clrevents.analysis.shared.samples.samples": ("read_samples",),
+        "clrevents.export.page.shown": ("show_answer", "show_samples", "write_samples"),
+    }
+)
+"""What rooms below ask of those above them."""
 _MODULES = ("analysis", "diagnostics", "errors", "events", "rewrite", "testing", "types")
 """Those that users import from."""
 

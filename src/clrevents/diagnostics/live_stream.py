@@ -5,21 +5,18 @@ Both kinds of session give it what they receive. Nothing that goes wrong with de
 
 from __future__ import annotations
 
-import importlib
 import os
 import stat
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final, Unpack
+from typing import Any, Unpack
 
+from clrevents._util.offered import offered
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.counting import Counting
 from clrevents.errors import DamageError, ErrorMode, Limits
 from clrevents.schema.registry import Registry
 from clrevents.trace import Batch, Decoder, FilterOptions, Selector, learn_early
-
-ANALYSIS: Final = "clrevents.analysis"
-"""The room beside this one, whose reports are fed: found by its name, since neither may import the other."""
 
 
 @frozen
@@ -48,7 +45,7 @@ class LiveStream:
         self.processor = Counting(count_every)
         """What is counted of the process, which goes into the stream."""
         self._names = tuple(reports)
-        self._feed: Any = importlib.import_module(ANALYSIS).feed_reports(*self._names) if self._names else None
+        self._feed: Any = offered("feed_reports")(*self._names) if self._names else None
         self._feeding = None if self._feed is None else decoding.decoder(*self._feed.selectors, symbols=True)
         self._file: int | None = None
         self._held = False

@@ -5,15 +5,10 @@ Type checkers read `reported.pyi`, which `tools/make.py` makes: there, a report'
 
 from __future__ import annotations
 
-import importlib
-from typing import Any, Final
+from typing import Any
 
+from clrevents._util.offered import offered
 from clrevents.decode.selection import Moment
-
-REPORTS: Final = "clrevents.analysis.framework.run.asking"
-"""Found by its name when a report is requested: it is above this room and reads traces."""
-_DOCTOR: Final = "clrevents.analysis.doctor.diagnosing"
-_CHECKING: Final = "clrevents.analysis.about.checking"
 
 
 class Reported:
@@ -41,7 +36,7 @@ class Reported:
         reading has the answer so far as its `report`.
         """
         window = {"start": start, "end": end, "process_id": process_id}
-        return importlib.import_module(REPORTS).report_of(self, report, window, parameters)
+        return offered("report_of")(self, report, window, parameters)
 
     def reports(
         self,
@@ -56,7 +51,7 @@ class Reported:
         `report`.
         """
         window = {"start": start, "end": end, "process_id": process_id}
-        answers: dict[str, Any] = importlib.import_module(REPORTS).reports_of(self, names, window)
+        answers: dict[str, Any] = offered("reports_of")(self, names, window)
         return answers
 
     def doctor(
@@ -73,11 +68,11 @@ class Reported:
         ValueError for an unknown rule. A TraceError that ends the reading has the diagnosis so far as its `report`.
         """
         window = {"start": start, "end": end, "process_id": process_id}
-        return importlib.import_module(_DOCTOR).doctor(self, *rules, **window)
+        return offered("doctor")(self, *rules, **window)
 
     def check(self) -> Any:
         """Decode every event and count how the payloads came out: a `CheckResult`.
 
         Continues after damage and does not raise for it, whatever `errors` the trace was opened with.
         """
-        return importlib.import_module(_CHECKING).check(self)
+        return offered("check")(self)

@@ -7,7 +7,6 @@ that only need headers share one cached scan. Knows no analysis and prints nothi
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
 
+from clrevents._util.offered import offered
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.event_pass import MOST_ROWS
 from clrevents.decode.kinds import EventKey
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 C = TypeVar("C")
 
-_SAMPLES: Final = "clrevents.analysis.shared.samples.samples"
-"""Found by its name when SQL asks for them: it is above this room."""
 _WITH_PROCESSES: Final = 6
 """From this version of the format on, traces may list processes."""
 
@@ -418,7 +416,7 @@ def tables_in_sql(trace: Trace, process_id: int | None = None) -> QueryTables:
         return frames_table(trace.methods, *passes_of(trace).stacks_and_headers(OF_FRAMES, mine))
 
     def samples() -> Table:
-        read = importlib.import_module(_SAMPLES).read_samples(trace)
+        read = offered("read_samples")(trace)
         table: Table = (read if process_id is None else read.of_process(process_id)).table()
         return table
 

@@ -2,8 +2,7 @@
 of samples writes.
 
 A frame contains a whole page as text, in a sandbox, so neither it nor the notebook can reach the other; it is cut until
-it is small enough to be kept in a file. Called by name from the room below, where these methods are
-(`analysis/framework/render/showing.py`).
+it is small enough to be kept in a file. Offered to the room below, where these methods are.
 """
 
 from __future__ import annotations

@@ -15,12 +15,12 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_trans
 import attrs
 import numpy as np
 
+from clrevents._util.offered import offered
 from clrevents._util.value_classes import define, frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.tabled import Tabled
 from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration
 from clrevents.analysis.framework.render.show import answer_html, answer_text
-from clrevents.analysis.framework.render.showing import show
 from clrevents.analysis.framework.vocabulary.answer_values import (
     Coverage,
     Metric,
@@ -207,7 +207,7 @@ class Answer(Tabled, Generic[F_co]):
         pixels. Elsewhere the page is written to a temporary file and opened; raises OSError if no browser can be
         started.
         """
-        show("answer", self, height)
+        offered("show_answer")(self, height)
 
     def unmet(self, *conditions: str) -> list[str]:
         """The conditions (such as `"pause_max<50ms"`) that do not hold, and why: a sentence each.

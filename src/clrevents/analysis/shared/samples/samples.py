@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
+from clrevents._util.offered import offered
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, share_text
-from clrevents.analysis.framework.render.showing import show, write
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered, near_table
 from clrevents.analysis.gathering.merged_stacks import (
@@ -456,7 +456,7 @@ class Samples:
         Raises ValueError for an unknown or unsuitable format, and for samples with different units; OSError if it
         cannot be written.
         """
-        write("samples", self, path, format, self._titled(title), merge_threads, raw, against)
+        offered("write_samples")(self, path, format, self._titled(title), merge_threads, raw, against)
 
     def show(self, *, title: str | None = None, merge_threads: bool = False, height: int | None = None) -> None:
         """Show a zoomable, searchable flame graph: below a notebook's cell, otherwise in a browser.
@@ -465,7 +465,7 @@ class Samples:
         caller as one, and says so. `title` is by default the trace's file name; `height` is in pixels. Elsewhere the
         whole graph is written to a temporary file and opened; raises OSError if no browser can be started.
         """
-        show("samples", self, self._titled(title), merge_threads, height)
+        offered("show_samples")(self, self._titled(title), merge_threads, height)
 
     def _titled(self, title: str | None) -> str:
         path = None if self.info is None else self.info.path
