@@ -15,7 +15,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.shared.processor.counted_events import NO_THREAD, ThreadWindows, portion
 from clrevents.analysis.shared.processor.dividing import MANAGED, NOTHING, WAITING, divided
 from clrevents.rewrite import cut
-from clrevents.schema.events.processor_counts import (
+from clrevents.schema.events.recorder import (
     MachineProcessorTime_V0,
     ProcessLimits_V0,
     ProcessorCounting_V0,

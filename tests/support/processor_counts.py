@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import clrevents
 from clrevents.rewrite.copy import Copier, Origin, Part
-from clrevents.schema.events.processor_counts import (
+from clrevents.schema.events.recorder import (
     ProcessLimits_V0,
     ProcessorCounting_V0,
     ProcessorTime_V0,

@@ -17,8 +17,16 @@ from clrevents._util.value_classes import frozen
 from clrevents.decode.clock import Clock
 from clrevents.decode.kernels.engine import offsets_of
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, nulls
-from clrevents.decode.payload.columns.column_values import as_written, from_values
+from clrevents.decode.payload.columns.column import (
+    BINARY,
+    STRING,
+    TIMESTAMP,
+    Column,
+    ColumnType,
+    as_written,
+    from_values,
+    nulls,
+)
 from clrevents.decode.rows import UNKNOWN_THREAD, Guids, HeaderRows
 from clrevents.schema.activity_path import activity_path
 

@@ -28,7 +28,7 @@ _NAMES: Final = (
     *("ProcessLimits", "MachineProcessorTime", "EventsFiltered"),
 )
 _IDS: Final = {name: id for id, name in enumerate(_NAMES, 16)}
-"""The ids of events (`schema.events.processor_counts`)."""
+"""The ids of events (`schema.events.recorder`)."""
 _METADATA_IDS: Final = 0x7F000000
 """Added to the id of an event: a runtime's own are small, and the same one twice would stop other readers."""
 _BLOCK_VERSION: Final = 2

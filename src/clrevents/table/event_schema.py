@@ -27,11 +27,11 @@ from clrevents.decode.payload.columns.column import (
     common,
     concat,
     fits,
+    from_values,
     nulls,
     widened,
 )
 from clrevents.decode.payload.columns.column_maker import KindColumns
-from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.decode.selection import EventName
 from clrevents.schema.layout import Layout
 from clrevents.schema.self_described import SELF_DESCRIBED

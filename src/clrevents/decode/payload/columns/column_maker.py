@@ -17,11 +17,15 @@ import numpy as np
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kernels.engine import INSTRUCTION, Program, gather, narrow, offsets_of, ragged
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column import BINARY, STRING, Column, ColumnType, column_type
-from clrevents.decode.payload.columns.column_values import (
+from clrevents.decode.payload.columns.column import (
+    BINARY,
+    STRING,
     Array,
+    Column,
+    ColumnType,
     Ints,
     as_written,
+    column_type,
     filetimes,
     fixed_dtype,
     from_values,

@@ -1,12 +1,45 @@
-"""Stacks as separate events, as in ETW. EventPipe stores stacks in its blocks and never sends these.
+"""The runtime's debugger support, its stress log, and stacks as separate events, as in ETW.
 
-The manifest gives Stack two addresses; an EventPipe writer would write one.
+EventPipe stores stacks in its blocks and never sends these. The manifest gives Stack two addresses; an EventPipe writer
+would write one.
 """
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import InstanceFields, event, extended, struct
 from clrevents.schema.keywords import PrivateKeyword, RundownKeyword, RuntimeKeyword, StressKeyword
 from clrevents.schema.registry import PRIVATE, RUNDOWN, RUNTIME, STRESS
-from clrevents.schema.types import Pointer, UInt8, UInt16, UInt32
+from clrevents.schema.types import AnsiString, Pointer, UInt8, UInt16, UInt32
+
+
+@event(RUNTIME, id=240, version=0, keywords=RuntimeKeyword.Debugger, level=4)
+class DebugIPCEventStart_V0:
+    """The runtime starts handling a debugger request."""
+
+
+@event(RUNTIME, id=241, version=0, keywords=RuntimeKeyword.Debugger, level=4)
+class DebugIPCEventEnd_V0:
+    """The runtime finished handling a debugger request."""
+
+
+@event(RUNTIME, id=242, version=0, keywords=RuntimeKeyword.Debugger, level=4)
+class DebugExceptionProcessingStart_V0:
+    """The debugger support starts processing an exception."""
+
+
+@event(RUNTIME, id=243, version=0, keywords=RuntimeKeyword.Debugger, level=4)
+class DebugExceptionProcessingEnd_V0:
+    """The debugger support finished processing an exception."""
+
+
+@event(STRESS, id=0, version=0, aliases=("StressLog/Start",), level=4)
+class StressLogEvent_V0:
+    """A line of the runtime's stress log."""
+
+    Facility: UInt32
+    LogLevel: UInt8
+    Message: AnsiString
+
+
+StressLogEvent_V1 = extended(StressLogEvent_V0, InstanceFields)
 
 
 @struct
