@@ -15,6 +15,8 @@ from math import inf
 from pathlib import Path
 from typing import Final
 
+import attrs
+
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.weave import OwnEvent, own_event
 
@@ -35,19 +37,17 @@ class Uncountable(Exception):
     """Why a process cannot be counted, for people."""
 
 
+@attrs.define
 class _CountedThread:
     """A thread that was seen, and its counts when it was read last."""
 
-    __slots__ = ("counts", "file", "id", "name", "raw", "read_ns", "young")
-
-    def __init__(self, id: int, file: int | None, read_ns: int) -> None:
-        self.id = id
-        self.file = file
-        self.read_ns = read_ns
-        self.raw = b""
-        self.counts = (0, 0, 0)
-        self.name: str | None = None
-        self.young = _YOUNG
+    id: int
+    file: int | None
+    read_ns: int
+    raw: bytes = b""
+    counts: tuple[int, int, int] = (0, 0, 0)
+    name: str | None = None
+    young: int = _YOUNG
 
 
 class ProcessCounts:
