@@ -41,7 +41,8 @@ class Divided:
     `sample` is its place among the samples, `start` and `end` where the piece lies, `processor` and `ready` its time in
     ns. `window` is a row of `windows`, which are all of the process. `idle` says that all samples of its window wait.
     `before` and `after` is what the time between this sample and its neighbours had of a processor, in ns: only
-    somewhere in there did the thread go from one to the other.
+    somewhere in there did the thread go from one to the other. `fitted` is what it may have more or less because the
+    fraction of its kind of sample is not known better, by one standard deviation.
     """
 
     sample: Ints
@@ -53,6 +54,7 @@ class Divided:
     idle: NDArray[np.bool_]
     before: Ints
     after: Ints
+    fitted: Ints
     windows: ThreadWindows
     loose: Floats
     """Of each window, how much of its processor time may have been at another moment in it, from 0 to 1."""
@@ -80,14 +82,18 @@ class Divided:
         Nothing says which of a window's samples had the processor, or had none if that is less: if in one turn, a
         thing with the share p has p(1 - p) of the turn's square as variance. Where a thread goes from one thing to
         another between two samples, any moment is as likely, which is a twelfth of the square of what that time had.
-        Where all samples wait, all of it may have been another's, in every window.
+        The error of a fraction is the same in all windows, as far as others share these. Where all samples wait, all of
+        it may have been another's, in every window.
         """
         pairs = self.window[pieces] * max(count, 1) + of
         keys, part = np.unique(pairs, return_inverse=True)
         window, thing = keys // max(count, 1), keys % max(count, 1)
         mine = sum_by(part, self.processor[pieces], len(keys))
-        others = np.maximum(self.windows.processor[window] - mine, 0)
+        whole = self.windows.processor[window]
+        others = np.maximum(whole - mine, 0)
         variance = np.zeros(count) + np.bincount(thing, self.loose[window] ** 2 * mine * others, count)
+        fitted = sum_by(part, self.fitted[pieces], len(keys)) * (others / np.maximum(whole, 1))
+        variance = variance + np.bincount(thing, fitted, count) ** 2
         places = of * (len(self.sample) + 1) + pieces
         for step, doubt in ((-1, self.before), (1, self.after)):
             edge = ~np.isin(places + step, places)
@@ -97,7 +103,7 @@ class Divided:
         return found
 
 
-_COLUMNS: Final = ("sample", "start", "end", "processor", "ready", "window", "idle", "before", "after")
+_COLUMNS: Final = ("sample", "start", "end", "processor", "ready", "window", "idle", "before", "after", "fitted")
 
 
 def divided(
@@ -117,7 +123,7 @@ def divided(
     rank = np.minimum(np.argsort(np.argsort(-count, kind="stable")), _FITTED)
     group = np.where(method == MANAGED, _RUNNING, _NONE)
     group[native] = rank[np.searchsorted(known, method[native])] if len(native) else 0
-    fractions = np.append(_fractions(windows.processor, window, group, took), 0)
+    fractions, errors = (np.append(column, 0) for column in _fractions(windows.processor, window, group, took))
     busy = took * fractions[group]
     alone = every.thread != NO_THREAD
     room = sum_by(window, (high - low) * (group != _NONE), len(every))
@@ -133,8 +139,10 @@ def divided(
     between = np.where(goes, np.maximum(rate[1:], rate[:-1]) * (end - start)[sample[:-1]], 0).astype(np.int64)
     loose = np.where(alone, np.clip((room - amount) / np.maximum(amount, 1), 0, 1), 1)
     edges = np.append(0, between), np.append(between, 0)
+    total = sum_by(window, busy[some], len(every))
+    fitted = (took[some] * errors[group[some]] * (amount / np.maximum(total, 1))[window]).astype(np.int64)
     every = attrs.evolve(every, processor=amount)
-    return Divided(sample, low, high, used, wanted, window, idle[some], *edges, every, loose)
+    return Divided(sample, low, high, used, wanted, window, idle[some], *edges, fitted, every, loose)
 
 
 def _pieces(windows: ThreadWindows, thread: Ints, since: Ints, start: Ints, end: Ints) -> tuple[Ints, ...]:
@@ -158,12 +166,13 @@ def _pieces(windows: ThreadWindows, thread: Ints, since: Ints, start: Ints, end:
     return sample[order], window[order], low[order], high[order]
 
 
-def _fractions(used: Ints, window: Ints, group: Ints, took: Floats) -> Floats:
-    """For which part of its time each group of samples had a processor: least squares between 0 and 1.
+def _fractions(used: Ints, window: Ints, group: Ints, took: Floats) -> tuple[Floats, Floats]:
+    """For which part of its time each group of samples had a processor: least squares between 0 and 1; and the standard
+    error of each.
 
     The pieces are in order of windows, of which `used` is the processor time.
     """
-    squares, product = np.zeros((_NONE, _NONE)), np.zeros(_NONE)
+    squares, product, whole, count = np.zeros((_NONE, _NONE)), np.zeros(_NONE), 0.0, 0
     for low in range(0, len(used), _BLOCK):
         height = min(_BLOCK, len(used) - low)
         part = slice(*np.searchsorted(window, (low, low + height)).tolist())
@@ -172,13 +181,20 @@ def _fractions(used: Ints, window: Ints, group: Ints, took: Floats) -> Floats:
         matrix = matrix[:, :_NONE]
         seen = matrix.any(axis=1)
         squares += matrix[seen].T @ matrix[seen]
-        product += matrix[seen].T @ used[low : low + _BLOCK][seen]
+        amount = used[low : low + _BLOCK][seen].astype(np.float64)
+        product += matrix[seen].T @ amount
+        whole, count = whole + float(amount @ amount), count + len(amount)
     found = np.ones(_NONE)
     for _ in range(_SWEEPS):
         for place in np.flatnonzero(squares.diagonal() > 0).tolist():
             step = (product[place] - squares[place] @ found) / squares[place, place]
             found[place] = min(max(found[place] + step, 0.0), 1.0)
-    return found
+    some = np.flatnonzero(squares.diagonal() > 0)
+    left = whole - 2 * found @ product + found @ squares @ found
+    error = np.zeros(_NONE)
+    inverse = np.linalg.pinv(squares[np.ix_(some, some)])
+    error[some] = np.sqrt(np.maximum(inverse.diagonal() * left / max(count - len(some), 1), 0))
+    return found, error
 
 
 def _shared(window: Ints, share: Floats, amount: Ints) -> Ints:
