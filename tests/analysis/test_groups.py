@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, groupby
+from itertools import groupby
 from operator import itemgetter
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.gathering.groups import Interned, changes, groups, numbered, offsets, sum_by
+from clrevents.analysis.gathering.groups import Interned, groups, numbered, sum_by
 
 FEW = st.lists(st.integers(-2, 3), max_size=12)
-TWO = st.lists(st.tuples(st.integers(0, 1), st.booleans()), max_size=12)
-"""Values of two columns."""
 
 
 def ints(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -34,13 +32,6 @@ def test_numbers_go_on_from_those_that_are_given() -> None:
     assert list(known) == ["", "b", "a"]
 
 
-@given(TWO)
-def test_rows_that_differ_from_the_one_before(rows: list[tuple[int, bool]]) -> None:
-    first, second = ints([row[0] for row in rows]), np.array([row[1] for row in rows], dtype=np.bool_)
-    expected = [place == 0 or row != rows[place - 1] for place, row in enumerate(rows)]
-    assert changes(first, second).tolist() == expected
-
-
 @given(FEW, st.data())
 def test_the_rows_of_each_number(values: list[int], data: st.DataObject) -> None:
     numbers = ints(values)
@@ -57,9 +48,3 @@ def test_sums_of_each_number(rows: list[tuple[int, int]]) -> None:
     of, values = ints([row[0] for row in rows]), ints([row[1] for row in rows])
     assert sum_by(of, values, 5).tolist() == [sum(value for n, value in rows if n == number) for number in range(5)]
     assert sum_by(of, values.astype(np.float64), 5).dtype == np.float64
-
-
-@given(st.lists(st.integers(0, 5), max_size=8))
-def test_where_parts_begin(sizes: list[int]) -> None:
-    assert offsets(sizes).tolist() == offsets(ints(sizes)).tolist() == [0, *accumulate(sizes)]
-    assert offsets(sizes).dtype == np.int64

@@ -28,11 +28,6 @@ def test_as_a_stack_for_each_group(rows: list[tuple[int, bool]]) -> None:
     assert paired(rows) == slow_pairs(rows)
 
 
-@given(st.lists(st.tuples(st.sampled_from([0, 1 << 20, 1 << 40]), st.booleans()), max_size=40))
-def test_large_group_numbers(rows: list[tuple[int, bool]]) -> None:
-    assert paired(rows) == slow_pairs(rows)
-
-
 @given(st.lists(st.tuples(st.sampled_from([0, 1, 1 << 20]), st.booleans()), max_size=60))
 def test_as_a_queue_for_each_group(rows: list[tuple[int, bool]]) -> None:
     waiting: dict[int, list[int]] = {}
@@ -45,11 +40,6 @@ def test_as_a_queue_for_each_group(rows: list[tuple[int, bool]]) -> None:
     groups = np.array([group for group, _ in rows], dtype=np.int64)
     begins, ends = first_in_first_out(groups, np.array([opens for _, opens in rows], dtype=np.bool_))
     assert list(zip(begins.tolist(), ends.tolist(), strict=True)) == sorted(expected)
-
-
-def test_innermost_first() -> None:
-    rows = [(0, True), (0, True), (0, False), (0, False), (0, False), (0, True)]
-    assert paired(rows) == [(0, 3), (1, 2)]
 
 
 def test_an_end_alone_does_not_shift_what_follows() -> None:
@@ -119,21 +109,6 @@ def test_equal_numbers_are_equal_values(drawn: tuple[list[list[Any]], list[str],
         for b in range(size):
             if None not in rows[a] and None not in rows[b]:
                 assert (numbers[a] == numbers[b]) == (rows[a] == rows[b])
-
-
-def test_numbers_of_different_widths_are_equal_as_numbers() -> None:
-    wide = column("int64", [1, -1, 300])
-    numbers, _ = group_numbers([[wide, column("uint8", [1, 255]), column("uint64", [(1 << 64) - 1])]], [3, 2, 1])
-    assert numbers[0] == numbers[3]
-    assert len(set(numbers.tolist())) == 5
-
-
-def test_text_written_once_and_often() -> None:
-    texts = column("string", ["x", "y"])
-    coded = Column(ColumnType("string"), 3, np.array([1, 0, 1]), texts=texts)
-    numbers, _ = group_numbers([[coded, column("string", ["x"])]], [3, 1])
-    assert numbers[1] == numbers[3]
-    assert numbers[0] == numbers[2] != numbers[1]
 
 
 def test_without_keys_all_are_one_group() -> None:

@@ -57,20 +57,6 @@ def test_a_thread_that_starts_the_gate_is_not_the_gate() -> None:
     assert roles == {7: "other", 8: "pool_gate"}
 
 
-def test_an_idle_worker_in_a_stub_without_a_name() -> None:
-    builder = begun()
-    for at in range(1, 9):
-        builder.thread(7).at(at * MS).sample(STUB, NATIVE, IDLE, WORKER, kind=1)
-    with clrevents.open(builder.rundown().build()) as trace:
-        (row,) = trace.report("threads").threads
-        (wait,) = trace.report("waits").methods
-        names = next(iter(trace.doctor("trace.names")))
-    # Whether none of it is native is unknown without the stops of the sampler.
-    assert (row.role, row.native_ns, row.pool_idle_ns) == ("pool_worker", None, 7 * MS)
-    assert wait.method == "System.Threading.LowLevelLifoSemaphore.WaitNative()"
-    assert (names.state, names.title) == ("clear", "0 % of the sampled time is in managed code without a name")
-
-
 @pytest.mark.parametrize(
     "call", ["[native] under System.Net.Sockets.SocketAsyncEngine.EventLoop", "Interop.Sys.WaitForSocketEvents"]
 )
@@ -119,11 +105,6 @@ NAMES = st.sampled_from(
         *(method.removesuffix("*") for method, _ in ROOTS),
     ]
 )
-
-
-@given(st.lists(NAMES, min_size=1, max_size=12), st.integers(1, 20))
-def test_innermost_frames_without_names_change_nothing(names: list[str], unnamed: int) -> None:
-    assert told(*[""] * unnamed, *names) == told(*names)
 
 
 @given(st.lists(NAMES, max_size=9), st.lists(NAMES, max_size=3))

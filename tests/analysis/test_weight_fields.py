@@ -11,7 +11,7 @@ from built_allocations import MAIN, sampled, tick
 from clrevents.analysis import read_samples
 from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import DEFAULT
-from clrevents.table.table import ColumnType, TableField, header_fields
+from clrevents.table.table import ColumnType, TableField
 from clrevents.trace import tables_of_registry
 
 AMOUNTS = {
@@ -92,14 +92,6 @@ def test_fields_of_unknown_events_go_by_their_names(name: str, why: str | None) 
         check_weight(("Shop", "Sold"), fields, name)
 
 
-def test_header_columns() -> None:
-    fields = header_fields(("time_ns", "thread_id", "stack_id", "level", "payload_size"))
-    for name in ("time_ns", "thread_id", "stack_id", "level"):
-        with pytest.raises(ValueError, match=f"'{name}' is not an amount, so it cannot be a weight$"):
-            check_weight(None, fields, name)
-    check_weight(None, fields, "payload_size")
-
-
 @pytest.mark.parametrize("event", ["AllocationSampled", "GCAllocationTick"])
 def test_the_size_of_one_object_is_no_weight(event: str) -> None:
     trace = traced(tick(sampled(shop(), 1_000, "A", MAIN), 100_000, "A", MAIN))
@@ -112,11 +104,3 @@ def test_the_size_of_one_object_is_no_weight(event: str) -> None:
     with pytest.raises(ValueError, match="'TypeID' is an id"):
         trace.report("top", event=event, by="TypeID")
     assert trace.report("top", event="GCAllocationTick", by="AllocationAmount64").metrics["total"].value == 100_000
-
-
-def test_an_event_that_did_not_occur_is_checked_too() -> None:
-    with pytest.raises(ValueError, match=r"'MethodID' is an id.*use MethodILSize"):
-        read_samples(traced(shop()), "MethodJittingStarted", "MethodID")
-    with pytest.raises(ValueError, match=r"'MethodID' is an id.*use MethodILSize"):
-        traced(shop()).report("top", event="MethodJittingStarted", by="MethodID")
-    assert traced(shop()).report("top", event="MethodJittingStarted", by="MethodILSize").facts.unit == "bytes"

@@ -209,20 +209,6 @@ def test_schema_shows_every_known_event(run: Run) -> None:
     assert result.stdout.count("  version 0 ") == sum(0 in e.versions for e in DEFAULT.entries())
 
 
-@pytest.mark.parametrize(("name", "count"), [("Runtime/Start", 2), ("MethodJitInlining*", 3), ("rundown/*", 12)])
-def test_schema_takes_selectors(name: str, count: int, run: Run) -> None:
-    found = json.loads(run("schema", name, "--json").stdout)["events"]
-    assert len(found) >= count
-    assert len({(e["provider"], e["id"]) for e in found}) == len(found)
-
-
-def test_schema_of_an_unknown_event(run: Run) -> None:
-    result = run("schema", "methodloadverbos")
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert "did you mean MethodLoadVerbose " in result.stderr
-
-
 def test_schema_says_where_an_event_of_ones_own_is_found(run: Run, tmp_path: Path) -> None:
     """The hint can be followed: with the trace that describes the event it prints the class."""
     advice = "clrevents: if a trace describes it, `clrevents schema {} --write FILE` prints a class for it"

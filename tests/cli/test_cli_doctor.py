@@ -48,16 +48,6 @@ def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:
     assert (done.exit_code, done.stderr) == (0, "")
 
 
-def test_the_commands_that_it_names_work(run: Run) -> None:
-    findings = json.loads(run("doctor", CONVOY, "--start", "10ms", "--json").stdout)["tables"]["findings"]
-    for one in findings[::8]:
-        assert run(*one["next_command"].split()[1:]).exit_code == 0, one["next_command"]
-    commands = {one["rule"]: one["next_command"].partition("gz ")[2] for one in findings}
-    assert commands["lock.convoy"] == "--table convoys --start 740ms --end 1080ms"
-    assert commands["lock.deadlock"] == "--table deadlocks --start 10ms"
-    assert commands["trace.cut"] == ""
-
-
 @pytest.mark.parametrize(
     ("limits", "code"),
     [

@@ -8,9 +8,7 @@ from pathlib import Path
 
 from click.testing import Result
 
-import clrevents
 from clrevents.testing.builder import TraceBuilder
-from project_files import fixture
 
 Run = Callable[..., Result]
 
@@ -29,16 +27,6 @@ def test_text(run: Run, tmp_path: Path) -> None:
     lines = run("events", path, "ThreadSample", "--stacks", "--raw").stdout.splitlines()
     assert lines[1:] == ["    at 0x2010", "    at 0x9000"]
     assert len(run("events", path, "ThreadSample", "--raw").stdout.splitlines()) == 1
-
-
-def test_a_real_trace(run: Run) -> None:
-    path = fixture("net8-netperf3")
-    lines = run("events", path, "ThreadSample", "--limit", 40, "--stacks").stdout.splitlines()
-    with clrevents.open(path) as trace:
-        events = [event for event, _ in zip(trace.events("ThreadSample"), range(40), strict=False)]
-        expected = [f"    at {frame}" for event in events for frame in event.frames]
-    assert [line for line in lines if line.startswith("    at ")] == expected
-    assert any("Program.Main(string[])" in line for line in expected)
 
 
 def test_json(run: Run, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -129,30 +128,6 @@ def test_filters(run: Run, trace_path: Find) -> None:
     assert count("--start", f"{half}ns") == late
     assert count("Method/Load*") == sum(n for k, n in counts.items() if k.name.startswith("MethodLoad"))
     assert count("ILStubCacheHit") == 0
-
-
-def test_text_is_one_line_an_event_with_names(run: Run, trace_path: Find) -> None:
-    path = trace_path("net8-method-interop.nettrace")
-    result = run("events", path)
-    with clrevents.open(path) as trace:
-        for line, event in zip(result.stdout.splitlines(), trace.events(), strict=True):
-            milliseconds, thread, name = line.split()[:3]
-            assert milliseconds == f"{event.time_ns / 1e6:.3f}"
-            assert thread == str(event.thread_id)
-            assert name.endswith(f"/{event.name}")
-    text = run("events", path, "MethodLoadVerbose", "--limit", 40).stdout
-    assert "MethodFlags=Jitted|tier=QuickJitted " in text
-    assert re.search(r'MethodName="[^"]+"', text)
-
-
-def test_text_shows_stacks_and_cuts_long_values(run: Run, trace_path: Find) -> None:
-    path = trace_path("net8-method-interop.nettrace")
-    lines = run("events", path, "ILStubGenerated", "--limit", 1, "--stacks", "--raw").stdout.splitlines()
-    with clrevents.open(path) as trace:
-        event = next(trace.events("ILStubGenerated"))
-    assert lines[1:] == [f"    at {address:#x}" for address in event.stack]
-    assert len(lines[0]) < 2000
-    assert re.search(r'StubMethodILCode=".*… \([\d,]+ characters\)', lines[0])
 
 
 def test_unknown_event_says_what_was_meant(run: Run, trace_path: Find) -> None:

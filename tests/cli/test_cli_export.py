@@ -232,17 +232,6 @@ def test_formats_of_a_folder(run: Run, sample: Path, tmp_path: Path, format: str
     ]
 
 
-def test_one_table(run: Run, sample: Path, tmp_path: Path) -> None:
-    done = run("export", "AllTypes", sample, "-o", tmp_path / "t.parquet")
-    assert done.exit_code == 0
-    assert done.stderr == f"clrevents: {tmp_path / 't.parquet'}: 2 events\n"
-    with clrevents.open(sample) as trace:
-        assert values(pq.read_table(tmp_path / "t.parquet")) == values(trace.table("AllTypes").to_arrow())
-    assert run("export", sample, "GCStart", "-o", tmp_path / "none.csv", "--names").exit_code == 0
-    assert (tmp_path / "none.csv").read_text().startswith("time_ns,time,thread_id,stack_id,Count,")
-    assert {p.name for p in tmp_path.iterdir()} == {"t.parquet", "none.csv"}
-
-
 def test_what_is_in_no_table_is_said(run: Run, tmp_path: Path) -> None:
     """Names and numbers, most frequent first; the facts have all of them."""
     builder = TraceBuilder().sample().sample()
@@ -269,11 +258,6 @@ def test_what_is_in_no_table_is_said(run: Run, tmp_path: Path) -> None:
     ]
     lines = run("export", trace, "-o", tmp_path / "all.jsonl")
     assert lines.stderr == f"clrevents: {tmp_path / 'all.jsonl'}: 58 events\n"
-
-
-def test_json_lines_are_those_of_events(run: Run, sample: Path, tmp_path: Path) -> None:
-    assert run("export", sample, "-o", tmp_path / "e.jsonl", "AllTypes", "GC*").exit_code == 0
-    assert (tmp_path / "e.jsonl").read_text() == run("events", sample, "AllTypes", "GC*", "--json").stdout
 
 
 def test_standard_input(run: Run, sample: Path, tmp_path: Path) -> None:

@@ -60,18 +60,6 @@ def folded(run: Run, *args: object) -> list[str]:
     return result.stdout.splitlines()
 
 
-def test_which_samples(run: Run, shop: Path) -> None:
-    main, pay = "thread 8;Shop.Main()", "thread 7;Shop.Main();Shop.Pay()"
-    assert folded(run, shop) == [f"{pay} {20 * MS}", f"{main} {20 * MS}"]
-    assert folded(run, shop, "--thread", 8) == [f"{main} {20 * MS}"]
-    assert folded(run, shop, "--thread", 8, "--thread", 7) == folded(run, shop)
-    assert folded(run, shop, "--start", "15ms", "--end", "22ms") == [f"{pay} {7 * MS}", f"{main} {7 * MS}"]
-    assert folded(run, shop, "--merge-threads") == [f"Shop.Main() {20 * MS}", f"Shop.Main();Shop.Pay() {20 * MS}"]
-    assert folded(run, shop, "--raw", "--thread", 8) == [f"thread 8;Shop.Main() {20 * MS}"]
-    assert folded(run, shop, "--event", "Sold") == ["thread 8;Shop.Main() 1"]
-    assert folded(run, shop, "--event", "Shop/Sold", "--weight", "Size") == ["thread 8;Shop.Main() 40"]
-
-
 def test_allocations_weigh_their_bytes(run: Run, shop: Path, tmp_path: Path) -> None:
     builder = TraceBuilder().method_load("Shop", "Main", address=0x1000).method_load("Shop", "Pay", address=0x2000)
     tick(tick(tick(builder.thread(7), 100_000, "A", 0x1010), 110_000, "B", 0x2010, 0x1010), 5, "B", 0x1010)

@@ -12,7 +12,6 @@ import pytest
 from click.testing import Result
 
 import clrevents
-from clrevents.analysis.framework.run.listing import report_names
 from project_files import FIXTURES
 
 Run = Callable[..., Result]
@@ -42,17 +41,6 @@ def test_info_has_a_line_for_each_trace(run: Run, night: Path) -> None:
     ]
     assert result.exit_code == 2
     assert f"{night / 'letter.nettrace'}: this is not a .NET trace" in result.stderr
-
-
-@pytest.mark.parametrize("several", [False, True], ids=["pattern", "files"])
-def test_info_as_json_lines_is_that_of_each_alone(run: Run, night: Path, several: bool) -> None:
-    paths = [night / name for name in NAMES]
-    asked = paths if several else [night / "*.gz"]
-    result = run("info", *asked, "--json", "--jobs", 1)
-    assert result.exit_code == 0
-    assert [json.loads(line) for line in result.stdout.splitlines()] == [
-        json.loads(run("info", path, "--json").stdout) for path in paths
-    ]
 
 
 def test_info_of_a_folder_without_traces(run: Run, tmp_path: Path) -> None:
@@ -97,50 +85,6 @@ def test_a_file_with_the_name_of_a_pattern_is_one_trace(run: Run, tmp_path: Path
     found = json.loads(run("info", odd, "--json").stdout)
     with clrevents.open(str(odd)) as trace:
         assert found["metrics"]["events"]["value"] == sum(trace.event_counts().values())
-
-
-def test_a_report_has_its_metrics_and_a_line_for_each_trace(run: Run, night: Path) -> None:
-    result = run("gc", night, "--jobs", 1)
-    facts, table, hints = result.stdout.split("\n\n")
-    assert facts.splitlines()[:4] == [
-        "traces           2",
-        "coverage         partial",
-        "count            11 (1 of 2 traces)",
-        "pause total      9.32 ms (1 of 2 traces)",
-    ]
-    assert "pause max        3.00 ms (1 of 2 traces)" in facts.splitlines()
-    # No number for both together: it is in the lines only.
-    assert "p50" not in facts
-    head, *lines = table.splitlines()
-    assert head.split("  ")[0].strip() == "trace"
-    assert [line.split() for line in lines] == [
-        [str(night / NAMES[0]), *["full", "11", "9.32", "ms", "0.91", "%", "3.00", "ms", "434", "µs"]],
-        [str(night / NAMES[1]), "none", "-", "-", "-", "-", "-"],
-    ]
-    assert "pause_p99" in hints
-    assert "for the collections of all traces in one table: --table collections (or totals, " in hints
-    assert result.exit_code == 2
-    assert f"{night / 'letter.nettrace'}: this is not a .NET trace" in result.stderr
-    assert "not recorded in 1 of 2 traces: collections (no GCStart events); to record it: " in result.stderr
-    sorted_lines = run("gc", night / "*.gz", "--sort", "count:asc", "--columns", "count,trace", "-n", 1, "--jobs", 1)
-    assert sorted_lines.stdout.splitlines()[-2:] == [f"   11  {night / NAMES[0]}", "1 of 2 rows (-n shows more)"]
-    assert sorted_lines.exit_code == 0
-
-
-@pytest.mark.parametrize("name", report_names())
-def test_every_report_of_many_is_that_of_each_alone(name: str, run: Run, night: Path) -> None:
-    paths = [night / name for name in NAMES]
-    lines = run(name, night / "*.gz", "--json", "--jobs", 1).stdout.splitlines()
-    alone = [json.loads(run(name, path, "--json").stdout) for path in paths]
-    assert [json.loads(line) for line in lines] == alone
-    text = run(name, night / "*.gz", "--jobs", 1)
-    assert text.exit_code == 0
-    assert text.stdout.splitlines()[0].split() == ["traces", "2"]
-    metrics = [{metric: told["value"] for metric, told in one["metrics"].items()} for one in alone]
-    rows = list(csv.DictReader(run(name, night / "*.gz", "--csv", "--jobs", 1).stdout.splitlines()))
-    assert [row.pop("trace") for row in rows] == [str(path) for path in paths]
-    assert [row.pop("coverage") for row in rows] == [one["coverage"] for one in alone]
-    assert [{k: float(v) if v else None for k, v in row.items()} for row in rows] == metrics
 
 
 @pytest.mark.parametrize("several", [False, True], ids=["pattern", "files"])

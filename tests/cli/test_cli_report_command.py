@@ -28,7 +28,6 @@ Run = Callable[..., Result]
 
 INTEROP = fixture("net10-method-interop")
 COLLECT = "dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime"
-MS = 1_000_000
 NAMES = report_names()
 
 
@@ -97,15 +96,6 @@ def test_parameters_are_options(run: Run) -> None:
     assert "Program+Cmp.Invoke" in run("stubs", INTEROP, "--raw").stdout
     modules = run("top", fixture("net10-cpu"), "--by", "module", "-n", 500) if "net10-cpu" in NAMES else None
     assert modules is None or modules.exit_code == 0
-
-
-def test_windows(run: Run) -> None:
-    whole = int(facts(run("jit", INTEROP))["compilations"])
-    parts = [facts(run("jit", INTEROP, *side))["compilations"] for side in (["--end", "50%"], ["--start", "50%"])]
-    assert whole == sum(map(int, parts)) == 146
-    assert all(int(part) > 0 for part in parts)
-    assert run("jit", INTEROP, "--start", "yesterday").exit_code == 1
-    assert facts(run("jit", INTEROP, "--process", "1"))["compilations"] == "0"
 
 
 def test_long_texts_are_blocks(run: Run) -> None:
@@ -215,35 +205,6 @@ def test_losses_and_damage(run: Run, tmp_path: Path, name: str) -> None:
     stopped = run(name, path, "--errors", "report")
     assert stopped.exit_code == 3
     assert "coverage" in stopped.stdout
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Path:
-    builder = TraceBuilder()
-    for address, name in ((0x1000, "Main"), (0x2000, "Pay"), (0x3000, "Wait\x1b[2J")):
-        builder.method_load("Shop", name, address=address, signature="void  (int32)")
-    builder.at(10 * MS).sample(0x2010, 0x1010).at(16 * MS).sample(0x3010, 0x2010, 0x1010, kind=1)
-    builder.at(19 * MS).sample(0x1010).at(20 * MS).sample(0x1010)
-    for size in (40, 2):
-        builder.described("Shop", "Sold", {"Size": (9, size)}, stack=[0x2010, 0x1010])
-    path = tmp_path / "shop.nettrace"
-    path.write_bytes(builder.build())
-    return path
-
-
-def test_top(run: Run, shop: Path) -> None:
-    result = run("top", shop)
-    assert (result.exit_code, facts(result)["total"]) == (0, "10.0 ms")
-    assert [line.split() for line in table(result)[1:]] == [
-        [*["60", "%", "6.00", "ms", "0", "s", "6.00", "ms", "9.00", "ms", "1"], "Shop.Pay(int)"],
-        [*["30", "%", "0", "s", "0", "s", "3.00", "ms", "3.00", "ms", "1"], r"Shop.Wait\x1b[2J(int)"],
-        [*["10", "%", "1.00", "ms", "0", "s", "1.00", "ms", "10.0", "ms", "2"], "Shop.Main(int)"],
-    ]
-    assert "wall-clock time" in result.stderr
-    sold = run("top", shop, "--event", "Sold", "--weight", "Size")
-    assert facts(sold)["total"] == "42 B"
-    assert run("top", shop, "--weight", "Size").exit_code == 1
-    assert "no column 'Colour'" in run("top", shop, "--event", "Sold", "--weight", "Colour").stderr
 
 
 @pytest.mark.parametrize("columns", [80, 120])

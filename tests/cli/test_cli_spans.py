@@ -10,7 +10,6 @@ import pytest
 from click.testing import Result
 
 from clrevents.testing.builder import TraceBuilder
-from project_files import fixture
 
 Run = Callable[..., Result]
 MS = 1_000_000
@@ -62,20 +61,6 @@ def test_rows_and_columns(run: Run, shop: Path) -> None:
     lines = run("spans", shop, "Ask", "Answer", "-n", 0).stdout.splitlines()
     assert lines[:2] == ["spans      2 from Ask to Answer", "paired     by thread (thread_id)"]
     assert len(lines) == 4
-
-
-def test_over_the_whole_trace(run: Run, shop: Path) -> None:
-    lines = run("spans", shop, "Ask", "Answer", "--on", "none").stdout.splitlines()
-    assert lines[1] == "paired     any begin and end"
-    assert [line.split()[:3] for line in lines[6:8]] == [["9.00", "ms", "1.000"], ["3.00", "ms", "2.000"]]
-
-
-def test_nothing_pairs(run: Run, shop: Path) -> None:
-    assert run("spans", shop, "Ask", "GCStart").stdout.splitlines() == [
-        "spans      0 from Ask to GCStart",
-        "paired     by thread (thread_id)",
-        "unmatched  2 begins, 0 ends",
-    ]
 
 
 def test_json(run: Run, shop: Path) -> None:
@@ -154,14 +139,6 @@ def test_activities_pair_by_themselves(run: Run, tmp_path: Path) -> None:
     ]
     by_thread = json.loads(run("spans", path, "OrderStart", "OrderStop", "--on", "thread_id", "--json").stdout)
     assert (by_thread["pairing"], by_thread["on"], by_thread["summary"]["spans"]) == ("thread", ["thread_id"], 2)
-
-
-def test_names_of_values(run: Run) -> None:
-    path = fixture("net10-method-interop")
-    lines = run("spans", path, "ModuleLoad", "ModuleUnload", "--on", "ModuleID", "-n", 2).stdout.splitlines()
-    assert lines[5].split() == ["duration", "at", "thread", "ModuleFlags", "ModuleILPath", "ModuleNativePath"]
-    assert "Manifest|ReadyToRunModule" in lines[6]
-    assert max(map(len, lines)) < 120
 
 
 @pytest.mark.parametrize(

@@ -115,16 +115,6 @@ def test_a_stop_takes_what_comes_after_it(tmp_path: Path, how: str) -> None:
     assert file.read_bytes() == SAMPLE
 
 
-def test_after_its_duration_it_stops_by_itself(tmp_path: Path) -> None:
-    with ScriptedRuntime(tmp_path / "a", live=[SAMPLE]) as runtime:
-        began = time.monotonic()
-        session, found = live(runtime, duration=0.3)
-        took = time.monotonic() - began
-    assert session.end == "stopped"
-    assert 0.3 <= took < 20
-    assert found == in_file(SAMPLE)
-
-
 def test_quiet_streams_give_what_they_have(tmp_path: Path) -> None:
     """A runtime that has little to say marks no point up to which everything is there; events come all the same."""
     data = small()
@@ -172,13 +162,6 @@ def test_what_is_half_there_is_given(tmp_path: Path) -> None:
     with clrevents.open(SAMPLE[:cut], errors="salvage") as trace, pytest.warns(clrevents.TraceWarning, match="damaged"):
         assert found == same(trace.events())
     assert {problem.kind for problem in session.decoder.problems} & {"missing-end", "truncated"}
-    assert not found - in_file(SAMPLE)
-
-
-def test_a_reset_connection_is_an_end(tmp_path: Path) -> None:
-    with ScriptedRuntime(tmp_path / "a", live=[SAMPLE], ends=True, breaks=True) as runtime:
-        session, found = live(runtime)
-    assert session.end in ("broken", "ended")
     assert not found - in_file(SAMPLE)
 
 
@@ -287,14 +270,6 @@ def test_reports_at_any_moment_and_in_the_end(tmp_path: Path) -> None:
     assert again.metrics == last.metrics
     with pytest.raises(ValueError, match=r"reports=\['locks'\]"):
         session.report("locks")
-
-
-def test_one_that_is_not_entered_says_so(tmp_path: Path) -> None:
-    with (
-        ScriptedRuntime(tmp_path / "a") as runtime,
-        pytest.raises(ValueError, match="with `with`"),
-    ):
-        next(iter(Session(process_of(runtime), providers=[GC])))
 
 
 def test_the_oldest_request_that_can_say_it_is_used(tmp_path: Path) -> None:

@@ -119,26 +119,6 @@ def test_the_page_says_what_the_comparison_says() -> None:
     assert (flame["per"], flame["widths"]) == ("/s", "changes")
 
 
-def test_a_group_is_drawn_as_one() -> None:
-    measured = [clrevents.measure(CONVOY)] * 4
-    found = clrevents.compare(measured, measured)
-    with clrevents.open(CONVOY) as trace:
-        stacks = PageStacks.of(trace)
-    flame, *_ = data_of(comparison_page(found, [stacks] * 4, [stacks] * 4))["flames"]
-    assert sum(flame["own"]) == sum(flame["before"]) == 4 * stacks.samples["time"].total
-    assert flame["own"] == flame["before"]
-    assert flame["against"] == "4 recordings"
-
-
-def test_saved_answers_have_no_stacks(tmp_path: Path) -> None:
-    found = clrevents.compare(clrevents.measure(CONVOY), clrevents.measure(CONVOY))
-    clrevents.write_comparison(found, tmp_path / "page.html")
-    assert data_of((tmp_path / "page.html").read_bytes())["flames"] == []
-    with clrevents.open(CONVOY) as trace:
-        clrevents.write_comparison(found, tmp_path / "page.html", base=trace, new=[trace])
-    assert len(data_of((tmp_path / "page.html").read_bytes())["flames"]) == 2
-
-
 def test_a_page_replaces_no_trace() -> None:
     found = clrevents.compare(CONVOY, CONVOY)
     with pytest.raises(ValueError, match="the trace itself"):

@@ -402,15 +402,6 @@ def test_pages_of_sql_are_its_answer(desk: Desk) -> None:
     assert [time for page in pages for time in page] == times[: sum(map(len, pages))]
 
 
-def test_recording_lines_are_those_of_the_command(desk: Desk) -> None:
-    facts = desk.record("gc,locks").facts
-    assert facts["clrevents"] == "clrevents collect -p PID --for gc,locks --duration 30s -o app.nettrace"
-    assert facts["dotnet-trace"] == (
-        "dotnet-trace collect -p PID --providers Microsoft-Windows-DotNETRuntime:0x4001:4,"
-        "Microsoft-DotNETCore-SampleProfiler:0x0:4"
-    )
-
-
 def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
     (tmp_path / "no.nettrace").write_bytes(b"this is no trace at all")
     with pytest.raises(clrevents.TraceError, match=r"this is not a \.NET trace"):

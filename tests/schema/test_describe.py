@@ -45,14 +45,6 @@ def test_a_description_reads_a_trace() -> None:
     assert same.payload.Tags == ("x", "yz")
 
 
-def test_one_registry_does_not_see_the_other() -> None:
-    register(ORDER, registry=Registry())
-    with clrevents.open(TraceBuilder().raw("MyCompany-Orders", 7).build()) as trace:
-        (event,) = trace.events()
-    assert event.name == "EventID(7)"
-    assert isinstance(event.payload, clrevents.RawPayload)
-
-
 def test_toml_text_and_file(tmp_path: Path) -> None:
     text = '[[event]]\nprovider = "P"\nid = 1\nname = "One"\n[event.fields]\nA = "Guid"\n'
     text += '[[event]]\nprovider = "P"\nid = 2\nname = "Two"\n'

@@ -104,12 +104,6 @@ def test_padding_depends_on_the_pointer_size() -> None:
     assert (layout.bind(4).fixed_size, layout.bind(8).fixed_size) == (12, 20)
 
 
-def test_empty_layout() -> None:
-    bound = Layout().bind(8)
-    assert (bound.steps, bound.fixed_size, bound.min_size) == ((), 0, 0)
-    assert len(Layout()) == 0
-
-
 @pytest.mark.parametrize("size", [0, 2, 16, "8"])
 def test_pointers_are_of_four_or_eight_bytes(size: Any) -> None:
     with pytest.raises(ValueError, match="pointer size must be 4 or 8"):
@@ -120,15 +114,6 @@ def test_binding_is_cached() -> None:
     layout = Layout((Field("X", PointerType()),))
     assert layout.bind(8) is layout.bind(8)
     assert layout.bind(8) == Layout((Field("X", PointerType()),)).bind(8)
-
-
-def test_a_prefix_is_a_prefix() -> None:
-    short = layout_of(A=UInt16)
-    long = layout_of(A=UInt16, B=UInt16)
-    assert long.starts_with(short)
-    assert long.starts_with(long)
-    assert not short.starts_with(long)
-    assert not layout_of(A=UInt32, B=UInt16).starts_with(short)
 
 
 def test_field_twice() -> None:

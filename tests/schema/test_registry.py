@@ -15,7 +15,6 @@ import clrevents.events
 import clrevents.schema.events
 from clrevents.schema._index import EVENTS
 from clrevents.schema.flags import OpenEnum, OpenFlag
-from clrevents.schema.layout import Layout
 from clrevents.schema.matching import glob, select_entries
 from clrevents.schema.registry import (
     DEFAULT,
@@ -233,24 +232,3 @@ def test_child_registry_hides_and_falls_through() -> None:
     assert DEFAULT.get("My", 1, 0) is None
     assert DEFAULT.get(RUNTIME, 143, 2) is clrevents.events.MethodLoadVerbose_V2.__event__  # type: ignore[attr-defined]
     assert DEFAULT.named("Thing") == []
-
-
-def test_empty_registry() -> None:
-    empty = Registry(parent=None)
-    assert list(empty.entries()) == []
-    assert list(empty.events()) == []
-    assert empty.best(RUNTIME, 143, 2) is None
-    assert empty.parent is None
-    assert Registry().parent is DEFAULT
-    assert Registry(empty).parent is empty
-
-
-def test_layouts_are_values() -> None:
-    """The same fields are the same layout, whatever class they came from."""
-    load = clrevents.events.MethodLoad_V0.__layout__  # type: ignore[attr-defined]
-    unload = clrevents.events.MethodUnload_V0.__layout__  # type: ignore[attr-defined]
-    assert load == unload
-    assert hash(load) == hash(unload)
-    assert load.bind(8) == unload.bind(8)
-    assert load.bind(4) is not load.bind(8)
-    assert isinstance(load, Layout)

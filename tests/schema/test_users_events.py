@@ -57,15 +57,6 @@ def cell(registry: Registry, wire: Any = UInt32, name: str = "Cell_V0", **option
     return event("Test-Cells", id=7, version=0, registry=registry, **options)(type(name, (), body))
 
 
-def test_declared_event_is_registered() -> None:
-    info = OWN.get("Test-Users-Events", 1, 1)
-    assert info is not None
-    assert info.record is Happened_V1
-    assert (info.name, info.keywords, info.level) == ("Happened", 3, 5), "a version takes over what it extends"
-    assert [e.name for e in OWN.named("Thing/Happened")] == ["Happened"]
-    assert [e.versions for e in OWN.named("Happened")] == [(0, 1)]
-
-
 def test_record_is_a_value() -> None:
     record = Happened_V1(7, "seven")
     assert record == Happened_V1(Number=7, Text="seven")
@@ -119,14 +110,6 @@ def test_the_same_class_again_replaces() -> None:
     assert info is not None
     assert info.record is second
     assert info.layout == second.__layout__
-
-
-def test_an_identical_layout_is_no_conflict() -> None:
-    registry = Registry(parent=None)
-    cell(registry, name="Cell_V0")
-    other = type("Cell_V0", (), {"__annotations__": {"X": UInt32}, "__module__": "elsewhere", "__doc__": "x"})
-    event("Test-Cells", id=7, version=0, registry=registry)(other)
-    assert [e.name for e in registry.entries()] == ["Cell"]
 
 
 def test_something_else_is_refused_and_named() -> None:

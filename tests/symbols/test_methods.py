@@ -25,7 +25,6 @@ from clrevents.events import (
 )
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture, unpacked
-from reading import event_batches
 
 MS = 1_000_000
 
@@ -97,25 +96,6 @@ def test_frames_when_the_trace_is_gone(tmp_path: Path) -> None:
     packed.unlink()
     with pytest.raises(clrevents.SourceError):
         event.frames  # noqa: B018
-
-
-def test_a_pickled_batch_leaves_the_trace_behind() -> None:
-    trace = clrevents.open(small().build())
-    (batch,) = event_batches(trace, "ThreadSample")
-    (event,) = pickle.loads(pickle.dumps(batch))
-    assert [f.reason for f in event.frames] == ["no names"] * 3
-
-
-def test_names_in_front_of_damage_are_known() -> None:
-    whole = small()
-    for number in range(3000):
-        whole.event(MethodLoadVerbose_V1(1, 1, 0x100000 + number, 1, 1, MethodFlags(8), "N" * 50, "x", "void  ()", 0))
-    data = whole.build()[:-100_000]
-    with pytest.warns(clrevents.TraceWarning, match="damaged"):
-        methods = clrevents.open(data).methods
-    assert methods.at(0x1000, 5 * MS).name == "Main"
-    with pytest.warns(clrevents.TraceWarning), pytest.raises(clrevents.TraceError):
-        clrevents.open(data, errors="strict").methods  # noqa: B018
 
 
 def test_modules_tell_all_that_any_event_tells() -> None:

@@ -12,11 +12,9 @@ from clrevents.symbols.frame import REASONS
 from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.symbols.lifetimes import Ints
 from clrevents.testing.builder import TraceBuilder
-from project_files import ROOT
 from reading import event_batches
 from tiers import each_fixture
 
-FIXTURES = sorted((ROOT / "fixtures").glob("*.nettrace.gz"))
 MS = 1_000_000
 
 
@@ -46,11 +44,6 @@ def check(trace: clrevents.Trace) -> int:
     return compared
 
 
-@each_fixture("net8-sample", "net10-exceptions", "net8-netperf3")
-def test_fixtures(path: Path) -> None:
-    assert check(clrevents.open(path)) > 0
-
-
 def test_a_stack_that_changes_its_meaning_is_split() -> None:
     trace = TraceBuilder().at(10 * MS).method_load("N", "First", address=0x1000)
     trace.at(11 * MS).sample(0x1010, 0x2010).at(12 * MS).sample(0x1010, 0x2010)
@@ -70,14 +63,6 @@ def test_a_stack_that_has_names_in_between_only_is_split() -> None:
     opened = clrevents.open(trace.build())
     assert check(opened) == 3
     assert [e.frames[0].name for e in opened.events("ThreadSample")] == ["", "Second", ""]
-
-
-def test_stacks_that_are_not_there() -> None:
-    empty = arrays()
-    methods = clrevents.open(TraceBuilder().build()).methods
-    resolved = resolve_stacks(methods, empty, np.array([0, -1, 5]), np.array([1, 2, 3]))
-    assert resolved.of.tolist() == [-1, -1, -1]
-    assert len(resolved) == len(resolved.table) == 0
 
 
 def test_processes_are_kept_apart() -> None:

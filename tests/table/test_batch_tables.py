@@ -86,9 +86,3 @@ def test_a_batch_keeps_its_tables_when_it_is_pickled() -> None:
     assert list(again.table("ThreadSample").rows()) == list(batch.table("ThreadSample").rows())  # type: ignore[attr-defined]
     event = pickle.loads(pickle.dumps(next(iter(batch))))
     assert not hasattr(event._rows, "tables")
-
-
-def test_names_of_enums() -> None:
-    (batch,) = clrevents.Decoder("GCStart").feed(TraceBuilder().event(GCStart_V1(7, 0, 0, 0, 0)).build())
-    table = batch.table("GCStart", enum_names=True)
-    assert table["Reason"].tolist() == ["AllocSmall"]

@@ -168,16 +168,6 @@ def test_parquet_read_back(trace: clrevents.Trace, tmp_path: Path) -> None:
         assert pl.read_parquet(path).equals(trace.table(name).to_polars())
 
 
-def test_tables_of_traces_concatenate() -> None:
-    frames = []
-    for name in ("net8-sample", "net8-method-interop", "net10-method-interop"):
-        with clrevents.open(fixture(name)) as trace:
-            frames.append(trace.table("MethodDCEndVerbose").to_arrow())
-    whole = pa.concat_tables([frame.replace_schema_metadata(None) for frame in frames])
-    assert whole.num_rows == sum(frame.num_rows for frame in frames) > 0
-    assert len({str(frame.schema.remove_metadata()) for frame in frames}) == 1
-
-
 @pytest.mark.full
 def test_no_integer_becomes_a_float() -> None:
     """In any table of a real trace, in any library."""

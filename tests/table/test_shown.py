@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated
 
 import pytest
@@ -16,11 +16,9 @@ from clrevents.events import GCPerHeapHistory_V3, MethodLoadVerbose_V1
 from clrevents.export.files.jsonl import EventJson
 from clrevents.reference import codec
 from clrevents.table.event_schema import payload_fields
-from clrevents.table.read import stack_table
 from clrevents.table.table import Table
 from clrevents.testing.builder import TraceBuilder
 from clrevents.types import Counted, FileTime, Pointer, Registry, Time, UInt32, by, event
-from project_files import fixture
 
 STARTED = datetime(2026, 1, 31, 14, 3, 22, 123456, tzinfo=UTC)
 TICKS = 133_000_000_000_000_001
@@ -71,24 +69,6 @@ def test_a_table() -> None:
         "Times": "[2022-06-18T04:26:40.000000100Z, None]",
         "Places": "[0x10, 0xff]",
     }
-
-
-def test_a_real_table() -> None:
-    with clrevents.open(fixture("net8-method-interop")) as trace:
-        head, first, *_ = cells(trace.table("MethodLoadVerbose")._repr_html_())
-        event = next(iter(trace.events("MethodLoadVerbose")))
-        shown = dict(cells(event._repr_html_()))
-        stacks = cells(stack_table(trace.stacks.arrays)._repr_html_())
-        stack = next(iter(trace.stacks))
-        row = dict(zip(head, first, strict=True))
-        assert trace.info.start is not None
-        whole = trace.info.start + timedelta(microseconds=event.time_ns // 1000)
-        assert row["time"].startswith(f"{whole:%Y-%m-%dT%H:%M:%S.%f}"[:23])
-        assert row["MethodStartAddress"] == shown["MethodStartAddress"] == hex(event.payload.MethodStartAddress)
-        assert row["MethodSize"] == shown["MethodSize"] == str(event.payload.MethodSize)
-        assert event.time is not None
-        assert shown["time"] == f"{event.time_ns / 1e6:.3f} ms, {event.time:%Y-%m-%dT%H:%M:%S.%f}Z"
-        assert stacks[1] == [str(stack), f"[{', '.join(map(hex, trace.stacks[stack]))}]"]
 
 
 def test_moments_at_the_edges() -> None:

@@ -36,12 +36,3 @@ def test_versions_of_one_event_keep_their_order() -> None:
         _, chunk = passes_of(trace).table_chunks("GCStart", "ThreadSample")
     assert chunk.places[GC].tolist() == [0, 2, 3]
     assert chunk.tables[GC]["Count"].tolist() == [8, 7, 8]
-
-
-def test_other_header_columns_and_no_stacks() -> None:
-    with clrevents.open(TraceBuilder().sample(1, 2).build()) as trace:
-        _, chunk = passes_of(trace).table_chunks(columns=["processor"], stacks=False)
-        assert chunk.tables[SAMPLE].columns == ["processor", "Type"]
-        assert len(chunk.stacks) == 0
-        _, chunk = passes_of(trace).table_chunks(columns=["processor"])
-        assert len(chunk.stacks) == 1

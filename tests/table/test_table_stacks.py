@@ -15,13 +15,9 @@ import clrevents
 from clrevents.decode.container.blocks import Stacks
 from clrevents.decode.container.window import unpack_words
 from clrevents.decode.stacks import StackTable, stack_arrays
-from clrevents.table.read import AddressStacks, Wanted, stack_table
-from clrevents.table.table import Table
-from clrevents.testing.builder import Format, TraceBuilder
-from clrevents.trace import Filters, passes_of
-from project_files import FIXTURES
-
-FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
+from clrevents.table.read import stack_table
+from clrevents.testing.builder import TraceBuilder
+from clrevents.trace import passes_of
 
 
 def test_by_number(tmp_path: Path) -> None:
@@ -44,57 +40,6 @@ def test_by_number(tmp_path: Path) -> None:
     assert table.columns == ["stack_id", "addresses"]
     assert list(table.rows()) == [{"stack_id": i, "addresses": list(stacks[i])} for i in stacks]
     assert pickle.loads(pickle.dumps(stacks))[1] == (1, 2)
-
-
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("pointer_size", [4, 8])
-def test_every_container(format: Format, pointer_size: int) -> None:
-    builder = TraceBuilder(format, pointer_size=pointer_size)
-    for depth in range(40):
-        builder.thread(depth % 3 + 1).sample(*range(100, 100 + depth))
-        if depth % 7 == 0:
-            builder.sequence_point()
-    with clrevents.open(builder.build()) as trace:
-        events = list(trace.events())
-        stacks = trace.stacks
-        assert [stacks[e.stack_id] for e in events] == [tuple(range(100, 100 + depth)) for depth in range(40)]
-        assert len(stacks) == 39
-        rows = [row for chunk in passes_of(trace).table_chunks() for row in chunk.stacks.rows()]
-        assert rows == list(stack_table(stacks.arrays).rows())
-
-
-def _with_stacks(trace: clrevents.Trace, columns: list[str], start: int | None = None) -> tuple[Table, AddressStacks]:
-    passes = passes_of(trace)
-    return passes.table("ThreadSample", Wanted.of(columns), Filters.of({"start": start}), "time", stacks=True)
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_with_a_table_in_one_pass(format: Format) -> None:
-    """The stacks of the table's own events and no others."""
-    builder = TraceBuilder(format).sample(1, 2).raw("App", 1, stack=(7, 8)).sequence_point().sample(3).sample(1, 2)
-    with clrevents.open(builder.build()) as trace:
-        table, stacks = _with_stacks(trace, ["time_ns", "stack_id"])
-        assert table.columns == ["time_ns", "stack_id"]
-        assert table["stack_id"].tolist() == trace.table("ThreadSample")["stack_id"].tolist()
-        assert [stacks[number] for number in table["stack_id"].tolist()] == [(1, 2), (3,), (1, 2)]
-        assert {stacks[number] for number in stacks} == {(1, 2), (3,)}
-        late, few = _with_stacks(trace, ["stack_id"], start=int(table["time_ns"][1]))
-        assert [few[number] for number in late["stack_id"].tolist()] == [(3,), (1, 2)]
-
-
-def test_a_trace_without_stacks() -> None:
-    with clrevents.open(TraceBuilder().sample().build()) as trace:
-        assert len(trace.stacks) == 0
-        assert stack_table(trace.stacks.arrays).columns == ["stack_id", "addresses"]
-        assert len(stack_table(trace.stacks.arrays)) == 0
-
-
-@pytest.mark.parametrize("name", ["net8-sample.nettrace", "net8-netperf3.netperf", "net10-method-interop.nettrace"])
-def test_real_traces(name: str) -> None:
-    with clrevents.open(FIXTURES / f"{name}.gz") as trace:
-        expected = {e.stack_id: e.stack for e in trace.events() if e.stack_id > 0}
-        assert {i: trace.stacks[i] for i in trace.stacks} == expected
-        assert len(expected) > 1
 
 
 def test_only_those_of_selected_events_are_in_a_chunk() -> None:

@@ -8,19 +8,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import clrevents
 import hostile
-from clrevents.events import GCStart_V0, GCStart_V1, GCStart_V2, MethodLoadVerbose_V1
+from clrevents.events import GCStart_V0, GCStart_V1, GCStart_V2
 from clrevents.export.files.directory import export_table
 from clrevents.export.files.tables import Options
 from clrevents.schema.registry import DEFAULT
 from clrevents.table.event_schema import TableField
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of
-from project_files import FIXTURES, SHARED, fixture, fixtures, without_shared
+from project_files import FIXTURES, SHARED, fixtures, without_shared
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
 FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
@@ -77,16 +76,6 @@ def test_schemas_of_real_traces_agree() -> None:
                         assert table.fields == empty.table("/".join(event)).fields, (path.name, event)
                         compared += 1
     assert compared > 100
-
-
-def test_pointers_are_as_wide_in_every_trace() -> None:
-    record = MethodLoadVerbose_V1(1, 2, 3, 4, 5, 8, "N", "M", "S", 0)
-    tables = []
-    for size in (4, 8):
-        with clrevents.open(TraceBuilder(pointer_size=size).event(record).build()) as trace:
-            tables.append(trace.table("MethodLoadVerbose"))
-    assert tables[0].fields == tables[1].fields
-    assert next(iter(tables[0].rows()))["MethodStartAddress"] == 3
 
 
 def test_unknown_names_and_patterns() -> None:
@@ -294,20 +283,6 @@ def test_filters() -> None:
         assert trace.table("GCStart", order="file")["Count"].tolist() == list(range(300))
 
 
-def test_headers_of_everything() -> None:
-    with clrevents.open(many(60)) as trace:
-        events = list(trace.events())
-        table = trace.headers()
-        expected = ["time_ns", "time", "thread_id", "stack_id", "provider", "id", "event_version", "name"]
-        assert table.columns == expected
-        assert table["name"].tolist() == [e.name for e in events]
-        assert table["time_ns"].tolist() == [e.time_ns for e in events]
-        assert table["stack_id"].tolist() == [e.stack_id for e in events]
-        chosen = trace.headers(columns=["id", "payload_size"])
-        assert chosen["payload_size"].tolist() == [len(e.payload_bytes) for e in events]
-        assert chosen.columns == ["id", "payload_size"]
-
-
 def test_a_payload_that_does_not_fit_is_left_out_and_said() -> None:
     info = GCStart_V1.__event__
     data = TraceBuilder().event(MIDDLE).raw(info.provider, info.id, 1, b"\1\2").event(MIDDLE).build()
@@ -353,18 +328,6 @@ def test_metadata_says_what_and_how_good() -> None:
             assert table.metadata == expected
             assert next(trace.table_parts("GCStart")).metadata == expected
             assert repr(table).startswith("<Table of GCStart, 2 rows>\n  time_ns: int64\n")
-
-
-def test_numpy_arrays() -> None:
-    with clrevents.open(TraceBuilder().event(NEW).event(OLD).build()) as trace:
-        table = trace.table("GCStart")
-    assert table["Count"].dtype == np.uint32
-    assert isinstance(table["Depth"], np.ma.MaskedArray)
-    assert table["time"].dtype == np.dtype("datetime64[ns]")
-    assert table["time_ns"].dtype == np.int64
-    with clrevents.open(fixture("net8-sample")) as trace:
-        text = trace.table("EventSourceMessage")
-    assert text["field_0"].dtype == object
 
 
 def test_lists_of_equal_length_stay_lists() -> None:

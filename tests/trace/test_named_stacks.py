@@ -49,21 +49,6 @@ def test_code_of_several_times_has_the_last_name() -> None:
         assert methods == ["New.Two()"] * len(trace.stacks)
 
 
-def test_a_real_trace() -> None:
-    with clrevents.open(fixture("net8-netperf3")) as trace:
-        table, stacks = trace.stacks.table(), trace.stacks
-        rows = list(table.rows())
-        assert [(r["stack_id"], r["depth"], r["address"]) for r in rows] == [
-            (number, depth, address) for number in stacks for depth, address in enumerate(stacks[number])
-        ]
-        for row in rows:
-            frame = trace.methods.at(row["address"])
-            assert (row["method"], row["module"] or "") == (str(frame) if frame.resolved else None, frame.module)
-            assert row["tier"] == (None if frame.tier is None else str(frame.tier))
-        assert sum(row["method"] is not None for row in rows) > 100
-        assert {"QuickJitted", "OptimizedTier1"} & {row["tier"] for row in rows}
-
-
 def test_names_are_read_late_and_may_be_gone() -> None:
     for source in (shop(), gzip.compress(shop())):
         with clrevents.open(source) as trace:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -45,16 +44,6 @@ def test_states_have_the_runtimes_reasons(tmp_path: Path) -> None:
         assert waits == [("lock", 4_010_000), ("idle", 40 * MS)]
         (note,) = [note for note in trace.report("waits").notes if note.id == "stopped"]
         assert note.numbers == {"stopped_ns": 3 * MS}
-
-
-def test_the_clock_may_begin_with_the_other_recording(tmp_path: Path) -> None:
-    run = joined(tmp_path / "both.nettrace", runtime(-SHIFT).build()).same_run
-    assert run.shift_ns == pytest.approx(-SHIFT, abs=5_000)
-    with clrevents.open(tmp_path / "both.nettrace") as trace:
-        assert trace.info.start == START - timedelta(milliseconds=6)
-        (contention,) = trace.report("locks").table("contentions")
-        assert contention.start_ns == LOCKED[0] - 4_000 - 1_000 + 6 * MS
-        assert contention.away_ns == 4 * MS
 
 
 def test_without_switches_the_starts_align(tmp_path: Path) -> None:

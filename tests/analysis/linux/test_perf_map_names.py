@@ -5,7 +5,6 @@ The other recording of the same run is the truth; so are the symbol tables of li
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 import clrevents
 from clrevents.schema.method_flags import OptimizationTier
 from clrevents.symbols.native import Symbol, parse_symbol
-from project_files import SHARED, fixture, without_shared
+from project_files import SHARED, without_shared
 
 LINUX = SHARED / "linux"
 needs_shared = pytest.mark.skipif(not LINUX.is_dir(), reason=without_shared("linux recordings"))
@@ -94,17 +93,3 @@ def test_other_names_stay_whole() -> None:
     assert parse_symbol("stub<598> Allocate<PRECODE_STUB>", "/memfd:doublemapper (deleted)").module == ""
     assert parse_symbol("operator[] [x]", "/usr/lib/libx.so") == Symbol("libx.so", "", "operator[] [x]", "")
     assert parse_symbol(f"{' [a]' * 20_000}]", "").namespace == ""
-
-
-def test_the_two_undeclared_strings_of_mappings_are_fields() -> None:
-    with clrevents.open(fixture("net8-linux")) as trace:
-        found = list(trace.events("ProcessMapping"))
-        assert not any(event.payload_tail for event in found)
-        kinds = Counter(event.payload.SymbolMetadata[:13] for event in found)
-        assert kinds == {"": 61, '{"type": "ELF': 22, '{"type": "PE"': 6}
-        versions = [event.payload.VersionMetadata for event in found if event.payload.VersionMetadata]
-        assert len(versions) == 6
-        assert all(
-            text.startswith('{"version": "8.0.4+2d7eea252964e69be94cb9c847b371b23e4dd470, ') for text in versions
-        )
-        assert trace.table("ProcessMapping")["SymbolMetadata"].tolist() == [e.payload.SymbolMetadata for e in found]

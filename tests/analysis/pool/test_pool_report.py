@@ -114,18 +114,6 @@ def test_a_goal_that_dips_ends_no_shortage(low_us: int, back_to: int, until_ms: 
     assert (row.end_ns // MS, row.raises) == (until_ms, raises)
 
 
-def test_a_first_change_for_blocking_may_be_a_fall() -> None:
-    builder = named(TraceBuilder())
-    for at, goal in ((100, 30), (400, 31), (700, 32)):
-        adjusted(builder.at(at * MS), goal, COOPERATIVE)
-    found = told(builder.rundown())
-    assert [row.change for row in found.adjustments] == [None, 1, 1]
-    assert numbers_of(found, "raises") == (2,)
-    builder = named(TraceBuilder())
-    adjusted(builder.at(100 * MS), 30, STARVATION)
-    assert numbers_of(told(builder.rundown()), "raises") == (1,)
-
-
 def test_a_reason_without_a_name_is_a_number() -> None:
     builder = named(TraceBuilder())
     adjusted(builder.at(100 * MS), 3, 9)
@@ -252,16 +240,6 @@ def test_an_id_used_twice_is_first_in_first_out() -> None:
         *(0, 1),
     )
     assert [(row.time_ns // MS, row.items) for row in found.length] == [(10, 1), (20, 2), (25, 3), (40, 2), (90, 1)]
-
-
-def test_percentiles_are_by_nearest_rank() -> None:
-    builder = TraceBuilder()
-    for id in range(1, 101):
-        enqueued(builder.thread(1).at(0), id)
-    for id in range(1, 101):
-        dequeued(builder.thread(2).at(id * MS), id)
-    found = told(builder.rundown())
-    assert numbers_of(found, "latency_p50", "latency_p99", "latency_max") == (50 * MS, 99 * MS, 100 * MS)
 
 
 def test_what_was_queued_before_the_trace_is_apart() -> None:

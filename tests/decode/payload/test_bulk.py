@@ -308,19 +308,6 @@ def test_however_made_records_and_events_keep_what_classes_promise(
             assert (method, module) == (record.MethodID, record.ModuleID)
 
 
-def test_events_pickle_with_all_they_show() -> None:
-    with clrevents.open(method_trace()) as trace:
-        events = list(trace.events())
-        # Names are read when frames are first asked for; what was read by then goes along.
-        assert events[1].frames[0].name == "M0"
-    again = pickle.loads(pickle.dumps(events))
-    names = [n for n in dir(type(events[0])) if not n.startswith("_")]
-    for one, other in zip(events, again, strict=True):
-        for name in names:
-            if not callable(getattr(one, name)):
-                assert getattr(one, name) == getattr(other, name), name
-
-
 def test_a_pickled_event_takes_no_others_along() -> None:
     """One of many is as small as one of few."""
     sizes = []
@@ -378,14 +365,3 @@ def test_events_that_were_kept_stay_as_they_were() -> None:
         # The loop's variable has the last one.
         assert held == (ref() is not None) or number == len(every) - 1
         assert ref() is None or ref() == every[number].payload
-
-
-def test_batches_iterate_twice() -> None:
-    decoder = clrevents.Decoder()
-    batches = [*decoder.feed(method_trace()), *decoder.close()]
-    for batch in batches:
-        first, second = list(batch), list(batch)
-        assert len(first) == len(batch)
-        assert [e.payload for e in first] == [e.payload for e in second]
-        assert all(a.payload is b.payload for a, b in zip(first, second, strict=True))
-        assert [e.time_ns for e in first] == [e.time_ns for e in second]

@@ -23,14 +23,11 @@ from clrevents.events import (
     MethodILToNativeMap_V1,
     MethodJitInliningFailedAnsi_V0,
     MethodJitTailCallSucceeded_V0,
-    MethodLoad_V0,
-    MethodLoad_V1,
-    MethodLoad_V2,
     MethodLoadVerbose_V1,
     TailCallType,
 )
 from clrevents.reference import codec
-from clrevents.schema.registry import DEFAULT, RUNTIME, EventInfo
+from clrevents.schema.registry import DEFAULT, EventInfo
 from clrevents.testing.strategies import records
 from clrevents.types import (
     Boolean,
@@ -248,19 +245,6 @@ def test_strict_raises_at_the_first_that_does_not_fit() -> None:
         assert (kind.exact, kind.tail, kind.short, kind.unknown) == (3, 0, 2, 0)
 
 
-def test_payloads_that_were_not_asked_for_are_not_looked_at() -> None:
-    writer = Writer()
-    writer.metadata(1, RUNTIME, 143, 1)
-    writer.metadata(2, RUNTIME, 141, 0)
-    good = written(MethodLoad_V0(1, 2, 3, 4, 5, MethodFlags(6)))
-    writer.events(Blob(1, 1, b"damaged"), Blob(2, 2, good))
-    trace = clrevents.open(writer.end(), errors="strict")
-    assert [e.payload.MethodID for e in trace.events("MethodLoad")] == [1]
-    assert sum(trace.event_counts().values()) == 2
-    with pytest.raises(PayloadError):
-        list(trace.events())
-
-
 @pytest.mark.parametrize("number", [0, 2, 3, 77, (1 << 32) - 1])
 def test_unknown_enum_values_survive(number: int) -> None:
     payload = written(load(MethodFlags=MethodFlags(number)))
@@ -388,20 +372,3 @@ def test_without_its_registry_the_event_is_unknown() -> None:
     (problem,) = trace.problems
     assert (problem.kind, problem.severity) == ("unknown-event", "note")
     assert (problem.offset, problem.length, problem.event) == (offset, 3, "EventID(3)_V1")
-
-
-def test_isinstance_means_this_version_or_later() -> None:
-    writer = Writer()
-    records_ = [
-        MethodLoad_V0(1, 2, 3, 4, 5, MethodFlags(6)),
-        MethodLoad_V1(1, 2, 3, 4, 5, MethodFlags(6), 7),
-        MethodLoad_V2(1, 2, 3, 4, 5, MethodFlags(6), 7, 8),
-    ]
-    for version, record in enumerate(records_):
-        writer.metadata(version + 1, RUNTIME, 141, version)
-        writer.events(Blob(version + 1, version, written(record)))
-    trace = clrevents.open(writer.end(), errors="strict")
-    assert [e.payload for e in trace.events("MethodLoad")] == records_
-    assert [e.payload for e in trace.events(MethodLoad_V0)] == records_
-    assert [e.payload for e in trace.events(MethodLoad_V1)] == records_[1:]
-    assert [e.payload for e in trace.events(MethodLoad_V2)] == records_[2:]

@@ -111,12 +111,3 @@ def test_counting_keeps_no_window_for_stacks(format: Format, walked: bool) -> No
     assert stream.offset > len(window) // 2
     # The buffer has it, because the block at its end is not complete.
     assert (sys.getrefcount(window) > before + 1) is walked
-
-
-def test_a_lookup_keeps_its_meaning_when_stacks_are_added() -> None:
-    table = StackTable()
-    table.add(Stacks(1, 2, b"", 0, 0, 0))
-    before = table.lookup()
-    table.add(Stacks(3, 2, b"", 0, 0, 0))
-    assert before.unique(np.arange(6)).tolist() == [0, 1, 2, -1, -1, -1]
-    assert table.lookup().unique(np.arange(6)).tolist() == [0, 1, 2, 3, 4, -1]
