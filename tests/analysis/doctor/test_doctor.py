@@ -304,6 +304,21 @@ def test_a_lower_bound_stays_one() -> None:
     assert [one.at_least for one in found.found if one.rule == "pool.starved"] == [False]
 
 
+def test_an_upper_bound_stays_one() -> None:
+    """How long the sampler held threads is known from above only."""
+    with clrevents.open(FIXTURES / "net10-convoy.nettrace.gz") as trace:
+        answers, (rule,) = ask(trace, asked_of(rules_of(["trace.sampler"])), {}), rules_of(["trace.sampler"])
+        numbers = trace_metrics(trace)
+    threshold = attrs.evolve(rule.threshold, limit=0.001)
+    rule = attrs.evolve(rule, metrics=("threads.sampler_total",), need=None, threshold=threshold)
+    (one,) = concluded(answers, numbers, [rule])
+    assert (one.at_least, one.at_most, one.title) == (
+        *(False, True),
+        "the sampler held threads for at most 1.12 % of the time",
+    )
+    assert repr(one.impact) == "<Metric at most 15.8 ms>"
+
+
 def test_without_contentions_samples_show_the_wait_for_locks() -> None:
     """The convoy's 988 ms, to within a sampling period at both ends of each of its 8 waits."""
     data = fixture("net10-convoy")

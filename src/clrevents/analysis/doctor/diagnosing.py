@@ -227,6 +227,7 @@ def _finding(case: Case, rule: Rule, verdict: Verdict, asked: Question) -> Findi
         title=unknown.reason if unknown else verdict.title,  # type: ignore[union-attr]
         **impacts,
         at_least=cost is not None and cost.side == "at least ",
+        at_most=cost is not None and cost.side == "at most ",
         share=None if found is None or found.share is None or found.share > 1 else found.share,
         culprit=found.culprit if found else None,
         nameless=found.nameless or None if found and not found.culprit else None,

@@ -186,6 +186,7 @@ class Finding(Row):
     impact_bytes: Bytes | None = column("What it costs, where that is memory.")
     impact_count: Count | None = column("How often it occurred, where what it costs was not recorded.")
     at_least: Flag = column("The impact is a lower bound, as the report's number is.", hidden=True)
+    at_most: Flag = column("The impact is an upper bound, as the report's number is.", hidden=True)
     share: Ratio | None = column("The impact as a share of the window, or of all bytes or events; null if above 1.")
     culprit: CodeName | None = column("The method, type or module behind it; null if there is none, or unknown.")
     nameless: CodeText | None = column(
@@ -209,8 +210,8 @@ class Finding(Row):
         for name, unit in _IMPACTS.items():
             if getattr(self, name) is not None:
                 value = getattr(self, name)
-                low = value if self.at_least else None
-                return Metric(value, unit, "less", low=low, evidence=self.confidence)  # type: ignore[arg-type]
+                low, high = (value if bound else None for bound in (self.at_least, self.at_most))
+                return Metric(value, unit, "less", low=low, high=high, evidence=self.confidence)  # type: ignore[arg-type]
         return None
 
 

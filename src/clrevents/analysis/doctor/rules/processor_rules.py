@@ -39,7 +39,8 @@ def _ready(case: Case, limit: float) -> Verdict:
         return Clear(title, evidence)
     blamed, more = _blamed(case, whole)
     if blamed.startswith(_OTHER):
-        return Ailment(f"{title}: {blamed}", ready.of(wanted), (*evidence, *more), share, _OTHER)
+        advice = "Look what else runs on the machine, or give the program processors of its own."
+        return Ailment(f"{title}: {blamed}", ready.of(wanted), (*evidence, *more), share, _OTHER, advice=advice)
     rows = case.rows("threads", "threads")
     ready_ns = np.where(np.array(rows.column("role").tolist()) == "sampler", 0, rows.numbers("ready_ns"))
     worst = int(ready_ns.argmax())
