@@ -64,7 +64,7 @@ def write(path: Path, objects: int, edges: int) -> None:
         GCEnd_V1,
         GCStart_V2,
     )
-    from clrevents.reference.codec import codec
+    from clrevents.reference import codec
 
     address, size, counts, targets = graph(objects, edges)
     node = np.dtype([("address", "<u8"), ("size", "<u8"), ("type", "<u8"), ("edges", "<u8")])

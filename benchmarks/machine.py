@@ -22,7 +22,7 @@ from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import Choices, EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.events import DCEndComplete_V1, MethodDCEndVerbose_V1, MethodFlags, ProcessMapping_V0, ProcessSymbol_V0
-from clrevents.reference.codec import codec
+from clrevents.reference import codec
 from clrevents.schema.codes import Forget, HeaderFlag, LabelKind, TypeCode
 from clrevents.schema.dynamic import FieldDescription
 

@@ -161,7 +161,7 @@ def test_imports_follow_the_table() -> None:
         ("schema.events.method", "from clrevents.schema.layout import Layout"),
         ("schema.events.method", "import struct"),
         ("schema.events.method", "from clrevents.schema.events.jit import TailCallType"),
-        ("reference.codec", "from clrevents.decode.payload.record_decoder import record_decoder"),
+        ("reference", "from clrevents.decode.payload.record_decoder import record_decoder"),
         ("encode.blocks", "from clrevents.decode.container.blocks import TraceInfo"),
         ("encode.blocks", "import attrs"),
         ("errors", "import attrs"),

@@ -21,7 +21,7 @@ from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
 from clrevents.events import AllocationSampled_V0
-from clrevents.reference.codec import codec
+from clrevents.reference import codec
 from clrevents.testing.builder import Format, TraceBuilder
 
 FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]

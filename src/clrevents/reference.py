@@ -1,7 +1,8 @@
-"""BoundLayout → construct: one construct per wire type, parsing and building from the same declaration.
+"""A second decoder: one construct per wire type, parsing and building from the same declaration, slow and obvious.
 
-For tests, and for people who want to inspect or patch the bytes of a payload. Never where speed matters.
-Values are those of the records: enums, GUIDs, tuples, nested records.
+For tests, and for people who want to inspect or patch the bytes of a payload. Never where speed matters. Shares only
+the declarations with the decoder, so that their agreement means something. Values are those of the records: enums,
+GUIDs, tuples, nested records.
 """
 
 from __future__ import annotations
@@ -409,3 +410,6 @@ def _reason(error: c.ConstructError) -> str:
 
 def _lines(error: Exception) -> str:
     return " ".join(str(error).split())
+
+
+__all__ = ["Codec", "codec"]
