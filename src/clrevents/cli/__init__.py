@@ -98,7 +98,7 @@ class _Root(click.Group):
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), text) for name, text in group.items()])
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(self, *args: object, standalone_mode: bool = True, **extra: object) -> Any:
         code = self._exit_code(*args, **extra)
         if standalone_mode:
             sys.exit(code)
@@ -115,7 +115,7 @@ class _Root(click.Group):
             return _GOOD
         return code
 
-    def _exit_code(self, *args: Any, **extra: Any) -> int:
+    def _exit_code(self, *args: object, **extra: object) -> int:
         try:
             return click.Group.main(self, *args, standalone_mode=False, **extra) or _GOOD  # type: ignore[call-overload]
         except click.Abort:

@@ -116,7 +116,7 @@ def measured_file(
 
 def write_against(
     declared: ReportDeclaration[Any, Any],
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, object],
     file: str,
     against: str,
     per: Per | None,
@@ -134,7 +134,7 @@ def write_against(
 
     def asked(reading: Reading) -> Measured:
         given = {"start": wanted.start, "end": wanted.end, "process_id": reading.process_id(wanted.process)}
-        window: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        window: dict[str, object] = {name: value for name, value in given.items() if value is not None}
         return measure(reading.trace, report=declared.name, **parameters, **window)
 
     base, old = measured_file(against, wanted.errors, wanted.fail_on, asked)

@@ -62,7 +62,7 @@ class _Limits(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
 
     name = "RULES"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
         found: dict[str, Metric | None] = {}

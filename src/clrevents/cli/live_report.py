@@ -57,7 +57,7 @@ class LiveQuestion(NamedTuple):
         return self if self.duration is not None or not self.wanted else self._replace(duration=_LISTING)
 
 
-def live_options(default: str = "every second, until Ctrl-C") -> list[Callable[..., Any]]:
+def live_options(default: str = "every second, until Ctrl-C") -> list[Callable[..., object]]:
     """What every report takes to be about a running process; without a time limit it answers as `default` says."""
     return [
         click.option(
@@ -122,7 +122,7 @@ class DurationType(click.ParamType):  # type: ignore[type-arg]  # generic in new
 
     name = "TIME"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, float):
             return value
         text = str(value).strip()
@@ -141,7 +141,7 @@ class DurationType(click.ParamType):  # type: ignore[type-arg]  # generic in new
 class IntervalType(DurationType):
     """The same, or None for `off`."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return None if value in (None, "off") else super().convert(value, param, ctx)
 
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -131,7 +131,7 @@ class Output:
             self._stream.write(text)
         self._stream.flush()
 
-    def json(self, value: dict[str, Any]) -> None:
+    def json(self, value: dict[str, object]) -> None:
         """Write one object, indented and in ASCII; arrays in it may be iterators."""
         from clrevents.export.files.json_pieces import json_pieces
 

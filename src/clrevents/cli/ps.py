@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from clrevents.cli.output import Output, say
@@ -65,7 +63,7 @@ def _texts(process: Process, told: RuntimeInfo | None, version: str, note: str) 
     return [str(process.pid), name, version or "-", process.user or "-", note or "-", _line(process, told)]
 
 
-def _row(process: Process, told: RuntimeInfo | None, version: str, note: str) -> dict[str, Any]:
+def _row(process: Process, told: RuntimeInfo | None, version: str, note: str) -> dict[str, object]:
     return {
         "pid": process.pid,
         "name": process.name or (told.entry_assembly if told else None),

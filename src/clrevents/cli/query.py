@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -131,7 +131,7 @@ def command(
             raise click.UsageError(_lines(str(error))) from None
 
 
-def _show(out: Output, answer: Any, as_json: bool, as_csv: bool, limit: int | None, spreadsheet: bool) -> None:
+def _show(out: Output, answer: object, as_json: bool, as_csv: bool, limit: int | None, spreadsheet: bool) -> None:
     columns, rows = answer_columns(answer), answer_rows(answer)
     if as_json:
         out.lines(json_line(columns, row) for row in islice(rows, limit))
@@ -148,7 +148,7 @@ def _show(out: Output, answer: Any, as_json: bool, as_csv: bool, limit: int | No
             say(f"more than {counted(wanted, 'row')}; use --limit N for more, --json for all")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """A value for a table; a dash for null."""
     text = "-" if value is None else as_text(value)
     return text if len(text) <= _LONG else f"{text[:_LONG]}… ({counted(len(text), 'character')})"

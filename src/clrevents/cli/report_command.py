@@ -135,13 +135,13 @@ def _given(parameter: ParameterDeclaration, value: Any) -> Any:
     return parameter.joined.join(value) if value else parameter.default
 
 
-def _option(parameter: ParameterDeclaration) -> Callable[..., Any]:
+def _option(parameter: ParameterDeclaration) -> Callable[..., object]:
     """A parameter as an option, or as an argument."""
     if parameter.argument:
         return click.argument(parameter.name, default=parameter.default)
     if parameter.type is bool:
         return click.option(parameter.flag, parameter.name, is_flag=True, help=parameter.description)
-    kind: Any = click.Choice(parameter.choices) if parameter.choices else parameter.type
+    kind: object = click.Choice(parameter.choices) if parameter.choices else parameter.type
     meta = None if parameter.choices else "NUMBER" if parameter.type is int else "TEXT"
     if parameter.joined is not None:
         help = f"{parameter.description} Repeatable."
@@ -157,7 +157,7 @@ def _option(parameter: ParameterDeclaration) -> Callable[..., Any]:
     )
 
 
-def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
+def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object]]:
     """The options of every report."""
     names = [table.name for table in declared.answer.tables()]
     return [
@@ -217,7 +217,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
     ]
 
 
-def _chart_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
+def _chart_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object]]:
     charts = {chart.name: chart.description for chart in declared.answer.declared_charts}
     if not charts:
         return []
@@ -225,14 +225,14 @@ def _chart_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., A
     return [click.option("--chart", type=click.Choice([*charts]), help=f"Write a chart as SVG. {texts}")]
 
 
-def _list_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
+def _list_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object]]:
     if declared.listing is None:
         return []
     help = f"Show what there is to record, and how: the table `{declared.listing}`."
     return [click.option("--list", "listed", is_flag=True, help=help)]
 
 
-def _against_options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
+def _against_options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object]]:
     if not declared.against:
         return []
     return [
@@ -260,7 +260,7 @@ def _help(declared: ReportDeclaration[Any, Any]) -> str:
 
 
 def _run(
-    declared: ReportDeclaration[Any, Any], parameters: Any, source: str | LiveQuestion, wanted: ReportOptions
+    declared: ReportDeclaration[Any, Any], parameters: object, source: str | LiveQuestion, wanted: ReportOptions
 ) -> int:
     table, sort, limit, chart = wanted.table, wanted.sort, wanted.limit, wanted.chart
     as_csv, as_json, fail_on = wanted.as_csv, wanted.as_json, wanted.fail_on

@@ -70,7 +70,7 @@ _TRACE, _COVERAGE = columns_of(_MetricsRow)
 
 
 def _asked(
-    trace: Trace, name: str, parameters: Any, window: WindowOptions, conditions: Sequence[str]
+    trace: Trace, name: str, parameters: object, window: WindowOptions, conditions: Sequence[str]
 ) -> tuple[str, str, list[str]]:
     """The answer about one trace as a line of JSON, its coverage and the conditions that it does not meet."""
     answer = ask_one(trace, find_report(name), parameters, window)
@@ -79,7 +79,7 @@ def _asked(
 
 def write_many(
     declared: ReportDeclaration[Any, Any],
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, object],
     files: Sequence[str],
     wanted: ReportOptions,
 ) -> int:
@@ -232,7 +232,7 @@ def _say_notes(declared: ReportDeclaration[Any, Any], found: FleetAnswer, quiet:
         some = len({note["trace"] for note in missing})
         who = f" in {some:,} of {counted(len(found.traces), 'trace')}"
         say_not_recorded(declared.name, {note["message"]: note["record"] for note in missing}, who)
-    kinds: dict[str, list[dict[str, Any]]] = {}
+    kinds: dict[str, list[dict[str, object]]] = {}
     for note in notes:
         if note["id"] != NOT_RECORDED and (note["severity"] != "info" or not quiet):
             kinds.setdefault(note["id"], []).append(note)

@@ -140,7 +140,7 @@ def _list(out: Output, entries: list[Entry], as_json: bool) -> None:
     out.table(("provider", "id", "name", "versions"), rows, right={"id"})
 
 
-def _summary(entry: Entry) -> dict[str, Any]:
+def _summary(entry: Entry) -> dict[str, object]:
     return {
         "provider": entry.provider,
         "id": entry.id,
@@ -150,10 +150,10 @@ def _summary(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _object(entry: Entry) -> dict[str, Any]:
+def _object(entry: Entry) -> dict[str, object]:
     """One event with the contents of all its versions."""
     infos = [info for v in entry.versions if (info := DEFAULT.get(entry.provider, entry.id, v)) is not None]
-    enums: dict[str, Any] = {}
+    enums: dict[str, object] = {}
     for info in infos:
         for enum in (enum for layout in info.layouts for enum in _enums(layout)):
             enums.setdefault(enum.__name__, _enum_object(enum))
@@ -163,7 +163,7 @@ def _object(entry: Entry) -> dict[str, Any]:
     return {**_summary(entry), "versions": [_version_object(info) for info in infos], "enums": enums}
 
 
-def _version_object(info: EventInfo) -> dict[str, Any]:
+def _version_object(info: EventInfo) -> dict[str, object]:
     other = {} if info.otherwise is None else {"otherwise": list(_field_objects(info.layouts[-1]))}
     return {
         "version": info.version,
@@ -177,9 +177,9 @@ def _version_object(info: EventInfo) -> dict[str, Any]:
     }
 
 
-def _field_objects(layout: Layout) -> Iterator[dict[str, Any]]:
+def _field_objects(layout: Layout) -> Iterator[dict[str, object]]:
     for field in layout.fields:
-        result: dict[str, Any] = {"name": field.name, "type": field.type.name}
+        result: dict[str, object] = {"name": field.name, "type": field.type.name}
         innermost = field.type.innermost
         if isinstance(innermost, EnumType):
             result["enum"] = innermost.enum.__name__
@@ -199,9 +199,9 @@ def _enums(layout: Layout) -> Iterator[type[Enum]]:
             yield from _enums(innermost.layout)
 
 
-def _enum_object(enum: type[Enum]) -> dict[str, Any]:
+def _enum_object(enum: type[Enum]) -> dict[str, object]:
     flags = issubclass(enum, OpenFlag)
-    result: dict[str, Any] = {"kind": "flags" if flags else "values", "values": dict(named_values(enum))}
+    result: dict[str, object] = {"kind": "flags" if flags else "values", "values": dict(named_values(enum))}
     if issubclass(enum, OpenFlag) and enum.bit_fields():
         result["bit_fields"] = [
             {"name": b.name, "shift": b.shift, "width": b.width, "enum": b.enum.__name__} for b in enum.bit_fields()

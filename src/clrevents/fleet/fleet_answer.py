@@ -127,7 +127,7 @@ class FleetAnswer:
 
 def fleet_answer(
     declared: ReportDeclaration[Any, Any],
-    parameters: Any,
+    parameters: object,
     wanted: Sequence[str] | None,
     found: Sequence[tuple[str, KeptAnswer]],
 ) -> FleetAnswer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from clrevents._util.value_classes import frozen
 from clrevents.errors import (
@@ -113,7 +113,7 @@ class TraceOutcome(Generic[T_co]):
 
 
 def asked(
-    question: Question[T], path: str, opening: Opening, progress: Callable[[int, int], Any] | None = None
+    question: Question[T], path: str, opening: Opening, progress: Callable[[int, int], object] | None = None
 ) -> TraceOutcome[T]:
     """Ask one trace. Raises only what `progress` raises, and only if that is not an Exception."""
     trace: Trace | None = None

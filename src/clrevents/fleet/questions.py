@@ -113,7 +113,7 @@ class KeptAnswer:
         }
         return cls(report, answer.coverage, answer.notes, answer.facts, answer.metrics, held)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         parts = {name: table.parts for name, table in self.tables.items()}
         return _received, (self.report, self.coverage, self.notes, self.facts, self.metrics, parts)
 
@@ -122,7 +122,7 @@ def _received(
     report: str,
     coverage: Coverage,
     notes: tuple[Note, ...],
-    facts: Any,
+    facts: object,
     metrics: Mapping[str, Metric],
     parts: Mapping[str, tuple[tuple[Column, ...], ...]],
 ) -> KeptAnswer:

@@ -75,7 +75,7 @@ class TraceBatches:
                 return
             yield batch
 
-    def _read(self) -> Iterator[Any]:
+    def _read(self) -> Iterator[object]:
         trace: Trace | None = None
         how = self.opening
         rows: tuple[TraceProblem, ...] = ()
@@ -89,7 +89,7 @@ class TraceBatches:
             rows = (error.args[0] if isinstance(error, _Misfit) else error_row(self.path, error),)
         self.problems = (*rows, *found_in(self.path, trace))
 
-    def _batches(self, trace: Trace) -> Iterator[Any]:
+    def _batches(self, trace: Trace) -> Iterator[object]:
         for table in trace.table_parts(
             self.selector, rows=self.rows, enum_names=self.enum_names, columns=self.columns, **self.filters
         ):

@@ -104,7 +104,7 @@ class Traces:
         self._workers = SideBySide(jobs or usable_processors(), opening)
         self._problems: dict[TraceProblem, None] = {}
         self._scanned = False
-        self._held: list[Any] = []
+        self._held: list[object] = []
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -250,7 +250,7 @@ class Traces:
         start: Moment | None = None,
         end: Moment | None = None,
         process_id: int | None = None,
-        **parameters: Any,
+        **parameters: object,
     ) -> FleetAnswer:
         """One report about every trace, by its name or the class of its answer, as in `Trace.report`.
 

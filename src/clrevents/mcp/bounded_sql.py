@@ -118,7 +118,7 @@ def _end_with_server(pipe: int) -> None:
     os._exit(1)
 
 
-def _answer(file: BinaryIO, sql: str, first: int, most: int) -> tuple[str, Any, bool]:
+def _answer(file: BinaryIO, sql: str, first: int, most: int) -> tuple[str, object, bool]:
     try:
         rows, more = _rows(file, sql, first, most)
     except PermissionError:

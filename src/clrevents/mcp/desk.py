@@ -481,7 +481,7 @@ def _metric(metric: Metric) -> Any:
     return {"value": metric.value, "unit": metric.unit, **_bound(metric)}
 
 
-def _bound(metric: Metric) -> dict[str, Any]:
+def _bound(metric: Metric) -> dict[str, object]:
     """Whether it is `at_least` or `at_most` so much; of an estimate, between what it lies."""
     if metric.low is not None and metric.high is not None:
         return {"low": metric.low, "high": metric.high}
@@ -518,7 +518,7 @@ def _columns(row_class: type[Any], columns: str) -> list[str]:
 def _report(book: Book, name: str, start: str, end: str, options: str) -> Answer[Any]:
     """A report of a part of a trace, by the report's own parameters as text."""
     known = {parameter.name: parameter for parameter in parameters_of(find_report(name).parameters)}
-    asked: dict[str, Any] = {}
+    asked: dict[str, object] = {}
     for option in filter(None, options.split(",")):
         key, _, value = (part.strip() for part in option.partition("="))
         if key not in known:

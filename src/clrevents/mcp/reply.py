@@ -77,7 +77,7 @@ class Reply:
         )
 
 
-def _json(value: Any, *, ascii: bool = False) -> str:
+def _json(value: object, *, ascii: bool = False) -> str:
     return json.dumps(value, ensure_ascii=ascii, separators=(",", ":"))
 
 
@@ -97,7 +97,7 @@ def refusal(text: str) -> str:
     return "\n".join(["This cannot be answered.", *fenced(lines)])
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: object) -> Any:
     """A value as an agent gets it."""
     match value:
         case bool() | None:

@@ -231,7 +231,9 @@ def tables_of(batch: Batch) -> BatchTables:
     return batch._tables
 
 
-def _events(rows: DecodedRows, names: FrameSource | None, portions: Iterator[list[Any]]) -> Iterator[list[Event[Any]]]:
+def _events(
+    rows: DecodedRows, names: FrameSource | None, portions: Iterator[list[object]]
+) -> Iterator[list[Event[Any]]]:
     """The events of these rows with their payloads, portion by portion.
 
     Each ends the one before: an event that nobody has by then becomes another, in memory that is still in the cache.

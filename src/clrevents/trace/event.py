@@ -161,7 +161,7 @@ class EventRows:
             named = Named(self.frames(row, self.time_ns(row)))
         return EventRows(self.rows.only(self.first + row), named)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # A resolver may hold a whole trace; `only` keeps what it knows of one row. Values computed on access are
         # computed again.
         named = self.resolver if isinstance(self.resolver, Named) else None
@@ -342,7 +342,7 @@ class Event(Generic[P_co]):
     def __hash__(self) -> int:
         return hash((self.key, self.time_ns, self.thread_id))
 
-    def _state(self) -> tuple[Any, ...]:
+    def _state(self) -> tuple[object, ...]:
         kind = self._rows.kinds[self._row]
         return (
             kind.row,
@@ -360,7 +360,7 @@ class Event(Generic[P_co]):
             self.payload,
         )
 
-    def __reduce__(self) -> tuple[Callable[..., Event[Any]], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., Event[Any]], tuple[object, ...]]:
         return event_of, (self._rows.only(self._row), self.payload)
 
 
@@ -369,7 +369,7 @@ def label_list(event: Event[Any]) -> LabelList | None:
     return event._labels
 
 
-def event_of(rows: EventRows, payload: Any) -> Event[Any]:
+def event_of(rows: EventRows, payload: object) -> Event[Any]:
     """The event of the first of these rows."""
     return Event(rows, 0, rows.time_ns(0), rows.thread_id(0), rows.kinds[0].key.name, payload)
 

@@ -112,7 +112,7 @@ class Stacks(Summary, AddressStacks):
             texts.append((frame.module or None, frame.label if frame.resolved else None, tier))
         return texts
 
-    def __reduce__(self) -> tuple[Callable[..., Stacks], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., Stacks], tuple[object, ...]]:
         return Stacks, (self.arrays,)
 
 

@@ -88,7 +88,7 @@ class Trace(Reported):
         self._opened = source, errors, limits, registry, self._folders, trace
         self._tables = BatchTables(registry, limits)
         self._stacks: Stacks | None = None
-        self._databases: list[Any] = []
+        self._databases: list[object] = []
         again = functools.partial(_methods_of, *self._opened) if _reopens(source) else None
         self._names = LateNames(_asking(weakref.ref(self)), again)
         opened = open_source(source, limits)
@@ -118,7 +118,7 @@ class Trace(Reported):
         """
         self._passes.source.close()
 
-    def __reduce__(self) -> tuple[Callable[..., Trace], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., Trace], tuple[object, ...]]:
         if not _is_path(self._opened[0]):
             raise TypeError("only a trace opened by path can be pickled")
         return _reopen, self._opened

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def named_thread(thread_id: int) -> int | None:
     return None if thread_id < 0 else thread_id
 
 
-def common_parts(trace: Trace, name: str, text: str, trust: Trust) -> dict[str, Any]:
+def common_parts(trace: Trace, name: str, text: str, trust: Trust) -> dict[str, object]:
     """The question about all of a trace, the coverage and the notes."""
     info = trace.info
     identity = TraceIdentity.of(info, passes_of(trace).scan(raising=False).duration_ns)

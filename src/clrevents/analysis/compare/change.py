@@ -143,5 +143,5 @@ class Change(Value):
 
     def to_dict(self) -> dict[str, Any]:
         """In JSON types."""
-        found: dict[str, Any] = plain(self)
+        found: dict[str, object] = plain(self)
         return {**found, "change": self.change, "towards": self.towards}

@@ -65,7 +65,7 @@ def measured_rows(trace: Trace, report: str, window: WindowOptions, parameters: 
         raise ValueError("names are compared as they are shown: leave raw out")
     made: list[Any] = []
 
-    def collector(asked: Any) -> Any:
+    def collector(asked: object) -> Any:
         made.append(declared.collector(asked))
         return made[-1]
 
@@ -180,7 +180,7 @@ def compare(
     return found.confirm(compared(all_of(confirm[0]), all_of(confirm[1]), found.per, tables))
 
 
-def measure(recording: Recording, *, report: str | None = None, **question: Any) -> Measured:
+def measure(recording: Recording, *, report: str | None = None, **question: object) -> Measured:
     """What `compare` compares of one recording: `save_measured` keeps it in a small file, a baseline.
 
     `report` and `question` are as in `compare`. What is measured already stays what it is.
@@ -241,7 +241,7 @@ def saved_measured(path: str) -> list[Measured]:
     return found
 
 
-def _measured_of(recording: Recording, report: str | None, question: Mapping[str, Any]) -> list[Measured]:
+def _measured_of(recording: Recording, report: str | None, question: Mapping[str, object]) -> list[Measured]:
     if isinstance(recording, str | os.PathLike) and is_saved(path := os.fspath(recording)):
         return saved_measured(path)
     return [measure(recording, report=report, **question)]

@@ -167,7 +167,7 @@ class Measured(Summary):
         return f"<Measured {self.label}: {counted(len(self.metrics), 'metric')}, {counted(len(self.rows), 'row')}>"
 
 
-def _saved(blocks: Floats) -> list[Any]:
+def _saved(blocks: Floats) -> list[object]:
     places = np.flatnonzero(blocks)
     return [places.tolist(), [_short(value) for value in blocks[places].tolist()]]
 

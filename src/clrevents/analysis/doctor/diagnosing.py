@@ -132,7 +132,7 @@ def concluded(
     states = [finding.state for finding in findings]
     numbers = {"found": "found", "unknown": "cannot tell", "clear": "clear"}
     about = (question.window, question.process_id, question.processes, question.trace, __version__)
-    common: dict[str, Any] = {
+    common: dict[str, object] = {
         "question": Question(Diagnosis.name, QUESTION, {}, *about),
         "coverage": _coverage(states),
         "notes": (*_notes(answers), *notes),

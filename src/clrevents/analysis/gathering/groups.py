@@ -136,7 +136,7 @@ def _unsigned(values: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _text_codes(parts: Sequence[Column]) -> tuple[Ints, int]:
-    known: Interned[Any] = Interned()
+    known: Interned[object] = Interned()
     found = []
     for column in parts:
         held = column.texts if column.texts is not None else column

@@ -58,12 +58,12 @@ def answer_rows(relation: Any) -> Iterator[Sequence[Any]]:
         yield from zip(*map(_values, batch.columns), strict=True)
 
 
-def json_line(columns: Sequence[str], row: Sequence[Any]) -> str:
+def json_line(columns: Sequence[str], row: Sequence[object]) -> str:
     """A row as a JSON object on one line."""
     return _encode(dict(zip(columns, row, strict=True)))
 
 
-def csv_line(row: Sequence[Any], spreadsheet: bool = False) -> str:
+def csv_line(row: Sequence[object], spreadsheet: bool = False) -> str:
     """A row of CSV without its newline: null is an empty field, lists and structs are JSON.
 
     With `spreadsheet`, no text is a formula.
@@ -72,13 +72,13 @@ def csv_line(row: Sequence[Any], spreadsheet: bool = False) -> str:
     return line
 
 
-def _csv_cell(value: Any) -> Any:
+def _csv_cell(value: object) -> Any:
     """Numbers stay numbers, so that a negative one is not taken for a formula."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if value is None or number else as_text(value)
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """A non-null value as text."""
     return value if isinstance(value, str) else _encode(value)
 
@@ -139,7 +139,7 @@ def _plain(value: Any) -> Any:
             return str(value)
 
 
-def csv_lines(rows: Iterable[Iterable[Any]], spreadsheet: bool = False) -> list[str]:
+def csv_lines(rows: Iterable[Iterable[object]], spreadsheet: bool = False) -> list[str]:
     """The lines without their newlines; None is an empty cell.
 
     With `spreadsheet`, a text that a spreadsheet would run as a formula gets an apostrophe before it.
@@ -158,7 +158,7 @@ class _Lines(list[str]):
     write = list.append
 
 
-def _guarded(cell: Any) -> Any:
+def _guarded(cell: object) -> Any:
     return f"'{cell}" if isinstance(cell, str) and _may_be_formula(cell) else cell
 
 

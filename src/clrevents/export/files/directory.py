@@ -49,8 +49,8 @@ def export_directory(
     trace: Trace,
     folder: Path,
     options: Options,
-    about: dict[str, Any],
-    begun: Callable[[], Any] = lambda: None,
+    about: dict[str, object],
+    begun: Callable[[], object] = lambda: None,
     processes: int = 1,
     inputs: Sequence[str] = (),
 ) -> Written:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain, groupby
-from typing import Any, Final
+from typing import Final
 
 _INDENT: Final = "  "
 _PLAIN: Final = frozenset((int, float, str, bool, type(None)))
@@ -17,7 +17,7 @@ _ROWS: Final = 64
 """How many rows are encoded at once: a call for each would double the time."""
 
 
-def json_pieces(value: Any, depth: int = 0) -> Iterator[str]:
+def json_pieces(value: object, depth: int = 0) -> Iterator[str]:
     """The text in ASCII; keys are texts. Raises ValueError for a number that JSON does not have."""
     if isinstance(value, dict):
         if _is_row(value):
@@ -32,14 +32,14 @@ def json_pieces(value: Any, depth: int = 0) -> Iterator[str]:
         yield _text(value)
 
 
-def _is_row(value: Any) -> bool:
+def _is_row(value: object) -> bool:
     """Whether it is an object of plain values only."""
     return isinstance(value, dict) and bool(value) and _PLAIN.issuperset(map(type, value.values()))
 
 
-def _elements(values: Iterable[Any], depth: int) -> Iterator[Iterable[str]]:
+def _elements(values: Iterable[object], depth: int) -> Iterator[Iterable[str]]:
     """Elements of an array, rows that follow each other together."""
-    rows: list[Any] = []
+    rows: list[object] = []
     for value in values:
         if _is_row(value):
             rows.append(value)
@@ -56,7 +56,7 @@ def _elements(values: Iterable[Any], depth: int) -> Iterator[Iterable[str]]:
         yield (_together(rows, depth),)
 
 
-def _together(rows: list[Any], depth: int) -> str:
+def _together(rows: list[object], depth: int) -> str:
     """The text of some rows: encoded texts have no line breaks, so that none looks like what is between two rows."""
     inner, outer = f"\n{_INDENT * (depth + 1)}", f"\n{_INDENT * depth}"
     text = _encoder(depth)(rows)[2:-2].replace(f"}},{inner}{{", f"{outer}}},{outer}{{{inner}")
@@ -72,7 +72,7 @@ def _filled(begin: str, members: Iterable[Iterable[str]], end: str, depth: int) 
     yield f"\n{_INDENT * depth}{end}" if before == "," else f"{begin}{end}"
 
 
-def _members(value: dict[str, Any], depth: int) -> Iterator[Iterable[str]]:
+def _members(value: dict[str, object], depth: int) -> Iterator[Iterable[str]]:
     """Members of a dict, those that are plain together."""
     for plain, run in groupby(value.items(), lambda member: type(member[1]) in _PLAIN):
         if plain:
@@ -82,7 +82,7 @@ def _members(value: dict[str, Any], depth: int) -> Iterator[Iterable[str]]:
                 yield chain((f"{_text(key)}: ",), json_pieces(inner, depth + 1))
 
 
-def _whole(value: Any, depth: int) -> str:
+def _whole(value: object, depth: int) -> str:
     """What has plain values only: by the encoder that is not written in Python, which knows separators but no depth."""
     text = _encoder(depth)(value)
     return f"{text[0]}\n{_INDENT * (depth + 1)}{text[1:-1]}\n{_INDENT * depth}{text[-1]}"
@@ -92,6 +92,6 @@ _text: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False).encode
 
 
 @cache
-def _encoder(depth: int) -> Callable[[Any], str]:
+def _encoder(depth: int) -> Callable[[object], str]:
     separators = f",\n{_INDENT * (depth + 1)}", ": "
     return json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=separators).encode

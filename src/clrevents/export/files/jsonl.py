@@ -163,7 +163,7 @@ class EventJson:
         values = get if len(names) > 1 else lambda record: (get(record),)
         changes = [(f.name, c) for f in layout.fields if (c := self._convert(f.type)) is not None]
 
-        def convert(record: Any) -> dict[str, Any]:
+        def convert(record: object) -> dict[str, object]:
             # One value for each name: both come from the same layout.
             result = dict(zip(names, values(record)))  # noqa: B905
             for name, change in changes:
@@ -193,7 +193,7 @@ class EventJson:
     def _elements(self, convert: Convert | None) -> Convert:
         """Arrays become lists. Text is not an array to users, even if it is on the wire."""
 
-        def change(values: Any) -> Any:
+        def change(values: object) -> Any:
             if not isinstance(values, tuple):
                 return _text(values)
             return list(values) if convert is None else [convert(v) for v in values]
@@ -206,7 +206,7 @@ class _LabelRoom:
 
     def __init__(self, room: int) -> None:
         self._room = room
-        self._known: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._known: dict[int, tuple[weakref.ref[object], int]] = {}
 
     def fits(self, labels: Any) -> bool:
         """Whether an event's labels are to be written."""
@@ -244,16 +244,16 @@ def _finite(value: Any) -> Any:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def _moment(value: Any) -> Any:
+def _moment(value: object) -> Any:
     """ISO text; a number if no date can hold it."""
     return str(value) if isinstance(value, FileTime) and value.utc is not None else value
 
 
-def _name(value: Any) -> Any:
+def _name(value: object) -> Any:
     return str(value) if isinstance(value, Enum) else value
 
 
-def _text(value: Any) -> Any:
+def _text(value: object) -> Any:
     """Bytes as hex, a GUID or a Decimal as text; numbers and None unchanged."""
     if value is None or isinstance(value, str | int | float):
         return value

@@ -152,11 +152,11 @@ class WrittenTables:
         )
 
 
-def _place(problem: Problem) -> tuple[Any, ...]:
+def _place(problem: Problem) -> tuple[object, ...]:
     return problem.offset or 0, problem.kind, problem.event or "", problem.field or ""
 
 
-def _brief(trace: Trace) -> dict[str, Any]:
+def _brief(trace: Trace) -> dict[str, object]:
     """The facts that are short and apply to every table."""
     info = trace.info
     return {

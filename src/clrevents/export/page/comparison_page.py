@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from clrevents._util.outputs import refuse_replacing, whole_file
 from clrevents._util.version import __version__
@@ -114,7 +114,7 @@ def _scale(found: Comparison, side: Sequence[Measured]) -> float:
 
 def _table(
     found: Comparison, name: str, changes: Sequence[Change], names: Sequence[str], texts: PageTexts
-) -> dict[str, Any]:
+) -> dict[str, object]:
     rows = [cells(change, found.per, shown) for change, shown in zip(changes, names, strict=True)]
     columns = [
         _column(title, about, right, [row[place] for row in rows], texts, value and list(map(value, changes)))
@@ -135,8 +135,8 @@ def _table(
 
 def _column(
     title: str, about: str, right: bool, shown: Sequence[str], texts: PageTexts, values: list[float | None] | None
-) -> dict[str, Any]:
-    made: dict[str, Any] = {"name": title, "title": title, "about": about, "right": right}
+) -> dict[str, object]:
+    made: dict[str, object] = {"name": title, "title": title, "about": about, "right": right}
     made["texts"] = [None if text == "-" else texts.place(text) for text in shown]
     if values is not None and all(value is None or math.isfinite(value) for value in values):
         made["values"] = values

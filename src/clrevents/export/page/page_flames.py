@@ -64,7 +64,7 @@ def _page_stacks(trace: Trace, process_id: int | None) -> dict[str, Samples]:
     return found
 
 
-def page_flames(stacks: PageStacks, against: PageStacks | None = None) -> list[dict[str, Any]]:
+def page_flames(stacks: PageStacks, against: PageStacks | None = None) -> list[dict[str, object]]:
     """The data of the flame graph of all these stacks, and of each that the other trace has too, compared with it."""
     found = []
     for name, samples in stacks.samples.items():
@@ -84,7 +84,7 @@ def page_flames(stacks: PageStacks, against: PageStacks | None = None) -> list[d
 
 def differences(
     base: Sequence[PageStacks], new: Sequence[PageStacks], scales: tuple[float, float], per: str
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """The data of flame graphs of what all recordings have stacks of, as wide as what changed from `base` to `new`.
 
     `scales` makes amounts of `new` and of `base` what they are `per`.

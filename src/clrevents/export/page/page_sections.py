@@ -62,7 +62,7 @@ _EXACT: Final = 1 << 53
 
 def page_tables(
     declared: ReportDeclaration[Any, Any], found: Answer[Any], most: int, texts: PageTexts
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """The tables of an answer that have rows, the headline first; none has more than `most` rows."""
     first = (declared.headline, *declared.beside)
     tables = sorted(found.tables(), key=lambda table: (table.name != declared.urgent, table.name not in first))
@@ -71,9 +71,9 @@ def page_tables(
 
 def _page_table(
     declared: ReportDeclaration[Any, Any], found: Answer[Any], table: TableDeclaration, most: int, texts: PageTexts
-) -> dict[str, Any]:
+) -> dict[str, object]:
     rows = found.table(table.name)
-    made: dict[str, Any] = {
+    made: dict[str, object] = {
         "name": table.name,
         "about": table.description,
         "rows": len(rows),
@@ -131,8 +131,8 @@ def _columns(rows: ReportTable[Any], wanted: tuple[str, ...]) -> list[ColumnDecl
 
 def _page_column(
     rows: ReportTable[Any], column: ColumnDeclaration, shown: list[str], texts: PageTexts
-) -> dict[str, Any]:
-    made: dict[str, Any] = {
+) -> dict[str, object]:
+    made: dict[str, object] = {
         "name": column.name,
         "title": heading(column.name, column.cell),
         "about": column.description,
@@ -155,7 +155,7 @@ _HEADLINE: Final = 3
 
 def page_sections(
     answers: Mapping[str, Answer[Any]], charts: Mapping[str, list[dict[str, str]]], most: int, texts: PageTexts
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """A section for each answer with data; no table has more than `most` rows."""
     return [_section(name, found, charts[name], most, texts) for name, found in answers.items() if name in charts]
 
@@ -193,10 +193,10 @@ def _section(
     }
 
 
-def failed_section(name: str, error: Exception) -> dict[str, Any]:
+def failed_section(name: str, error: Exception) -> dict[str, object]:
     """The section of a report that has a fault: what it was, and nothing else."""
     why = f"this report failed, by a fault of clrevents: {type(error).__name__}: {error}"
-    empty: dict[str, Any] = {key: [] for key in ("facts", "unknown", "lacking", "charts", "tables")}
+    empty: dict[str, object] = {key: [] for key in ("facts", "unknown", "lacking", "charts", "tables")}
     declared = find_report(name)
     about = declared.description.split("\n\n")[0]
     return {

@@ -43,7 +43,7 @@ _TRACKS: Final = tuple(
 
 def page_timeline(
     answers: Mapping[str, Answer[Any]], losses: Sequence[Loss], duration_ns: int, texts: PageTexts
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The lanes and tracks that have something in them; times count in units of `tick_ns`."""
     scale = _Scale(near_ns(max(duration_ns, 1)))
     lanes, more = _lanes(answers["threads"], scale, texts) if "threads" in answers else ([], 0)
@@ -109,7 +109,7 @@ def _by_thread(intervals: ReportTable[Any]) -> dict[tuple[int | None, int], Ints
     return {key: np.array(rows, dtype=np.int64) for key, rows in places.items()}
 
 
-def _pieces(rows: ReportTable[Any], scale: _Scale) -> dict[str, Any]:
+def _pieces(rows: ReportTable[Any], scale: _Scale) -> dict[str, object]:
     """The intervals of a thread; short ones of the same part as one, with the state that took most of it."""
     rows = rows.sorted_by("start_ns")
     starts, ends = rows.numbers("start_ns"), rows.numbers("end_ns")
@@ -141,7 +141,7 @@ def _grouped(starts: Ints, lasted: Ints, part: int) -> Ints:
     return np.cumsum(begins) - 1
 
 
-def _track(found: Answer[Any], track: ShownRows, scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
+def _track(found: Answer[Any], track: ShownRows, scale: _Scale, texts: PageTexts) -> dict[str, object] | None:
     rows = found.table(track.table)
     if not len(rows) or rows.left_out is not None:
         return None
@@ -157,7 +157,7 @@ def _track(found: Answer[Any], track: ShownRows, scale: _Scale, texts: PageTexts
     return _bars(GROUPS[track.group], items, names, (len(rows), len(rows) - len(known)), scale, texts)
 
 
-def _lost(losses: Sequence[Loss], scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
+def _lost(losses: Sequence[Loss], scale: _Scale, texts: PageTexts) -> dict[str, object] | None:
     """When events were lost or destroyed, and of which thread: the drawing below may be wrong there."""
     if not losses:
         return None
@@ -175,7 +175,7 @@ def _lost(losses: Sequence[Loss], scale: _Scale, texts: PageTexts) -> dict[str, 
 
 def _bars(
     title: str, items: list[_Item], names: list[str], counts: tuple[int, int], scale: _Scale, texts: PageTexts
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """A track for the script; `counts` are of all rows, and of those that cannot be drawn."""
     return {
         "title": title,

@@ -129,7 +129,7 @@ def report_page(
         flames = page_flames(stacks, None if against is None else against.stacks)
         # Drawn by this process, after the stacks, whose memory has been given back: what draws takes much.
         charts = {name: [chart() for chart in found] for name, found in begun.items()}
-    head: dict[str, Any] = {
+    head: dict[str, object] = {
         "title": stacks.name,
         "producer": f"clrevents {__version__}",
         "facts": [
@@ -199,7 +199,7 @@ def page_facts(trace: Trace) -> list[tuple[str, str]]:
     return [(shown_text(name), shown_text(value)) for name, value in facts]
 
 
-def page_kinds(trace: Trace) -> dict[str, Any]:
+def page_kinds(trace: Trace) -> dict[str, object]:
     """The most frequent kinds of event, and how many more there are."""
     counts = passes_of(trace).scan(raising=False).counts
     top = sorted(counts.items(), key=lambda item: (-item[1], item[0].provider, item[0].name))[:_KINDS]
@@ -248,7 +248,7 @@ def _doubts(found: Answer[Any]) -> bool:
     return found.coverage != "none" and any(grave)
 
 
-def page_findings(found: Diagnosis) -> dict[str, Any]:
+def page_findings(found: Diagnosis) -> dict[str, object]:
     """What is wrong, worst first, each with the report whose section shows it."""
     rows = [
         {
@@ -265,7 +265,7 @@ def page_findings(found: Diagnosis) -> dict[str, Any]:
     return {"headline": headline(found), "rows": rows}
 
 
-def page_missing(trace: Trace) -> dict[str, Any]:
+def page_missing(trace: Trace) -> dict[str, object]:
     """What was not recorded, by report, and one line that records all of it."""
     lacking = [one for one in answerable(trace) if one.missing]
     needs = [need for one in lacking for need in find_report(one.report).needs]

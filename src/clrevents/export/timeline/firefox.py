@@ -95,7 +95,7 @@ class FirefoxStacks:
         }
 
 
-def _empty(*columns: str) -> dict[str, Any]:
+def _empty(*columns: str) -> dict[str, object]:
     return {**{column: [] for column in columns}, "length": 0}
 
 
@@ -152,7 +152,7 @@ class FirefoxFile:
             processes.setdefault(process, {(process, None): None})[process, thread] = None
         return [key for keys in processes.values() for key in keys]
 
-    def _thread(self, key: _Key) -> dict[str, Any]:
+    def _thread(self, key: _Key) -> dict[str, object]:
         process, thread = key
         timeline = self._timeline
         whole = thread is None
@@ -173,7 +173,7 @@ class FirefoxFile:
             "markers": self._markers.table(key, timeline.end_ns),
         }
 
-    def _samples(self, key: _Key) -> dict[str, Any]:
+    def _samples(self, key: _Key) -> dict[str, object]:
         samples = self._timeline.samples
         rows = np.sort(np.concatenate([_NO_ROWS, *self._rows.get(key, ())]))
         used = {}
@@ -190,7 +190,7 @@ class FirefoxFile:
             "length": len(rows),
         }
 
-    def _counters(self, keys: list[_Key]) -> Iterator[dict[str, Any]]:
+    def _counters(self, keys: list[_Key]) -> Iterator[dict[str, object]]:
         places = {key: place for place, key in enumerate(keys)}
         for track, values in self._levels.items():
             levels = np.array([value for _, value in values], dtype=np.float64)
@@ -218,7 +218,7 @@ class FirefoxFile:
                 },
             }
 
-    def _meta(self) -> dict[str, Any]:
+    def _meta(self) -> dict[str, object]:
         timeline = self._timeline
         start = timeline.start_ns
         return {
@@ -253,7 +253,7 @@ def _pid(process: int | None) -> str:
     return "unknown" if process is None else str(process)
 
 
-def _pieces(value: Any) -> Iterator[bytes]:
+def _pieces(value: object) -> Iterator[bytes]:
     """The text of a value, in which iterators are arrays: those of a thread's markers are long."""
     if isinstance(value, dict):
         before = b"{"
@@ -275,7 +275,7 @@ def _pieces(value: Any) -> Iterator[bytes]:
 _encode: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
-def _json(value: Any) -> bytes:
+def _json(value: object) -> bytes:
     return _encode(value).encode()
 
 
@@ -296,7 +296,7 @@ _Marker = tuple[int, int | None, int, int, Group, tuple[str, ...], tuple[Any, ..
 """Start, end, phase, name, group, and the fields' names and values."""
 
 
-def marker_categories() -> list[dict[str, Any]]:
+def marker_categories() -> list[dict[str, object]]:
     """The categories of markers, which follow those of frames."""
     return [{"name": GROUPS[group], "color": _COLORS[group], "subcategories": ["Other"]} for group in _GROUPS]
 
@@ -339,7 +339,7 @@ class FirefoxMarkers:
         row = (item.start_ns, end, phase, self._texts[item.name], track.group, keys, tuple(data.values()))
         self._found[track.process_id, track.thread_id].append(row)
 
-    def _add_arrows(self, group: Group, item: Stretch | Instant, data: dict[str, Any]) -> None:
+    def _add_arrows(self, group: Group, item: Stretch | Instant, data: dict[str, object]) -> None:
         fields = self._fields[group]
         for side, kind, arrows in (("to", "flow-id", item.leaves), ("from", "terminating-flow-id", item.reaches)):
             for n, arrow in enumerate(arrows):
@@ -363,7 +363,7 @@ class FirefoxMarkers:
             "length": len(rows),
         }
 
-    def _data(self, group: Group, keys: tuple[str, ...], values: tuple[Any, ...]) -> dict[str, Any]:
+    def _data(self, group: Group, keys: tuple[str, ...], values: tuple[object, ...]) -> dict[str, object]:
         """With texts in fields that are texts of other markers."""
         found = zip(keys, values, strict=True)
         if group not in self._mixed:
@@ -371,7 +371,7 @@ class FirefoxMarkers:
         fields = self._fields[group]
         return {key: str(value) if fields.get(key) == "string" else value for key, value in found}
 
-    def schemas(self) -> list[dict[str, Any]]:
+    def schemas(self) -> list[dict[str, object]]:
         """Which fields the markers of each group have."""
         return [
             {
@@ -391,7 +391,7 @@ def _both(one: str, other: str) -> str:
     return "decimal" if {one, other} == {"integer", "decimal"} else "string"
 
 
-def _shown(name: str, value: Any) -> tuple[str, Any]:
+def _shown(name: str, value: object) -> tuple[str, object]:
     """The format of a detail, and what is shown of it; None for nothing."""
     match value:
         case dict() | list():

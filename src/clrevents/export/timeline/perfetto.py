@@ -7,7 +7,7 @@ needed: their numbers are below. Holds open stretches and the texts that were wr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from clrevents.export.protobuf_wire import double, fixed64, kept_number, message, number, text
 from clrevents.export.timeline.timeline_items import GROUPS, Instant, Level, Placed, Stretch, ThreadName, Track
@@ -189,7 +189,7 @@ class PerfettoFile:
     def _key(self, name: str) -> bytes:
         return self._said(_DETAIL_NAMES, name, _D_NAME_IID, _D_NAME)
 
-    def _value(self, value: Any) -> bytes:
+    def _value(self, value: object) -> bytes:
         """What a detail is; nothing for None."""
         match value:
             case None:

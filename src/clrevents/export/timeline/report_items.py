@@ -177,7 +177,7 @@ class ShownRows:
             items = (self._item(row, ((), ()) if ties is None else ties(place, row)) for place, row in rows)
             yield from placed(track, items, nesting=self.thread is not None)
 
-    def _item(self, row: Any, ends: _Ends) -> Item:
+    def _item(self, row: object, ends: _Ends) -> Item:
         start, name, details = getattr(row, self.start), self.name(row), self.details(row)
         if self.end is None:
             return Instant(start, name, details, *ends)
@@ -185,16 +185,16 @@ class ShownRows:
         # Damage can order the two the other way round.
         return Stretch(start, None if end is None else max(start, end), name, details, *ends)
 
-    def left_out(self, answer: Any) -> int:
+    def left_out(self, answer: object) -> int:
         """How many rows have no place in time because their beginning is not in the trace."""
         # A task that never ran has none either.
         return 0 if self.report == "tasks" else without(getattr(answer, self.table), self.start)
 
 
-def _kept(*names: str) -> Callable[[Any], Details]:
+def _kept(*names: str) -> Callable[[object], Details]:
     """Some cells of a row, without those that are unknown or false."""
 
-    def details(row: Any) -> Details:
+    def details(row: object) -> Details:
         found = {}
         for name in names:
             value = getattr(row, name)
@@ -205,7 +205,7 @@ def _kept(*names: str) -> Callable[[Any], Details]:
     return details
 
 
-def _words(*parts: Any) -> str:
+def _words(*parts: object) -> str:
     return " ".join(str(part) for part in parts if part is not None and part != "")
 
 
@@ -214,21 +214,21 @@ def _collection(row: Any) -> str:
     return _words(f"#{row.number}", generation, row.kind, row.reason)
 
 
-def _lock_waits(answer: Any, arrows: Arrows) -> _Ties:
+def _lock_waits(answer: object, arrows: Arrows) -> _Ties:
     """To the thread that held the lock when the wait began."""
     return lambda place, row: (() if row.owner_thread_id is None else arrows("lock", place), ())
 
 
-def _lock_held(answer: Any, arrows: Arrows) -> _Ties:
+def _lock_held(answer: object, arrows: Arrows) -> _Ties:
     return lambda place, row: ((), arrows("lock", place))
 
 
-def _task_run(answer: Any, arrows: Arrows) -> _Ties:
+def _task_run(answer: object, arrows: Arrows) -> _Ties:
     """From where it was created."""
     return lambda place, row: ((), arrows("task", place) if _ran_later(row) else ())
 
 
-def _task_made(answer: Any, arrows: Arrows) -> _Ties:
+def _task_made(answer: object, arrows: Arrows) -> _Ties:
     return lambda place, row: (arrows("task", place) if _ran_later(row) else (), ())
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import IO, Any, Final, NamedTuple, cast
+from typing import IO, Final, NamedTuple, cast
 
 from clrevents.export.file_formats import TimelineFormat
 from clrevents.export.files.jsonl import EventJson
@@ -43,7 +43,7 @@ def event_items(trace: Trace, selectors: Sequence[Selector], process_id: int | N
         if track is None:
             process, thread = place
             track = tracks[place] = Track("events", GROUPS["events"], process, None if thread < 0 else thread)
-        details: dict[str, Any] = {"provider": event.provider}
+        details: dict[str, object] = {"provider": event.provider}
         # What ties events together, where there is any.
         activity, related = event.activity_id, event.related_activity_id
         if activity is not None:

@@ -49,7 +49,7 @@ _LOWER: Final = ("GreaterThan", "GreaterThanOrEqual", "EqualTo")
 _UPPER: Final = ("LessThan", "LessThanOrEqual", "EqualTo")
 
 
-def wanted_traces(paths: Iterable[str], filters: Sequence[Any]) -> list[str]:
+def wanted_traces(paths: Iterable[str], filters: Sequence[object]) -> list[str]:
     """The traces whose path fits all filters of the column `trace`."""
     tests = [filter for filter in filters if _column(filter) == TRACE]
     return [path for path in paths if all(_fits(path, test) for test in tests)]
@@ -92,14 +92,14 @@ def wanted_events(given: FilterOptions, filters: Sequence[Any]) -> FilterOptions
     return found
 
 
-def _column(filter: Any) -> str | None:
+def _column(filter: object) -> str | None:
     """The column that a filter is about; None for a nested field, and for the negation of a filter."""
     place: tuple[str, ...] = getattr(filter, "attribute", ())
     # Spark compares names without case.
     return place[0].lower() if len(place) == 1 else None
 
 
-def _is_moment(filter: Any, column: str) -> bool:
+def _is_moment(filter: object, column: str) -> bool:
     value = getattr(filter, "value", None)
     if column == "time_ns":
         return isinstance(value, int) and not isinstance(value, bool)
@@ -273,7 +273,7 @@ class _Asked:
         """The traces; files by their full path, because workers run elsewhere."""
         return [path if is_url(path) else type(path)(os.path.abspath(path)) for path in trace_paths(self.places)]
 
-    def bundles(self, filters: Sequence[Any]) -> list[tuple[str, ...]]:
+    def bundles(self, filters: Sequence[object]) -> list[tuple[str, ...]]:
         """The traces that fit the filters, as each task reads them."""
         paths = wanted_traces(self.paths(), filters)
         return bundles(paths, known_sizes(self.places, paths), self.bundle)
@@ -354,12 +354,12 @@ class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
 
     def __init__(self, asked_for: _Asked, schema: SparkSchema) -> None:
         self._asked, self._schema = asked_for, schema
-        self._filters: tuple[Any, ...] = ()
+        self._filters: tuple[object, ...] = ()
         arrow_target(schema)
         # Here already, for names that do not exist: a worker's errors would be tried again.
         self._rows = asked_for.rows(schema, ())
 
-    def partitions(self) -> list[Any]:
+    def partitions(self) -> list[object]:
         """Of the traces whose paths fit."""
         return [_SPARK.InputPartition(paths) for paths in self._asked.bundles(self._filters)]
 
@@ -378,7 +378,7 @@ class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
 class _PushingReader(_Reader):
     """Reads less where Spark's filters allow it."""
 
-    def pushFilters(self, filters: Sequence[Any]) -> Sequence[Any]:
+    def pushFilters(self, filters: Sequence[object]) -> Sequence[object]:
         """Remember the filters, and leave them all to Spark, too: that is always right."""
         self._filters = tuple(filters)
         self._rows = self._asked.rows(self._schema, self._filters)

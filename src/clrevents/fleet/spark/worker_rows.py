@@ -124,7 +124,7 @@ def _arrow_type(pa: Any, type: Any) -> Any:
             return getattr(pa, kind)()
 
 
-def spark_batches(table: Table, schema: Mapping[str, Any]) -> Iterator[Any]:
+def spark_batches(table: Table, schema: Mapping[str, object]) -> Iterator[object]:
     """A table's rows as the record batches that Spark expects for a schema; columns that the table lacks are null."""
     wanted = fields_of(schema)
     parts = tuple(tuple(fitted(wanted, table.fields, part)) for part in table.parts)
@@ -149,7 +149,7 @@ SparkSchema: TypeAlias = Mapping[str, Any]
 class SparkRows(Protocol):
     """Rows of traces, asked for by their path."""
 
-    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
+    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[object]:
         """A trace's record batches, as Spark expects them for `schema`; what is wrong with it is added to `found`."""
         ...
 
@@ -164,7 +164,7 @@ class SparkEventRows:
     filters: FilterOptions
     opening: Opening
 
-    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
+    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[object]:
         read = TraceBatches(
             path,
             self.selector,
@@ -206,7 +206,7 @@ class SparkReportRows:
     table: str
     opening: Opening
 
-    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
+    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[object]:
         for answer in _answers(self.question, path, self.opening, found):
             if self.table in SUMMARIES:
                 rows = summary(self.table, self.question, [(path, answer)])
@@ -222,7 +222,7 @@ class SparkFindingRows:
     question: AskDoctor
     opening: Opening
 
-    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
+    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[object]:
         for findings in _answers(self.question, path, self.opening, found):
             yield from spark_batches(with_trace(path, findings), schema)
 
@@ -234,7 +234,7 @@ class SparkProblemRows:
     questions: tuple[Question[Any], ...]
     opening: Opening
 
-    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
+    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[object]:
         met: dict[TraceProblem, None] = {}
         asks: tuple[Question[Any], ...] = (Trace.event_counts, *self.questions)
         for question in asks:

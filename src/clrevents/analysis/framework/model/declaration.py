@@ -40,7 +40,7 @@ class WindowOptions(TypedDict, total=False):
 
 
 def parameter(
-    default: Any,
+    default: object,
     description: str,
     choices: tuple[str, ...] = (),
     *,

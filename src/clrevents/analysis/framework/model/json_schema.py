@@ -17,7 +17,7 @@ _INTEGER: Final = {"type": "integer"}
 _TEXT: Final = {"type": "string"}
 
 
-def report_schema(declared: ReportDeclaration[Any, Any]) -> dict[str, Any]:
+def report_schema(declared: ReportDeclaration[Any, Any]) -> dict[str, object]:
     """The schema of one report's JSON."""
     tables = declared.answer.tables()
     return {
@@ -46,14 +46,14 @@ def report_schema(declared: ReportDeclaration[Any, Any]) -> dict[str, Any]:
     }
 
 
-def row_schema(row_class: type[Any]) -> dict[str, Any]:
+def row_schema(row_class: type[Any]) -> dict[str, object]:
     """The schema of a row, or of facts."""
     return _object({column.name: _column(column) for column in columns_of(row_class)})
 
 
-def _column(column: ColumnDeclaration) -> dict[str, Any]:
-    one: dict[str, Any] = {"type": _TYPES[column.cell.python]}
-    found: dict[str, Any] = {"type": "array", "items": one} if column.many else one
+def _column(column: ColumnDeclaration) -> dict[str, object]:
+    one: dict[str, object] = {"type": _TYPES[column.cell.python]}
+    found: dict[str, object] = {"type": "array", "items": one} if column.many else one
     if column.nullable:
         found = {**found, "type": [found["type"], "null"]}
     return {**found, "description": f"{column.description} {_meaning(column.cell)}"}
@@ -63,7 +63,7 @@ def _meaning(cell: Cell) -> str:
     return f"({cell.name}: {cell.meaning})"
 
 
-def _metric(description: str, unit: str) -> dict[str, Any]:
+def _metric(description: str, unit: str) -> dict[str, object]:
     number = {"type": ["integer", "number", "null"]}
     return {
         "description": f"{description} ({unit})",
@@ -82,8 +82,8 @@ def _metric(description: str, unit: str) -> dict[str, Any]:
     }
 
 
-def _question(declared: ReportDeclaration[Any, Any]) -> dict[str, Any]:
-    parameters: dict[str, Any] = {}
+def _question(declared: ReportDeclaration[Any, Any]) -> dict[str, object]:
+    parameters: dict[str, object] = {}
     for p in parameters_of(declared.parameters):
         types = [_TYPES[p.type], "null"] if p.default is None else _TYPES[p.type]
         parameters[p.name] = {"type": types, "description": p.description}
@@ -110,7 +110,7 @@ def _question(declared: ReportDeclaration[Any, Any]) -> dict[str, Any]:
     )
 
 
-def _note() -> dict[str, Any]:
+def _note() -> dict[str, object]:
     return _object(
         {
             "id": _TEXT,
@@ -124,10 +124,10 @@ def _note() -> dict[str, Any]:
     )
 
 
-def _nullable(kind: str) -> dict[str, Any]:
+def _nullable(kind: str) -> dict[str, object]:
     return {"type": [kind, "null"]}
 
 
-def _object(properties: dict[str, Any], optional: list[str] | None = None) -> dict[str, Any]:
+def _object(properties: dict[str, object], optional: list[str] | None = None) -> dict[str, object]:
     required = [name for name in properties if name not in (optional or ())]
     return {"type": "object", "properties": properties, "required": required}

@@ -84,7 +84,7 @@ class Drawing:
         return found if len(found.encode()) <= self.most else ""
 
 
-def svg_of(vega_lite: Mapping[str, Any]) -> str:
+def svg_of(vega_lite: Mapping[str, object]) -> str:
     """As the library draws it. Raises ImportError unless it is installed."""
     found: str = needed("vl_convert", "plot", "a chart as SVG").vegalite_to_svg(vega_lite)
     return found

@@ -215,7 +215,7 @@ class TimeWindow(Value):
     def between(cls, start: Any, end: Any, moment_ns: Callable[[Any, str], int]) -> TimeWindow:
         """From one moment to another, in any form; `moment_ns` converts one to nanoseconds, by its name."""
 
-        def edge(moment: Any, what: str) -> int | None:
+        def edge(moment: object, what: str) -> int | None:
             # Damaged clocks give moments that 64 bits do not hold.
             return None if moment is None else min(max(moment_ns(moment, what), ALWAYS + 1), FOREVER - 1)
 

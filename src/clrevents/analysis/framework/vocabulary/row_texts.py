@@ -67,14 +67,14 @@ def _values(rows: PeopleRows, name: str) -> list[Any]:
     return found
 
 
-def _whole_cell(column: ColumnDeclaration, value: Any) -> str:
+def _whole_cell(column: ColumnDeclaration, value: object) -> str:
     return cell_text(column.cell, value)
 
 
 def column_texts(
     rows: PeopleRows,
     columns: Sequence[ColumnDeclaration],
-    text_of: Callable[[ColumnDeclaration, Any], str] = _whole_cell,
+    text_of: Callable[[ColumnDeclaration, object], str] = _whole_cell,
     indent: str = "  ",
 ) -> list[list[str]]:
     """The cells of each column as text, not escaped; names of a tree are indented."""

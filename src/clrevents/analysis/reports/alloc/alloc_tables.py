@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -245,7 +245,7 @@ class AllocationTables:
     def _type_of(self) -> Ints:
         return self._named[self.sums.keys["type"]]
 
-    def _columns(self, found: GroupedAllocations) -> dict[str, Any]:
+    def _columns(self, found: GroupedAllocations) -> dict[str, object]:
         """What every table has."""
         total = self.sums.total("bytes")
         low, high = self._interval(found.values)
@@ -265,7 +265,7 @@ class AllocationTables:
         """Whole objects; how many a tick represents is unknown."""
         return [None] * len(parts) if self._source == "ticks" else (parts + PARTS // 2) // PARTS
 
-    def _interval(self, values: Mapping[str, Ints]) -> Sequence[Any]:
+    def _interval(self, values: Mapping[str, Ints]) -> Sequence[object]:
         if self._source != "samples":
             return ([None] * len(values["bytes"]),) * 2
         return interval(values["samples"], values["bytes"], values["variance"], values["seen"])

@@ -200,14 +200,14 @@ def _bounds(sums: GroupedAllocations) -> tuple[int, int]:
 def _sources(
     context: Context, reading: AllocationReading, used: Source | None, lossy: bool
 ) -> ReportTable[AllocationSource]:
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[object, ...]] = []
     for source in SOURCES:
         if reading.sums[source].events:
             sums = reading.sums[source].grouped()
             bounds = _bounds(sums) if source == "samples" else (None, None)
             rows.append((source, source == used, sums.total("samples"), sums.total("bytes"), *bounds))
     names = ("source", "used", "samples", "bytes", "low_bytes", "high_bytes")
-    values: dict[str, Sequence[Any]] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    values: dict[str, Sequence[object]] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
     return context.table(AllocationSource, {**values, "lossy": [lossy] * len(rows)})
 
 

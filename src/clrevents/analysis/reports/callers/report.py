@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
@@ -238,7 +238,7 @@ class CallersCollector(SampleCollector[CallersReport]):
         whole = nodes.inclusive[:1].sum()
         none = [None] * len(nodes)
         used, own, ready = (none, none, none) if nodes.counted is None else nodes.counted
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             "node": np.arange(len(nodes)),
             "parent_node": [None if above < 0 else above for above in nodes.parent.tolist()],
             "depth": nodes.depth,
@@ -256,7 +256,7 @@ class CallersCollector(SampleCollector[CallersReport]):
         return found.context.table(CallNode, values)
 
     def _methods(self, found: CollectedSamples, methods: Sequence[HotMethod]) -> ReportTable[CalledMethod]:
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             "name": [hot.raw if self._raw else hot.name for hot in methods],
             "module": [hot.module or None for hot in methods],
             "samples": [hot.samples for hot in methods],

@@ -105,10 +105,10 @@ def _summed(values: CounterValues, rows: Ints, known: Ints, key: SeriesKey) -> S
     return SeriesSums(len(known), len(rows) - len(known), **found)
 
 
-def _of_measurements(values: CounterValues, known: Ints, kind: str) -> dict[str, Any]:
+def _of_measurements(values: CounterValues, known: Ints, kind: str) -> dict[str, object]:
     """The range and mean of single measurements; none of these if an interval has no count."""
     counts = values.count[known]
-    found: dict[str, Any] = {"min": _extreme(values.min[known], np.min), "max": _extreme(values.max[known], np.max)}
+    found: dict[str, object] = {"min": _extreme(values.min[known], np.min), "max": _extreme(values.max[known], np.max)}
     if (counts == NO_COUNT).any():
         return found
     measured = int(counts.sum())
@@ -309,7 +309,7 @@ def value_rows(context: Context, values: CounterValues, keys: Sequence[SeriesKey
         return text_column([*map(of, keys)], values.series)
 
     quantiles = np.array([np.nan if key.quantile is None else key.quantile for key in keys], dtype=np.float64)
-    columns: dict[str, Any] = {
+    columns: dict[str, object] = {
         "series_row": values.series,
         "time_ns": values.time_ns,
         "provider": text(lambda key: key.provider),

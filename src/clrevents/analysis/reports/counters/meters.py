@@ -214,7 +214,7 @@ class MeterSessions:
     def _reported(self, name: str, fields: EventFields, places: list[int]) -> None:
         sessions = fields.texts({_REFUSED: "runningSessionId", _MISCONFIGURED: "clientId"}.get(name, "sessionId"))
         messages = fields.texts("errorMessage")
-        settings: list[list[Any]] = []
+        settings: list[list[object]] = []
         if name == _MISCONFIGURED:
             pairs = [zip(fields.texts(s), fields.numbers(s).values.tolist(), strict=True) for s in _SETTINGS]
             settings = [[_setting(*pair) for pair in of] for of in pairs]

@@ -84,7 +84,7 @@ def by_runtime(rows: Mapping[str, Gathered], told: Collection[str]) -> tuple[lis
     return runtimes, _left_out(len(ids) - len(kept))
 
 
-def joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def joined(parts: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """The columns of one runtime after another's."""
     if len(parts) == 1:
         return dict(parts[0])

@@ -6,7 +6,7 @@ Made by `heap_build`; asks `heap_graph` for what follows from the references, wh
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -184,7 +184,7 @@ class HeapSnapshot(Summary):
             f"<heap snapshot {self.number}: {counted(len(self), 'object')} of {counted(int(self.size.sum()), 'byte')}>"
         )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """The data that it was made from; the rest follows from it."""
         return {field.name: getattr(self, field.name) for field in attrs.fields(HeapSnapshot)}
 

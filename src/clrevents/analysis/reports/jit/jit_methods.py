@@ -150,7 +150,7 @@ class DecisionLog:
         return self._kinds.of(kinds).astype(np.int32)[place.reshape(-1)]
 
 
-def _order(kind: DecisionKind, count: int) -> tuple[Any, ...]:
+def _order(kind: DecisionKind, count: int) -> tuple[object, ...]:
     return kind.what, not kind.accepted, -count, kind.reason or ""
 
 
@@ -243,7 +243,7 @@ class BuiltCompilations:
                 tiers[key] = tiers.get(key, True) and tier in _QUICK
         return frozenset(key for key, quick in tiers.items() if quick)
 
-    def held(self, window: TimeWindow) -> dict[str, Sequence[Any]]:
+    def held(self, window: TimeWindow) -> dict[str, Sequence[object]]:
         """The columns without compilations only known to have ended outside a window."""
         if window.whole:
             return dict(self.columns)
@@ -273,7 +273,7 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
     until = np.where(loaded, made.end_ns, FOREVER)
     shown = raw_name if raw else display_name
     keys = [(method, *text) for method, text in zip(made.method_id.tolist(), texts, strict=True)]
-    columns: dict[str, Sequence[Any]] = {
+    columns: dict[str, Sequence[object]] = {
         "method": [shown(*text) for text in texts],
         "module": _modules(context, modules, since),
         "tier": [str(MethodFlags(f).tier) if end else None for f, end in zip(flags.tolist(), loaded, strict=True)],

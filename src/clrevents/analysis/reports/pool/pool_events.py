@@ -70,7 +70,7 @@ class PoolEvents:
             for time, reason, goal in zip(_times(rows).tolist(), reasons, goals, strict=True)
         ]
 
-    def adjustments(self, steps: Sequence[tuple[Goal, Raise | None]], least: int | None) -> dict[str, Any]:
+    def adjustments(self, steps: Sequence[tuple[Goal, Raise | None]], least: int | None) -> dict[str, object]:
         """The columns of the table."""
         rows = self._events[ADJUSTED]
         goals = [goal.goal for goal, _ in steps]
@@ -282,7 +282,7 @@ def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Item
 
 def item_table(context: Context, found: Sequence[Items]) -> ReportTable[QueuedItem]:
     """Each item, in order of time by source."""
-    values: dict[str, Any] = {"source": [items.source for items in found for _ in range(len(items))]}
+    values: dict[str, object] = {"source": [items.source for items in found for _ in range(len(items))]}
     values["work_id"] = [value for items in found for value in items.ids.tolist()]
     for name in ("enqueued", "dequeued"):
         values[f"{name}_ns"] = [
@@ -295,7 +295,7 @@ def item_table(context: Context, found: Sequence[Items]) -> ReportTable[QueuedIt
 def length_table(context: Context, found: Sequence[Items]) -> ReportTable[QueueLength]:
     """How many items of each source wait, wherever that changes; what was queued before the trace waits from its
     begin on."""
-    rows: dict[str, list[Any]] = {"time_ns": [], "source": [], "items": []}
+    rows: dict[str, list[object]] = {"time_ns": [], "source": [], "items": []}
     for items in found:
         queued = np.where(items.enqueued != NONE, items.enqueued, ALWAYS)
         taken = items.dequeued[items.dequeued != NONE]

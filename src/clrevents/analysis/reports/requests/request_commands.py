@@ -171,20 +171,20 @@ def _numbered(events: Gathered) -> Gathered:
     return events.only(np.zeros(0, dtype=np.int64), names)
 
 
-def _rows(events: Gathered) -> list[dict[str, Any]]:
+def _rows(events: Gathered) -> list[dict[str, object]]:
     """Each event's columns by name."""
     names = events.table.columns
     return [dict(zip(names, cells, strict=True)) for cells in zip(*(events.cells(name) for name in names), strict=True)]
 
 
-def _arguments(value: Any) -> dict[str, str]:
+def _arguments(value: object) -> dict[str, str]:
     """The texts of a list of named values; of anything else, which a crafted trace may have, none."""
     pairs = value if isinstance(value, list) else []
     named = [(one.get("Key"), one.get("Value")) for one in pairs if isinstance(one, dict)]
     return {key: text for key, text in named if isinstance(key, str) and isinstance(text, str) and text}
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import attrs
 
@@ -51,7 +51,7 @@ REQUEST_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 """What is kept of each event."""
 
 
-def typed(cells: Iterable[Any], of: type[T]) -> list[T | None]:
+def typed(cells: Iterable[object], of: type[T]) -> list[T | None]:
     """The values of this type. Traces describe these events, and a crafted one may describe others by their names."""
     return [cell if isinstance(cell, of) else None for cell in cells]
 

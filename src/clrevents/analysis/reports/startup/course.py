@@ -83,9 +83,9 @@ def method_texts(rows: Gathered) -> list[tuple[str, str, str]]:
     return list(zip(*columns, strict=True))
 
 
-def either_of(spans: ThreadSpans, begins: Sequence[Any] | None, ends: Sequence[Any]) -> list[Any]:
+def either_of(spans: ThreadSpans, begins: Sequence[object] | None, ends: Sequence[object]) -> list[object]:
     """A value of each span: from its begin, or its end where it has none (or `begins` is None); else null."""
-    found: list[Any] = []
+    found: list[object] = []
     for begin, end in zip(spans.begin.tolist(), spans.end.tolist(), strict=True):
         if begins is not None and begin != NONE:
             found.append(begins[begin])

@@ -62,7 +62,7 @@ def counted_role(name: str) -> str:
     return "tiering" if name.startswith(COMPILERS) else "native"
 
 
-def counted_columns(lives: Sequence[ThreadLife], counts: Counts | None, window: TimeWindow) -> dict[str, Any]:
+def counted_columns(lives: Sequence[ThreadLife], counts: Counts | None, window: TimeWindow) -> dict[str, object]:
     """The columns of threads that are counted; null where nothing was."""
     if counts is None:
         return {"processor_ns": [None] * len(lives), "thread_name": [None] * len(lives)}

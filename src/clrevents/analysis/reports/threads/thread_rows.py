@@ -263,10 +263,10 @@ TIMES: Final = tuple(f"{state}_ns" for state in STATES)
 _WHAT: Final = ("reason", "stack_id", "lock_id", "object_address", "owner_thread_id", "task_id", "system_call")
 
 
-def interval_columns(lives: Sequence[ThreadLife]) -> dict[str, list[Any]]:
+def interval_columns(lives: Sequence[ThreadLife]) -> dict[str, list[object]]:
     """All intervals, thread by thread."""
     pieces = [(life.thread_id, piece) for life in lives for piece in life.pieces]
-    found: dict[str, list[Any]] = {
+    found: dict[str, list[object]] = {
         "thread_id": [thread for thread, _ in pieces],
         "start_ns": [piece.start for _, piece in pieces],
         "end_ns": [piece.end for _, piece in pieces],
@@ -326,7 +326,9 @@ def _waits(times: Any) -> dict[str, Any]:
     return {"waiting_ns": total, "main_wait": named}
 
 
-def untold_columns(metrics: Mapping[str, int | Metric | None], totals: Mapping[str, int], count: int) -> dict[str, Any]:
+def untold_columns(
+    metrics: Mapping[str, int | Metric | None], totals: Mapping[str, int], count: int
+) -> dict[str, object]:
     """Nulls for the times of which nothing is known, by the metrics: no thread's 0 is one then."""
     known = {name: metric.value if isinstance(metric, Metric) else metric for name, metric in metrics.items()}
     untold = {state for state in STATES if known[f"{state}_total"] is None and not totals.get(state)}
@@ -336,7 +338,7 @@ def untold_columns(metrics: Mapping[str, int | Metric | None], totals: Mapping[s
     return {name: [None] * count for name in names}
 
 
-def unseen_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+def unseen_columns(columns: Mapping[str, object]) -> dict[str, object]:
     """Nulls for the waits that were not seen of threads of which a part is unknown, where samples show only some."""
     known = np.asarray(columns["unknown_ns"]) == 0
     names = ["waiting_ns", *(f"{state}_ns" for state in WAITING if state not in ("lock", *BY_KERNEL))]

@@ -5,7 +5,7 @@ Adds up what `samples` names and `hot` sorts. Gives each number its unit.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -177,7 +177,7 @@ class TopCollector(SampleCollector[TopReport]):
     def _table(self, found: CollectedSamples) -> ReportTable[HotRow]:
         samples = found.samples
         rows = hottest(samples, self._by)
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             "name": [hot.raw for hot in rows] if self._raw else telling_names(rows),
             "module": [hot.module or None for hot in rows],
             "kind": [hot.kind for hot in rows],
