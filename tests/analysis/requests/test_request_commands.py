@@ -12,7 +12,7 @@ import pytest
 
 from built_requests import HOSTING, HTTP, INT, LONG, TEXT, Web
 from clrevents.analysis.reports.requests import RequestsReport
-from clrevents.analysis.reports.requests.request_network import endpoint
+from clrevents.analysis.reports.requests.request_connections import endpoint
 from clrevents.encode.values import NO_GUID
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.events.diagnostic_source import DiagnosticArgument

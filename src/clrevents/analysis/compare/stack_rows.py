@@ -13,7 +13,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from clrevents.analysis.compare.block_statistics import Floats, Ints, TimeBlocks
+from clrevents.analysis.compare.block_statistics import Floats, TimeBlocks
 from clrevents.analysis.compare.change import (
     BY_STATE,
     CALLEES,
@@ -27,7 +27,7 @@ from clrevents.analysis.compare.change import (
 )
 from clrevents.analysis.compare.measured import Amount
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
-from clrevents.analysis.gathering.groups import numbered
+from clrevents.analysis.gathering.groups import Ints, numbered
 from clrevents.analysis.gathering.merged_stacks import StackFrame
 from clrevents.analysis.reports.callers.call_sides import CallPaths
 from clrevents.analysis.shared.samples.calltree import summed_up, without_address

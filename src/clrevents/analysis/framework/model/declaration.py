@@ -71,9 +71,19 @@ def parameters(body: C) -> C:
     return made
 
 
+RAW: Final[Any] = parameter(False, "Show names as the runtime writes them.")
+
+
 @parameters
 class NoParameters:
     """A report that takes none."""
+
+
+@parameters
+class NameParameters:
+    """How methods are named."""
+
+    raw: bool = RAW
 
 
 @frozen

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.threads import ThreadsReport
     from clrevents.analysis.reports.threads.thread_rows import RoleRow, StateRow, ThreadInterval, ThreadRow
     from clrevents.analysis.reports.top import TopReport
-    from clrevents.analysis.reports.top.report import HotRow
-    from clrevents.analysis.reports.top.standing import StandingThread
+    from clrevents.analysis.reports.top.report import HotRow, StandingThread
     from clrevents.analysis.reports.waits import WaitsReport
     from clrevents.analysis.shared.blocking.wait_tables import BlockedThread, BlockingMethod, Wait, WaitKind
 

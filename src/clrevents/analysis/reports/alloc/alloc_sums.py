@@ -8,7 +8,7 @@ names no stack and chooses no source.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -18,7 +18,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import numbered
+from clrevents.analysis.gathering.groups import Ints, numbered
 from clrevents.analysis.shared.weights.allocations import (
     EVENTS,
     HIGH,
@@ -32,8 +32,6 @@ from clrevents.analysis.shared.weights.allocations import (
 )
 from clrevents.schema.runtime_flags import GCAllocationKind
 from clrevents.table.table import Column
-
-Ints: TypeAlias = NDArray[np.int64]
 
 STRETCHES: Final = 128
 """The most stretches of time; they get longer as time goes on."""

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
@@ -33,6 +32,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
+from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, is_own, merged_stacks
 from clrevents.analysis.reports.alloc.alloc_sums import AllocationReading, GroupedAllocations, kind_word
 from clrevents.analysis.shared.samples.stack_shapes import StackShape, folded, used
@@ -153,9 +153,6 @@ class AllocFacts:
         "How large objects are recognized: by `kind`, as recorded by the runtime, or by `size`, from 85,000 bytes, "
         "its default."
     )
-
-
-Ints: TypeAlias = NDArray[np.int64]
 
 
 class AllocationTables:

@@ -13,7 +13,7 @@ import attrs
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.declaration import RAW, ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.recording.recorded import ProviderNeed, record_line
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence, MetricDeclaration, Note
@@ -67,7 +67,7 @@ class AllocParameters:
         "What to add up: every object, random samples, ticks, or the best of these in the trace.",
         choices=(BEST, *SOURCES),
     )
-    raw: bool = parameter(False, "Show names as the runtime writes them.")
+    raw: bool = RAW
     my_code: bool = MY_CODE
 
 

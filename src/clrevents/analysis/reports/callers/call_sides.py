@@ -7,19 +7,14 @@ callees are everything below its outermost call. Knows no units and no rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import changes, sum_by
+from clrevents.analysis.gathering.groups import Ints, Mask, changes, sum_by
 from clrevents.analysis.shared.samples.calltree import grown, stack_sums, summed_up
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weighing import Weights
-
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 @frozen(eq=False)

@@ -33,7 +33,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
-from clrevents.analysis.gathering.groups import groups, nearest_rank
+from clrevents.analysis.gathering.groups import Ints, Mask, groups, nearest_rank
 from clrevents.analysis.reports.counters.counter_values import (
     NO_COUNT,
     NO_INTERVAL,
@@ -41,8 +41,6 @@ from clrevents.analysis.reports.counters.counter_values import (
     REASONS,
     CounterValues,
     Floats,
-    Ints,
-    Mask,
     SeriesKey,
     Tags,
     split_tags,

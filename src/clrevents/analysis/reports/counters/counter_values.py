@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Interned
+from clrevents.analysis.gathering.groups import Interned, Ints, Mask
 from clrevents.table.table import Column
 
 NUMBER: Final = 0
@@ -108,9 +108,7 @@ def split_tags(text: str, separator: str = "=") -> Tags | None:
     return Tags(tuple(pair[0] for pair in pairs), tuple(pair[2] for pair in pairs), ambiguous)
 
 
-Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 NO_COUNT: Final = -1
 NO_THREAD: Final = (1 << 64) - 1

@@ -22,7 +22,7 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.groups import nearest_rank
+from clrevents.analysis.gathering.groups import Ints, nearest_rank
 from clrevents.analysis.reports.counters.counter_tables import (
     CounterInstrument,
     CounterProblem,
@@ -43,7 +43,6 @@ from clrevents.analysis.reports.counters.counter_values import (
     NO_INTERVAL,
     CounterValues,
     EventFields,
-    Ints,
     SeriesKey,
     SeriesNumbers,
     read_event_counters,

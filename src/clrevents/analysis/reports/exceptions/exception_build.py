@@ -21,7 +21,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, Interned, numbered, sum_by
+from clrevents.analysis.gathering.groups import NONE, Interned, Ints, Mask, numbered, sum_by
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.reports.exceptions.exception_flights import (
     CATCH,
@@ -190,9 +190,6 @@ def accepted(
         found.append(after == catch.entry and without.get(catch, set()) <= {before})
     return found
 
-
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 _INNER: Final = int(ExceptionThrownFlags.HasInnerException)
 _UNKNOWN_THREAD: Final = (1 << 64) - 1

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import Ints
 from clrevents.schema.runtime_flags import ExceptionThrownFlags
 from clrevents.symbols.frame_tables import ResolvedStacks
 
@@ -131,7 +132,6 @@ def _depths(context: Context, stacks: ResolvedStacks, of: Ints, method: Numbers)
     return found
 
 
-Ints: TypeAlias = NDArray[np.int64]
 Outcome: TypeAlias = Literal["caught", "replaced", "rejected", "handling", "in_flight", "unseen"]
 
 _NOTHING: Final = -1

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
     row,
 )
-from clrevents.analysis.gathering.groups import numbered, sum_by
+from clrevents.analysis.gathering.groups import Ints, Mask, numbered, sum_by
 from clrevents.analysis.reports.exceptions.exception_build import BuiltExceptions
 
 _TYPE = "The type of the exception; null where its throw is not in the trace."
@@ -159,9 +159,6 @@ class ExceptionFacts:
         "if it is not."
     )
 
-
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 _STRETCHES: Final = 100
 """The most stretches of time."""

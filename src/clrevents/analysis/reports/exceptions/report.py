@@ -8,7 +8,7 @@ import attrs
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.declaration import RAW, ReportDeclaration, parameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, Metric, MetricDeclaration
@@ -91,7 +91,7 @@ _METRICS: Final = (
 class ExceptionsParameters:
     """How methods are named."""
 
-    raw: bool = parameter(False, "Show names as the runtime writes them.")
+    raw: bool = RAW
     my_code: bool = MY_CODE
 
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary.answer_values import Ints
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.reports.gc.gc_collections import (
     COMPACTION,
     GLOBAL,

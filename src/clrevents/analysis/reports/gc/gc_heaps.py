@@ -11,23 +11,20 @@ import math
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
-from clrevents.analysis.framework.vocabulary.answer_values import Ints
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import nulled, sum_by
+from clrevents.analysis.gathering.groups import Ints, Mask, nulled, sum_by
 from clrevents.analysis.reports.gc.gc_collections import GENERATIONS, GLOBAL, PER_HEAP, Collected
 from clrevents.analysis.reports.gc.gc_rows import AdaptationSample, AdaptationTuning, CommittedMemory
 from clrevents.analysis.shared.events.gc_suspensions import NOTHING
 from clrevents.table.table import Column, ColumnType, text_column
-
-Mask: TypeAlias = NDArray[np.bool_]
 
 _VALUES: Final[Mapping[str, str]] = {
     "size_before_bytes": "SizeBefore",

@@ -14,9 +14,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.framework.vocabulary.answer_values import Ints
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import groups
+from clrevents.analysis.gathering.groups import Ints, groups
 from clrevents.analysis.reports.gc.gc_rows import KeptObjects, SuspensionHint
 from clrevents.analysis.shared.events.gc_suspensions import Suspensions
 

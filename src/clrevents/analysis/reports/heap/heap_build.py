@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.reports.heap.heap_blocks import SnapshotDraft, TypeEntries
 from clrevents.analysis.reports.heap.heap_snapshot import (
     COM,
@@ -26,7 +27,6 @@ from clrevents.analysis.reports.heap.heap_snapshot import (
 from clrevents.symbols.display_names import KEYWORDS, type_name
 
 Array: TypeAlias = NDArray[Any]
-Ints: TypeAlias = NDArray[np.int64]
 Places: TypeAlias = NDArray[np.int32]
 ModuleName: TypeAlias = Callable[[int, int], str | None]
 TypeNames: TypeAlias = Callable[[list[int]], list[str | None]]

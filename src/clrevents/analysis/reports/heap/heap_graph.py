@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
+from clrevents.analysis.gathering.groups import Ints
 
 Array: TypeAlias = NDArray[Any]
 
@@ -73,7 +74,6 @@ if os.environ.get("CLREVENTS_REQUIRE_COMPILED") and not KERNEL.compiled:
     raise ImportError("CLREVENTS_REQUIRE_COMPILED is set, but the heap's kernel is not compiled (see docs/hacking.md)")
 
 
-Ints: TypeAlias = NDArray[np.int64]
 Places: TypeAlias = NDArray[np.int32]
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.vocabulary.answer_values import Ints
+from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.reports.heap.heap_graph import KERNEL
 from clrevents.analysis.reports.heap.heap_rows import RootPath
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of

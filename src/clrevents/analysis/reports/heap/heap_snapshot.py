@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from clrevents._util.notebook_views import Summary, Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
+from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.reports.heap.heap_graph import HeapGraph, HeapSolution
 from clrevents.symbols.display_names import display_type
 
-Ints: TypeAlias = NDArray[np.int64]
 Places: TypeAlias = NDArray[np.int32]
 
 STACK, FINALIZER, HANDLE, OTHER, COM = range(5)

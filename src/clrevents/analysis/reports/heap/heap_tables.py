@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.groups import sum_by
+from clrevents.analysis.gathering.groups import Ints, sum_by
 from clrevents.analysis.reports.heap.heap_graph import KERNEL, HeapGraph, Kernel
 from clrevents.analysis.reports.heap.heap_rows import DominatorLine, RootGroup, Snapshot, TypeGrowth, TypeOnHeap
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of
@@ -95,7 +95,6 @@ def type_tree(
     return TypeTree(tuple(lines), line[tops])
 
 
-Ints: TypeAlias = NDArray[np.int64]
 Namer: TypeAlias = Callable[[HeapType], str]
 
 SMALLEST_SHARE: Final = 200

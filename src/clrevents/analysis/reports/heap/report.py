@@ -16,7 +16,7 @@ import numpy as np
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions, parameter, parameters
+from clrevents.analysis.framework.model.declaration import RAW, ReportDeclaration, WindowOptions, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.run.asking import ask_one
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, MetricDeclaration, Note
@@ -179,7 +179,7 @@ class HeapParameters:
     )
     snapshot: int = parameter(0, "The snapshot that the tables are about, by number; 0 for the last one.")
     baseline: int = parameter(0, "The snapshot that growth is counted from, by number; 0 for the first one.")
-    raw: bool = parameter(False, "Show names as the runtime writes them.")
+    raw: bool = RAW
 
 
 ANYTHING: Final = HeapParameters(type=None, snapshot=0, baseline=0, raw=False)

@@ -19,12 +19,10 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.groups import NONE, Interned, either, group_numbers, nulled, picked
+from clrevents.analysis.gathering.groups import NONE, Interned, Ints, Mask, either, group_numbers, nulled, picked
 from clrevents.analysis.shared.events.compilations import Compilations, column, compilations, inside
 from clrevents.schema.method_flags import MethodFlags, OptimizationTier, TieredCompilationFlags
 from clrevents.symbols.display_names import display_name, raw_name
-
-Ints: TypeAlias = NDArray[np.int64]
 
 INLINING: Final = "inlining"
 TAIL_CALL: Final = "tail call"
@@ -211,7 +209,6 @@ def _took(begins: Gathered, ends: Gathered, keys: tuple[str, ...], window: TimeW
     return int(window.overlap(begins.numbers("time_ns")[first], ends.numbers("time_ns")[second]).sum())
 
 
-Mask: TypeAlias = NDArray[np.bool_]
 Texts: TypeAlias = tuple[str, str, str]
 MethodKey: TypeAlias = tuple[int, str, str, str]
 

@@ -7,7 +7,7 @@ compilations of a group is null.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
     row,
 )
-from clrevents.analysis.gathering.groups import nulled
+from clrevents.analysis.gathering.groups import Mask, nulled
 from clrevents.analysis.reports.jit.jit_methods import MethodKey
 
 
@@ -133,8 +133,6 @@ class JitFacts:
     )
 
 
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 K = TypeVar("K", bound=Hashable)
 
 

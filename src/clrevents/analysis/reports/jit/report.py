@@ -14,7 +14,7 @@ import numpy as np
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.declaration import RAW, ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, Metric, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -147,7 +147,7 @@ _NEEDED: Final[Mapping[str, str]] = {
 class JitParameters:
     """How methods are named and which are listed."""
 
-    raw: bool = parameter(False, "Show names as the runtime writes them.")
+    raw: bool = RAW
     never_tiered_up: bool = parameter(False, "Only methods that stayed at the quick tier.")
 
 

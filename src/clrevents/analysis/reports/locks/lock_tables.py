@@ -6,15 +6,14 @@ Sums are made of the contentions in the window; who held a lock and which convoy
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.groups import groups, nearest_rank, nulled, numbered
+from clrevents.analysis.gathering.groups import Ints, Mask, groups, nearest_rank, nulled, numbered
 from clrevents.analysis.reports.locks.lock_holders import HeldRuns, LabelledRuns, LockWait, convoys, deadlocks, entering
 from clrevents.analysis.reports.locks.lock_rows import (
     ContendedLock,
@@ -38,9 +37,6 @@ EXTERNAL: Final = 1
 
 _LONG: Final = 4
 """A wait of this many periods of the profiler has samples."""
-
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 class LockTables:

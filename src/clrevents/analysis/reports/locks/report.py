@@ -9,7 +9,7 @@ import numpy as np
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk, narrowed
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import (
     CODE,
@@ -20,6 +20,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Note,
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.groups import Mask
 from clrevents.analysis.reports.locks.lock_rows import (
     ContendedLock,
     Contention,
@@ -31,7 +32,7 @@ from clrevents.analysis.reports.locks.lock_rows import (
     WaitingMethod,
     WaitingThread,
 )
-from clrevents.analysis.reports.locks.lock_tables import LockTables, Mask
+from clrevents.analysis.reports.locks.lock_tables import LockTables
 from clrevents.analysis.shared.events.contention_spans import (
     CONTENDED,
     CONTENTION_COLUMNS,
@@ -43,7 +44,7 @@ from clrevents.analysis.shared.events.contention_spans import (
 )
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH, SwitchFeed
-from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
+from clrevents.analysis.shared.samples.sample_parameters import StackParameters
 from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, THREAD_COLUMNS, ThreadEnds, keep_samples
 from clrevents.analysis.shared.weights.sample_runs import RunMaker
 from clrevents.schema.registry import SAMPLE
@@ -104,14 +105,6 @@ _METRICS: Final = (
 )
 
 
-@parameters
-class LocksParameters:
-    """How methods are named."""
-
-    raw: bool = parameter(False, "Show names as the runtime writes them.")
-    my_code: bool = MY_CODE
-
-
 @answer(
     name="locks",
     summary="deadlock deadlocks count waited_total waited_max locks convoys",
@@ -164,7 +157,7 @@ class LocksCollector(Collector[LocksReport]):
     headers = CONTENTION_HEADERS
     stacks = True
 
-    def __init__(self, asked: LocksParameters) -> None:
+    def __init__(self, asked: StackParameters) -> None:
         self._asked = asked
         self._kept = Kept()
         self._runs = RunMaker()
@@ -335,7 +328,7 @@ REPORT: Final = ReportDeclaration(
     metrics=_METRICS,
     collector=LocksCollector,
     in_part={"*": "at least", **dict.fromkeys(_OF_WHOLE_WAITS, "unknown")},
-    parameters=LocksParameters,
+    parameters=StackParameters,
     urgent="deadlocks",
     shown=("lock_id", "native", "count", "waited_ns", "max_ns", "open", "method", "holder"),
     examples=(

@@ -36,13 +36,12 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.framework.vocabulary.row_class import column as declared
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, either, groups, picked
+from clrevents.analysis.gathering.groups import NONE, Ints, either, groups, picked
 from clrevents.analysis.shared.events.compilations import column, compilations
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.modules import Module, Modules
 
 Array: TypeAlias = NDArray[Any]
-Ints: TypeAlias = NDArray[np.int64]
 
 _KEPT: Final = {
     "runtime/MethodJittingStarted": ("time_ns", "thread_id", "MethodID", "ModuleID", "MethodILSize"),

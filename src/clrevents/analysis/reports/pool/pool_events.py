@@ -7,7 +7,7 @@ events' fields mean; draws no conclusion from them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,21 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.groups import NONE, changes, either, first_in_first_out, nearest_rank, nulled, picked
+from clrevents.analysis.gathering.groups import (
+    NONE,
+    Ints,
+    changes,
+    either,
+    first_in_first_out,
+    nearest_rank,
+    nulled,
+    picked,
+)
 from clrevents.analysis.reports.pool.pool_rows import QueuedItem, QueueLatency, QueueLength
 from clrevents.analysis.reports.pool.starvation import Goal, Raise
 from clrevents.analysis.shared.events.wait_events import field_known, field_numbers
 from clrevents.schema.registry import FRAMEWORK, TPL
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
-
-Ints: TypeAlias = NDArray[np.int64]
 
 _HEADERS: Final = ("time_ns", "thread_id")
 ADJUSTED: Final = "runtime/ThreadPoolWorkerThreadAdjustmentAdjustment"

@@ -9,17 +9,16 @@ import numpy as np
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk, narrowed
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.groups import nearest_rank
+from clrevents.analysis.gathering.groups import Ints, nearest_rank
 from clrevents.analysis.reports.pool.pool_events import (
     ITEM_COLUMNS,
     POOL_COLUMNS,
     SOURCES,
-    Ints,
     Items,
     PoolEvents,
     item_table,
@@ -51,7 +50,7 @@ from clrevents.analysis.shared.blocking.wait_feed import WAIT_HEADERS, WAIT_SELE
 from clrevents.analysis.shared.blocking.wait_tables import IDLE, BlockingMethod, WaitTables
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH
-from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
+from clrevents.analysis.shared.samples.sample_parameters import StackParameters
 from clrevents.schema.registry import SAMPLE, TPL
 
 _LOCKED: Final = Need("waits for locks", ("ContentionStart", "ContentionStop"), 0x4000, 4)
@@ -121,14 +120,6 @@ _CHARTS: Final = (
 )
 
 
-@parameters
-class PoolParameters:
-    """How methods are named."""
-
-    raw: bool = parameter(False, "Show names as the runtime writes them.")
-    my_code: bool = MY_CODE
-
-
 @answer(
     name="pool",
     summary="verdict culprit since_ns until_ns blocked_workers latency_p50 latency_max workers_max min_workers",
@@ -172,7 +163,7 @@ class PoolCollector(Collector[PoolReport]):
     headers = WAIT_HEADERS
     stacks = True
 
-    def __init__(self, asked: PoolParameters) -> None:
+    def __init__(self, asked: StackParameters) -> None:
         self._asked = asked
         self._feed = WaitFeed()
         self._kept = Kept()
@@ -313,7 +304,7 @@ REPORT: Final = ReportDeclaration(
             ("workers_max", "items_before", "items_never", "latency_p50", "latency_p99", "latency_max"), "unknown"
         ),
     },
-    parameters=PoolParameters,
+    parameters=StackParameters,
     shown=("kind", "evidence", "count", "waited_ns", "max_ns", "open", "threads", "method"),
     examples=(
         ("Is the pool starved, and by whom?", "clrevents pool app.nettrace"),

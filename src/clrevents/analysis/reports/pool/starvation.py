@@ -9,20 +9,19 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, duration_text, moment_text
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.reports.pool.pool_rows import PoolFacts, PoolShortage
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.blocking.wait_feed import HIDDEN
 from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
-Ints: TypeAlias = NDArray[np.int64]
 Verdict: TypeAlias = Literal["starved", "healthy", "unknown"]
 
 STUCK: Final = (ThreadAdjustmentReason.Starvation, ThreadAdjustmentReason.CooperativeBlocking)

@@ -22,6 +22,12 @@ from clrevents.analysis.reports.requests.request_commands import (
     KnownCommand,
     known_commands,
 )
+from clrevents.analysis.reports.requests.request_connections import (
+    NETWORK_COLUMNS,
+    NETWORK_FAILURES,
+    network_steps,
+    tie_peers,
+)
 from clrevents.analysis.reports.requests.request_events import (
     ESTABLISHED,
     HOSTING,
@@ -32,9 +38,7 @@ from clrevents.analysis.reports.requests.request_events import (
     UNHANDLED,
 )
 from clrevents.analysis.reports.requests.request_insides import INSIDE_COLUMNS, MOST_PAUSES, RequestInsides
-from clrevents.analysis.reports.requests.request_network import NETWORK_COLUMNS, NETWORK_FAILURES, network_steps
 from clrevents.analysis.reports.requests.request_parts import RequestParts
-from clrevents.analysis.reports.requests.request_peers import tie_peers
 from clrevents.analysis.reports.requests.request_rows import (
     ConnectionStep,
     DatabaseCommand,

@@ -15,8 +15,9 @@ import numpy as np
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder
 from clrevents.analysis.reports.requests.request_continuations import CONTINUATION_COLUMNS, RequestContinuations
 from clrevents.analysis.reports.requests.request_events import THROWN

@@ -15,8 +15,8 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import nearest_rank
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestSide
 from clrevents.analysis.reports.requests.request_commands import KnownCommand
+from clrevents.analysis.reports.requests.request_connections import NetworkStep
 from clrevents.analysis.reports.requests.request_insides import InsideSpan, RequestInsides
-from clrevents.analysis.reports.requests.request_network import NetworkStep
 from clrevents.analysis.reports.requests.request_parts import UNACCOUNTED, RequestParts, waterfall
 from clrevents.analysis.reports.requests.request_rows import (
     ConnectionStep,

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, nulled
+from clrevents.analysis.gathering.groups import NONE, Ints, Mask, nulled
 from clrevents.analysis.reports.startup.main_method import (
     CORE,
     MainFound,
@@ -96,10 +95,6 @@ def either_of(spans: ThreadSpans, begins: Sequence[object] | None, ends: Sequenc
 
 def flags(values: Iterable[Any]) -> list[bool | None]:
     return [None if value is None else bool(value) for value in values]
-
-
-Mask: TypeAlias = NDArray[np.bool_]
-Ints: TypeAlias = NDArray[np.int64]
 
 
 @frozen

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal, Self, TypeAlias
+from typing import Final, Literal, Self
 
 import attrs
 import numpy as np
@@ -18,14 +18,11 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.groups import NONE, either, groups, sum_by
+from clrevents.analysis.gathering.groups import NONE, Ints, Mask, either, groups, sum_by
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.modules import module_name
 from clrevents.table.read import AddressStacks
-
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 @frozen(eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.declaration import NameParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need, record_needs
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -267,20 +267,13 @@ def _version(rows: Gathered) -> str | None:
     return ".".join(str(int(rows.numbers(f"Bcl{part}")[0])) for part in ("MajorVersion", "MinorVersion", "BuildNumber"))
 
 
-@parameters
-class StartupParameters:
-    """How the report shows names."""
-
-    raw: bool = parameter(False, "Show names as the runtime writes them.")
-
-
 class StartupCollector(KeepingCollector[StartupReport]):
     """Keeps the events that a start is made of."""
 
     selectors = tuple(KEPT)
     stacks = True
 
-    def __init__(self, parameters: StartupParameters) -> None:
+    def __init__(self, parameters: NameParameters) -> None:
         self._raw = parameters.raw
         self._kept = Kept({name: columns for name, columns in KEPT.items() if columns is not None})
 
@@ -351,7 +344,7 @@ REPORT: Final = ReportDeclaration(
     ),
     collector=StartupCollector,
     in_part={"*": "from the start"},
-    parameters=StartupParameters,
+    parameters=NameParameters,
     shown=("moment", "time_ns", "since_start_ns", "evidence", "what"),
     examples=(
         ("What happened until Main?", "clrevents startup FILE"),

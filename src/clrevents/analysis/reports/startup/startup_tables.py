@@ -6,7 +6,7 @@ Adds up only the loads of a type.
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
-from clrevents.analysis.gathering.groups import NONE, either, nulled, picked
+from clrevents.analysis.gathering.groups import NONE, Ints, either, nulled, picked
 from clrevents.analysis.reports.startup.course import BEGINS, LOOKUPS, Start, either_of, flags, method_texts
 from clrevents.analysis.reports.startup.main_method import ThreadSpans, depths
 from clrevents.schema.method_flags import MethodFlags
@@ -162,8 +162,6 @@ class StartupReport(Answer[StartupFacts]):
     types: ReportTable[LoadedType] = table("Which types were loaded.", bulk=True)
     lookups: ReportTable[CodeLookup] = table("Which precompiled code was looked up.", bulk=True)
 
-
-Ints: TypeAlias = NDArray[np.int64]
 
 _REJECTED: Final = int(MethodFlags.ProfilerRejectedPrecompiledCode | MethodFlags.ReadyToRunRejectedPrecompiledCode)
 

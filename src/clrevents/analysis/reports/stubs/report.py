@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.declaration import NameParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -149,13 +149,6 @@ _METRICS: Final = (
 )
 
 
-@parameters
-class StubParameters:
-    """How methods are named."""
-
-    raw: bool = parameter(False, "Show names as the runtime writes them.")
-
-
 @answer(
     name="stubs",
     summary="count compile_total cache_hits",
@@ -183,7 +176,7 @@ class StubCollector(KeepingCollector[StubsReport]):
     selectors = (_STUB, _HIT, _BEGIN, *_LOADS)
     stacks = True
 
-    def __init__(self, asked: StubParameters) -> None:
+    def __init__(self, asked: NameParameters) -> None:
         self._raw = asked.raw
         self._kept = Kept(_KEPT)
 
@@ -332,7 +325,7 @@ REPORT: Final = ReportDeclaration(
     needs=_NEEDS,
     metrics=_METRICS,
     collector=StubCollector,
-    parameters=StubParameters,
+    parameters=NameParameters,
     shown=("time_ns", "compile_ns", "thread_id", "kind", "target", "managed", "native"),
     examples=(
         ("Which P/Invokes need marshalling, and into what?", "clrevents stubs app.nettrace"),

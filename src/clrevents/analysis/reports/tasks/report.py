@@ -11,13 +11,13 @@ import numpy as np
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk, narrowed
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.declaration import RAW, ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import Ints, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import nearest_rank
+from clrevents.analysis.gathering.groups import Ints, nearest_rank
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, TASK, UNKNOWN
 from clrevents.analysis.reports.tasks.task_events import OPERATION_BEGIN, TASK_COLUMNS, TaskEvents, task_names
 from clrevents.analysis.reports.tasks.task_tables import (
@@ -107,7 +107,7 @@ class TasksParameters:
     """How methods are named, and how much is kept."""
 
     most: int = parameter(_MOST, "How many events to keep; later ones are only counted.")
-    raw: bool = parameter(False, "Show names as the runtime writes them.")
+    raw: bool = RAW
     my_code: bool = MY_CODE
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import pair
+from clrevents.analysis.gathering.groups import Ints, pair
 from clrevents.analysis.gathering.merged_stacks import ASYNC
 from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, AsyncAwaits, Thrown, async_awaits
 from clrevents.analysis.shared.events.wait_events import (
@@ -58,8 +58,6 @@ def _readable(name: str) -> str:
     method = _ASYNC_METHOD.fullmatch(name)
     return name if method is None else f"{ASYNC}{method[1]}"
 
-
-Ints: TypeAlias = NDArray[np.int64]
 
 SCHEDULED, STARTED, COMPLETED, AWAITED, BLOCKED, RESUMED, RELEASED, QUEUED, RUN, RUN_ENDED, IDLE = range(11)
 """What an event records: of a task, that it was scheduled, started, completed; of an await, that it began and that it

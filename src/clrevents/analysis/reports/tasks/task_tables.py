@@ -6,7 +6,7 @@ Counts are of what was created in the window, times of what lies in it. Names no
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
-from clrevents.analysis.gathering.groups import NONE, nearest_rank, nulled, picked
+from clrevents.analysis.gathering.groups import NONE, Ints, Mask, nearest_rank, nulled, picked
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, NOBODY, TASK
 from clrevents.analysis.reports.tasks.task_events import TaskEvents, named
 from clrevents.analysis.reports.tasks.task_work import TaskWork
@@ -172,9 +172,6 @@ class TasksFacts:
     )
     left_out: Count = column("How many events are not in the tables because there are too many.")
 
-
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 KINDS: Final = ("task", "continuation", "await")
 OUTCOMES: Final = ("result", "faulted", "cancelled")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import Hole
-from clrevents.analysis.gathering.groups import NONE
+from clrevents.analysis.gathering.groups import NONE, Ints
 from clrevents.analysis.reports.tasks.open_awaits import (
     AWAIT,
     CONTINUATION,
@@ -45,8 +44,6 @@ from clrevents.analysis.reports.tasks.task_events import (
     UNTOLD,
     TaskEvents,
 )
-
-Ints: TypeAlias = NDArray[np.int64]
 
 
 @frozen(eq=False)

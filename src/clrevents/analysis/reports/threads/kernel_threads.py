@@ -15,22 +15,14 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
-from clrevents.analysis.gathering.groups import groups
+from clrevents.analysis.gathering.groups import Ints, groups
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.reports.threads.runtime_reasons import RuntimeReasons
 from clrevents.analysis.reports.threads.tiling import UNKNOWN, Doing, Piece
 from clrevents.analysis.shared.events.gc_suspensions import StopFeed
 from clrevents.analysis.shared.samples.leaf_states import STATES, BlockingMethods, StackStates, ThreadState
 from clrevents.analysis.shared.samples.off_processor import Switches, SwitchFeed, WhyAway, why_away
-from clrevents.analysis.shared.weights.weighing import (
-    CPU,
-    CPU_COLUMNS,
-    NO_THREAD,
-    Ints,
-    SampleColumns,
-    cpu_field,
-    weigh_cpu,
-)
+from clrevents.analysis.shared.weights.weighing import CPU, CPU_COLUMNS, NO_THREAD, SampleColumns, cpu_field, weigh_cpu
 
 KERNEL_TELLS: Final[tuple[ThreadState, ...]] = ("running", "ready", "wait", "sleep", "io", "unknown")
 """The states that it tells of whatever is named; others only where managed methods have names."""

@@ -25,12 +25,10 @@ from clrevents.analysis.reports.threads.counted import (
     ended_ns,
     with_ended,
 )
-from clrevents.analysis.reports.threads.disagreements import disagreements
 from clrevents.analysis.reports.threads.kernel_threads import KERNEL_TELLS, KernelFeed, kernel_threads
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
-from clrevents.analysis.reports.threads.runtime_reasons import SAMPLER, RuntimeReasons, waits_of
-from clrevents.analysis.reports.threads.sampler_stops import SamplerStops
-from clrevents.analysis.reports.threads.suspensions import RESTARTED, SUSPENDING, StopMaker
+from clrevents.analysis.reports.threads.runtime_reasons import SAMPLER, RuntimeReasons, disagreements, waits_of
+from clrevents.analysis.reports.threads.suspensions import RESTARTED, SUSPENDING, SamplerStops, StopMaker
 from clrevents.analysis.reports.threads.thread_events import (
     COMPILING,
     FINALIZING,

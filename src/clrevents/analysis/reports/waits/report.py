@@ -8,7 +8,7 @@ from typing import Final
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -26,7 +26,7 @@ from clrevents.analysis.shared.blocking.wait_tables import (
 from clrevents.analysis.shared.events.gc_suspensions import STOP_EVENTS, stops_recorded
 from clrevents.analysis.shared.events.wait_events import ends_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH
-from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
+from clrevents.analysis.shared.samples.sample_parameters import StackParameters
 from clrevents.schema.registry import SAMPLE, TPL
 
 _SAMPLED: Final = "waits without events, such as sleeps"
@@ -89,14 +89,6 @@ _METRICS: Final = (
 )
 
 
-@parameters
-class WaitsParameters:
-    """How methods are named."""
-
-    raw: bool = parameter(False, "Show names as the runtime writes them.")
-    my_code: bool = MY_CODE
-
-
 @answer(
     name="waits",
     summary="waited_total task_total idle_total unfinished sync_over_async sampling_period_ns",
@@ -142,7 +134,7 @@ class WaitsCollector(Collector[WaitsReport]):
     headers = WAIT_HEADERS
     stacks = True
 
-    def __init__(self, asked: WaitsParameters) -> None:
+    def __init__(self, asked: StackParameters) -> None:
         self._asked = asked
         self._feed = WaitFeed()
 
@@ -288,7 +280,7 @@ REPORT: Final = ReportDeclaration(
     metrics=_METRICS,
     collector=WaitsCollector,
     in_part={"*": "unknown", "task_total": "at least"},
-    parameters=WaitsParameters,
+    parameters=StackParameters,
     shown=("kind", "evidence", "count", "waited_ns", "max_ns", "open", "threads", "method"),
     examples=(
         ("Which methods block threads?", "clrevents waits app.nettrace"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from clrevents.analysis.framework.model.declaration import parameter, parameters
+from clrevents.analysis.framework.model.declaration import RAW, NameParameters, parameter, parameters
 from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
 from clrevents.analysis.shared.weights.weight_fields import ALONE, OFF_CPU
 from clrevents.symbols.native import KINDS as KINDS
@@ -17,6 +17,13 @@ MY_CODE: Final[Any] = parameter(
     False, "Leave out methods of the runtime and the framework, unless the stack has nothing else."
 )
 """The one switch of every report whose stacks can be shown this way."""
+
+
+@parameters
+class StackParameters(NameParameters):
+    """How methods are named, and which of a stack's."""
+
+    my_code: bool = MY_CODE
 
 
 @parameters
@@ -58,7 +65,7 @@ class SampleParameters:
     artefacts: bool = parameter(
         False, "Keep the runtime's suspension and exception-dispatch frames, and those that dispatch async methods."
     )
-    raw: bool = parameter(False, "Show names as the runtime writes them.")
+    raw: bool = RAW
 
     def check(self) -> None:
         """ValueError for contradictory parameters."""

@@ -1,0 +1,168 @@
+"""Connections of requests: by which the two sides of one match, and what was done to get them.
+
+A connection of HTTP/1.1 carries one request after another. A client's is a server's if both carried the same number,
+each received while it was under way, and if no other connection fits, on either side. Path and time alone would match
+most requests to several others; paths decide only between connections that fit. A connection may serve another request
+than the one in whose flow it was made.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from clrevents._util.value_classes import define
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import NONE
+from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder, RequestSide
+from clrevents.analysis.shared.forest.activity_signals import ActivitySource
+
+Sent: TypeAlias = tuple[int, KnownRequest]
+"""When a request was sent, or received, and which one."""
+
+_MOST: Final = 100
+"""Where more connections than this might be the other side, none is taken."""
+
+
+def tie_peers(requests: Sequence[KnownRequest]) -> int:
+    """Set the peers of requests, and what only the other side knows. Returns how many are matched."""
+    clients = [sent for sent in _connections(requests, "client").values() if _serial(sent)]
+    servers = sorted(_connections(requests, "server").values(), key=lambda received: received[0][0])
+    first = [received[0][0] for received in servers]
+    fitting: list[list[int]] = []
+    rivals = [0] * len(servers)
+    for sent in clients:
+        low = bisect_left(first, sent[0][0])
+        high = bisect_right(first, _end(sent[0][1]))
+        found = [] if high - low > _MOST else [at for at in range(low, high) if _fit(sent, servers[at])]
+        if len(found) > 1:
+            found = [at for at in found if _alike(sent, servers[at])]
+        fitting.append(found)
+        for at in found:
+            rivals[at] += 1
+    tied = 0
+    for sent, found in zip(clients, fitting, strict=True):
+        if len(found) == 1 and rivals[found[0]] == 1:
+            for (_, client), (_, server) in zip(sent, servers[found[0]], strict=True):
+                client.peer, server.peer = server.row, client.row
+                tied += 1
+                if server.status is None and client.status is not None:
+                    server.status, server.status_evidence = client.status, "peer"
+    return tied
+
+
+def _connections(requests: Sequence[KnownRequest], side: RequestSide) -> Mapping[str, list[Sent]]:
+    """The requests on each connection of a side, in order."""
+    found: dict[str, list[Sent]] = {}
+    for request in requests:
+        if request.side == side:
+            for time, connection in request.sends:
+                found.setdefault(connection, []).append((time, request))
+    for sent in found.values():
+        sent.sort(key=lambda one: one[0])
+    return found
+
+
+def _serial(sent: Sequence[Sent]) -> bool:
+    """Whether the response to each request has begun before the next one is sent.
+
+    A request ends a moment after its connection is free again, so that its end says nothing.
+    """
+    return all(one.headers is not None and one.start + one.headers <= time for (_, one), (time, _) in pairwise(sent))
+
+
+def _fit(sent: Sequence[Sent], received: Sequence[Sent]) -> bool:
+    """Whether each request was received while it was under way."""
+    if len(sent) != len(received):
+        return False
+    return all(time <= there[0] <= _end(client) for (time, client), there in zip(sent, received, strict=True))
+
+
+def _alike(sent: Sequence[Sent], received: Sequence[Sent]) -> bool:
+    """Whether the paths of the requests are the same."""
+    return all(client.path == server.path for (_, client), (_, server) in zip(sent, received, strict=True))
+
+
+def _end(request: KnownRequest) -> int:
+    return FOREVER if request.end is None else request.end
+
+
+RESOLVING: Final = ActivitySource("System.Net.NameResolution", "Resolution")
+CONNECTING: Final = ActivitySource("System.Net.Sockets", "Connect")
+_ACCEPTING: Final = ActivitySource("System.Net.Sockets", "Accept")
+SECURING: Final = ActivitySource("System.Net.Security", "Handshake")
+_STEPS: Final = {RESOLVING: "dns", CONNECTING: "connect", _ACCEPTING: "accept", SECURING: "tls"}
+NETWORK_FAILURES: Final = {f"{source.provider}/{source.name}Failed": source for source in _STEPS}
+NETWORK_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(NETWORK_FAILURES, ("time_ns", "activity_id")),
+    f"{SECURING.provider}/HandshakeStart": ("isServer", "targetHost"),
+}
+"""What is kept of each event."""
+_ADDRESS: Final = re.compile(r"InterNetwork(?:V6)?:\d+:\{([0-9,]+)\}")
+
+
+@define(eq=False)
+class NetworkStep:
+    """One of them; `end` is None without a stop event."""
+
+    activity: int
+    kind: str
+    request: int | None
+    start: int
+    end: int | None
+    thread: int
+    name: str | None
+    failed: bool = False
+    server: bool | None = None
+
+
+def network_steps(finder: RequestFinder, events: Mapping[str, Gathered]) -> list[NetworkStep]:
+    """All of them, in order of their begins."""
+    forest, index = finder.index.forest, finder.index
+    found: dict[int, NetworkStep] = {}
+    for row, source in enumerate(forest.source):
+        if source in _STEPS:
+            request = finder.of[row] if finder.of[row] != NONE else None
+            end = forest.end[row] if forest.ended[row] else None
+            detail = forest.detail[row]
+            name = detail if source == RESOLVING or detail is None else endpoint(detail)
+            made = NetworkStep(row, _STEPS[source], request, forest.start[row], end, forest.thread[row], name or None)
+            found[row] = made
+    shaken = events[f"{SECURING.provider}/HandshakeStart"]
+    for row, host in index.started(shaken, SECURING, "targetHost", str):
+        found[row].name = host or None
+    for row, server in index.started(shaken, SECURING, "isServer", int):
+        found[row].server = None if server is None else bool(server)
+    for row in _failed(finder, events):
+        if row in found:
+            found[row].failed = True
+    return list(found.values())
+
+
+def _failed(finder: RequestFinder, events: Mapping[str, Gathered]) -> Iterator[int]:
+    """The activities that say that they failed, which they do before they stop."""
+    for name, source in NETWORK_FAILURES.items():
+        for row, _ in finder.index.owners(events[name]):
+            if finder.index.forest.source[row] == source:
+                yield row
+
+
+def endpoint(dumped: str) -> str:
+    """The address and port in a dump of a socket address, `InterNetwork:16:{20,57,127,0,0,1,…}`; else the text."""
+    matched = _ADDRESS.fullmatch(dumped)
+    numbers = [int(number) for number in matched[1].split(",") if 0 < len(number) < 4] if matched is not None else []
+    if max(numbers, default=0) > 255:
+        return dumped
+    data = bytes(numbers)
+    port = int.from_bytes(data[:2], "big")
+    if dumped.startswith("InterNetworkV6:") and len(data) >= 22:
+        address = IPv6Address(data[6:22])
+        return f"[{address}]:{port}" if address.ipv4_mapped is None else f"{address.ipv4_mapped}:{port}"
+    if dumped.startswith("InterNetwork:") and len(data) >= 6:
+        return f"{IPv4Address(data[2:6])}:{port}"
+    return dumped
