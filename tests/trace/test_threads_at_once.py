@@ -17,7 +17,7 @@ import pytest
 
 import clrevents
 from clrevents.decode.kernels.engine import COMPILED, SLOTS, given
-from clrevents.decode.payload.record_reader import BatchPayloads, Slots, program
+from clrevents.decode.payload.record_reader import DirectRecords, Slots, program
 from project_files import fixture
 
 THREADS = 4
@@ -114,7 +114,7 @@ def test_payloads_of_a_batch_wait_for_each_other() -> None:
 
     slots, one = Slots(One, ["a"]), program([SLOTS.CONVERTED, 0, 1, -1, 0, 0, 0, 0], [part], 1, 1)
     rows = (np.array(numbers, dtype=np.int64) for numbers in ([0, 0], [0, 1], [1, 2]))
-    payloads = BatchPayloads(b"\x07\x08", [one], [slots.shape], given(np.zeros(1, dtype=np.int64)), *rows, {})
+    payloads = DirectRecords(b"\x07\x08", [one], [slots.shape], given(np.zeros(1, dtype=np.int64)), *rows, {})
     assert payloads.check(0) == 2
     with ThreadPoolExecutor(1) as pool:
         read = payloads.read(0, 2)

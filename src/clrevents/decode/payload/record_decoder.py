@@ -438,9 +438,6 @@ def _record_decoder(
     scope = Scope(texts, pointer_size, lambda wire: _struct(wire, texts, pointer_size, located), located)
     steps = [_fixed(step) if isinstance(step, FixedStep) else _variable(step, scope) for step in layout.steps]
     names = [field.name for field in layout.fields]
-    if len(steps) == 1 and isinstance(layout.steps[0], FixedStep):
-        return _fixed_only(layout.steps[0], record, names, steps[0], outer)
-
     scattered = any(field.type.located for field in layout.fields)
     budgeted = outer and located.needed
 
@@ -458,32 +455,6 @@ def _record_decoder(
             raise Misfit.of(short, end, names, values) from None
         # Located elements follow the fields, with any bytes between them.
         return record(*values), end if scattered else pos
-
-    return read
-
-
-def _fixed_only(step: FixedStep, record: Callable[..., Any], names: list[str], slow: _Step, outer: bool) -> Decode:
-    """One step is the whole payload, which needs no list of values if it fits."""
-    size = step.size
-    unpack = struct.Struct(step.format).unpack_from
-    converters = _converters(step)
-
-    def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
-        if end - pos < size:
-            values: _Values = []
-            try:
-                slow(data, pos, end, values)
-            except ShortValue as short:
-                if not outer:
-                    short.inside(names, len(values))
-                    raise
-                raise Misfit.of(short, end, names, values) from None
-        if not converters:
-            return record(*unpack(data, pos)), pos + size
-        fields = list(unpack(data, pos))
-        for index, convert in converters:
-            fields[index] = convert(fields[index])
-        return record(*fields), pos + size
 
     return read
 

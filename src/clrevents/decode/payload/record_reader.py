@@ -79,41 +79,6 @@ def program(code: list[int], parts: list[Any], fields: int, size: int | None) ->
     return SLOTS.FieldProgram(np.array(code, dtype=np.int64), parts, fields, -1 if size is None else size, luck, runs)
 
 
-class BatchPayloads:
-    """The payloads of a batch, and the records of those that fit: see `slots`."""
-
-    def __init__(
-        self,
-        buf: bytes,
-        programs: list[Any],
-        shapes: list[Any],
-        entries: Any,
-        kinds: Ints,
-        starts: Ints,
-        ends: Ints,
-        singles: dict[int, Any],
-    ) -> None:
-        self._rows = len(kinds)
-        self.fit = np.zeros(self._rows, dtype=np.uint8)
-        columns = map(given, (kinds, starts, ends))
-        places = numbers_room(_SHARED), numbers_room(_SHARED)
-        texts = SLOTS.SharedTexts(*places, [None] * _SHARED)
-        counts = numbers_room(COUNTS)
-        self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, singles, texts, counts)
-        self._lock = RLock()
-
-    def check(self, row: int) -> int:
-        """Find out which payloads fit, from a row on; ends at the first whose kind is unknown, and returns it."""
-        stopped: int = self._kernel.check(row, self._rows)
-        return stopped
-
-    def read(self, first: int, last: int) -> list[Any]:
-        """The records of these rows. Threads take turns: the kernel has one place for their counts."""
-        with self._lock:
-            records: list[Any] = self._kernel.read(first, last)
-        return records
-
-
 class BatchEvents(Generic[T]):
     """Makes the events of a batch, whose slots are (rows, row, time, thread, name, payload): see `slots`.
 
@@ -298,23 +263,52 @@ Objects: TypeAlias = list[Any]
 
 
 class DirectRecords:
-    """Payloads that the kernel reads row by row: those that do not fit are `singles`."""
+    """The payloads of a batch, and records of those that fit, read row by row (see `slots`); others are `singles`."""
 
     def __init__(
-        self, payloads: BatchPayloads, singles: dict[int, Any], kinds: Ints, layouts: dict[int, BoundLayout]
+        self,
+        buf: bytes,
+        programs: list[Any],
+        shapes: list[Any],
+        entries: Any,
+        kinds: Ints,
+        starts: Ints,
+        ends: Ints,
+        layouts: dict[int, BoundLayout],
     ) -> None:
-        self._payloads = payloads
-        self._singles = singles
+        self.fit = np.zeros(len(kinds), dtype=np.uint8)
         self._kinds = kinds
         self._layouts = layouts
+        self._singles: dict[int, Any] = {}
+        columns = map(given, (kinds, starts, ends))
+        places = numbers_room(_SHARED), numbers_room(_SHARED)
+        room = SLOTS.SharedTexts(*places, [None] * _SHARED), numbers_room(COUNTS)
+        self._kernel = SLOTS.FittingPayloads(buf, programs, shapes, entries, *columns, self.fit, self._singles, *room)
+        self._lock = RLock()
+
+    def check(self, row: int) -> int:
+        """Find out which payloads fit, from a row on; ends at the first whose kind is unknown, and returns it."""
+        stopped: int = self._kernel.check(row, len(self._kinds))
+        return stopped
 
     def put(self, row: int, payload: Any) -> None:
         """Add a payload that was read by itself; rows must ascend."""
         self._singles[row] = payload
 
+    def read(self, first: int, last: int) -> Objects:
+        """The payloads of these rows. Threads take turns: the kernel has one place for their counts."""
+        with self._lock:
+            payloads: Objects = self._kernel.read(first, last)
+        return payloads
+
+    def portions(self) -> Iterator[Objects]:
+        """All payloads, in portions large enough to be efficient."""
+        for first in range(0, len(self._kinds), PORTION):
+            yield self.read(first, min(first + PORTION, len(self._kinds)))
+
     def groups(self) -> Iterator[tuple[Ints, BoundLayout]]:
         """The rows of each kind whose payloads fit a layout exactly, and that layout."""
-        fit = np.flatnonzero(self._payloads.fit)
+        fit = np.flatnonzero(self.fit)
         order, groups = arranged(self._kinds.take(fit))
         for index, part in groups:
             yield fit[order[part]], self._layouts[index]
@@ -322,12 +316,6 @@ class DirectRecords:
     def singles(self) -> Iterator[tuple[int, Any]]:
         """All other rows, and their payloads."""
         yield from self._singles.items()
-
-    def portions(self) -> Iterator[Objects]:
-        """All payloads, in portions large enough to be efficient."""
-        read, count = self._payloads.read, len(self._kinds)
-        for first in range(0, count, PORTION):
-            yield read(first, min(first + PORTION, count))
 
 
 _NONE = -1
@@ -352,10 +340,9 @@ class RecordReader:
             grown = np.full(2 * len(kinds), UNKNOWN_ENTRY, dtype=np.int64)
             grown[: len(self._entries)] = self._entries
             self._entries = grown
-        singles: dict[int, Any] = {}
-        payloads = BatchPayloads(data, self._programs, self._shapes, self._entries, places, starts, ends, singles)
+        records = DirectRecords(data, self._programs, self._shapes, self._entries, places, starts, ends, self._layouts)
         row, again = 0, []
-        while (row := payloads.check(row)) < len(places):
+        while (row := records.check(row)) < len(places):
             index = int(places[row])
             kind = kinds[index]
             if self._decoder.drifted(kind):
@@ -365,8 +352,8 @@ class RecordReader:
             else:
                 self._entries[index] = self._entry(kind)
         self._entries[again] = UNKNOWN_ENTRY
-        left: list[int] = np.flatnonzero(payloads.fit == 0).tolist()
-        return DirectRecords(payloads, singles, places, self._layouts), left
+        left: list[int] = np.flatnonzero(records.fit == 0).tolist()
+        return records, left
 
     def _entry(self, kind: EventKind) -> int:
         """-1 for what must be read one by one: unknown, newer than the registry, or ambiguous."""
