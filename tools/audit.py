@@ -47,6 +47,7 @@ OF_RECORDING: Final = {
     ("counters", "counters"),
     ("counters", "empty"),
     ("jit", "untimed"),
+    ("requests", "server_concurrent"),
     ("requests", "server_p50"),
     ("requests", "server_p99"),
     ("startup", "events_to_main"),

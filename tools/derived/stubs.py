@@ -1,7 +1,7 @@
 """Stubs for type checkers: what names and answers depend on a text that they can read, but not compute.
 
-`events.pyi` has the names of `clrevents.events`; `reported.pyi` the class of each report's answer by its name, and
-`tabled.pyi` the class of the rows of each of its tables. The modules beside them are what runs.
+`events.pyi` has the names of `clrevents.events`; `reported.pyi` the class of each report's answer by its name, and of
+the rows of each of its tables. The modules beside them are what runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ def files() -> dict[Path, str]:
     stubs = {
         PACKAGE / "events.pyi": _events(),
         PACKAGE / "trace" / "reported.pyi": _reported(),
-        PACKAGE / "analysis" / "framework" / "model" / "tabled.pyi": _tabled(),
     }
     return {path: _HEAD + "".join(f"{line}\n" for line in lines) for path, lines in stubs.items()}
 
@@ -76,9 +75,12 @@ def _reported() -> Iterator[str]:
     answers = {name: find_report(name).answer for name in sorted(report_names())}
     yield "from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload"
     yield ""
+    yield "from clrevents.analysis.framework.vocabulary.report_table import ReportTable"
     yield "from clrevents.decode.selection import Moment"
-    others = [(one.__module__, one.__name__) for one in (CheckResult, Diagnosis)]
-    yield from _late([*((_public(answer), answer.__name__) for answer in answers.values()), *others])
+    used = [(one.__module__, one.__name__) for one in (CheckResult, Diagnosis)]
+    used += [(_public(answer), answer.__name__) for answer in answers.values()]
+    used += [(t.row_class.__module__, t.row_class.__name__) for one in answers.values() for t in one.tables()]
+    yield from _late(used)
     yield ""
     yield 'A = TypeVar("A")'
     yield "REPORTS: str"
@@ -91,21 +93,10 @@ def _reported() -> Iterator[str]:
     yield f"    def reports(self, *names: str, {_WINDOW}) -> dict[str, Any]: ..."
     yield f"    def doctor(self, *rules: str, {_WINDOW}) -> Diagnosis: ..."
     yield "    def check(self) -> CheckResult: ..."
-
-
-def _tabled() -> Iterator[str]:
-    answers = {name: find_report(name).answer for name in sorted(report_names())}
-    rows = {answer: answer.tables() for answer in answers.values()}
-    used = [(_public(answer), answer.__name__) for answer in rows]
-    used += [(t.row_class.__module__, t.row_class.__name__) for tables in rows.values() for t in tables]
-    yield "from typing import TYPE_CHECKING, Any, Literal, overload"
-    yield ""
-    yield "from clrevents.analysis.framework.vocabulary.report_table import ReportTable"
-    yield from _late(used)
     yield ""
     yield "class Tabled:"
-    for answer, tables in rows.items():
-        for place, table in enumerate(tables):
+    for answer in answers.values():
+        for place, table in enumerate(answer.tables()):
             name = f'Literal["{table.name}"]' + (" | None = None" if place == 0 else "")
             yield "    @overload"
             yield (

@@ -24,6 +24,7 @@ from clrevents.trace.event import EventRows, label_list
 from clrevents.trace.named_stacks import EARLY_NAMES
 from clrevents.trace.passes import Order
 from clrevents.trace.recording_events import ProcessLife, source_errors
+from clrevents.trace.reported import Tabled
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.trace import Trace, modules_of, open, passes_of, tables_in_sql
 from clrevents.trace.trust import Trust
@@ -50,6 +51,7 @@ __all__ = [
     "ShiftedRows",
     "StreamChunks",
     "StreamTally",
+    "Tabled",
     "ThreadIds",
     "ThreadInfo",
     "Trace",

@@ -1,6 +1,7 @@
-"""`Reported`: how a trace is asked for answers, which rooms above give.
+"""`Reported`: how a trace is asked for answers, which rooms above give; `Tabled`: how these give their tables.
 
-Type checkers read `reported.pyi`, which `tools/make.py` makes: there, a report's name gives the class of its answer.
+Type checkers read `reported.pyi`, which `tools/make.py` makes: there, a report's name gives the class of its answer,
+and that with a table's name the class of its rows.
 """
 
 from __future__ import annotations
@@ -76,3 +77,15 @@ class Reported:
         Continues after damage and does not raise for it, whatever `errors` the trace was opened with.
         """
         return offered("check")(self)
+
+
+class Tabled:
+    """What an answer gives its tables with."""
+
+    def table(self, name: str | None = None) -> Any:
+        """The table called `name`, or the first one. Raises KeyError for one that the report does not have."""
+        known = [declared.name for declared in self.tables()]  # type: ignore[attr-defined]
+        name = name or known[0]
+        if name not in known:
+            raise KeyError(f"no table {name!r}; there are {', '.join(known)}")
+        return getattr(self, name)

@@ -18,7 +18,6 @@ import numpy as np
 from clrevents._util.offered import offered
 from clrevents._util.value_classes import define, frozen
 from clrevents._util.words import counted
-from clrevents.analysis.framework.model.tabled import Tabled
 from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration
 from clrevents.analysis.framework.render.show import answer_html, answer_text
 from clrevents.analysis.framework.vocabulary.answer_values import (
@@ -32,6 +31,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import CELLS, Cell, columns_of, shape_of
 from clrevents.table.table import Column, plain
+from clrevents.trace import Tabled
 
 _CELLS = {"ns": CELLS["duration"], "bytes": CELLS["bytes"], "count": CELLS["count"], "ratio": CELLS["ratio"]}
 """What a metric of a unit is held to."""
