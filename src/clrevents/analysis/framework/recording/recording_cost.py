@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.recording.recorded import ProviderNeed
 from clrevents.analysis.framework.vocabulary.report_table import Marks, trace_holes
 from clrevents.analysis.gathering.gather import gather
 from clrevents.analysis.gathering.groups import nearest_rank
-from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.trace import Trace, passes_of
 
@@ -28,8 +26,6 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 KINDS: Final = ("GCSuspendEEBegin", "GCSuspendEEEnd", "GCRestartEEBegin", "GCRestartEEEnd")
 """The events of a suspension in their order; their places are the kinds of `SuspensionEvents`."""
-NEEDS: Final = (ProviderNeed(SAMPLE), ProviderNeed(RUNTIME, RuntimeKeyword.GC))
-"""What to record to learn the cost."""
 
 _BEGIN, _SUSPENDED, _RESTARTING, _END = range(len(KINDS))
 _OTHER_REASON: Final = 0
