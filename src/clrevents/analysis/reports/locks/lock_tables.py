@@ -29,8 +29,7 @@ from clrevents.analysis.shared.blocking.wait_tables import longest_first
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans, lock_numbers
 from clrevents.analysis.shared.samples.leaf_states import STATES, BlockingMethods
 from clrevents.analysis.shared.samples.off_processor import Switches
-from clrevents.analysis.shared.samples.sampled_states import stretches
-from clrevents.analysis.shared.weights.sample_runs import SampleRuns
+from clrevents.analysis.shared.weights.sample_runs import SampleRuns, stretches
 
 EXTERNAL: Final = 1
 """The type of samples of threads that are not in managed code."""

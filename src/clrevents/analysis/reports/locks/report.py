@@ -45,8 +45,13 @@ from clrevents.analysis.shared.events.contention_spans import (
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH, SwitchFeed
 from clrevents.analysis.shared.samples.sample_parameters import StackParameters
-from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, THREAD_COLUMNS, ThreadEnds, keep_samples
-from clrevents.analysis.shared.weights.sample_runs import RunMaker
+from clrevents.analysis.shared.weights.sample_runs import (
+    SAMPLER_EVENTS,
+    THREAD_COLUMNS,
+    RunMaker,
+    ThreadEnds,
+    keep_samples,
+)
 from clrevents.schema.registry import SAMPLE
 
 _KEPT: Final = {**CONTENTION_COLUMNS, **THREAD_COLUMNS, **OWNER_COLUMNS}

@@ -65,11 +65,9 @@ from clrevents.analysis.shared.events.wait_events import ends_recorded
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, SLOWER, CountFeed, Counts, counted_window
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, UNTOLD, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
-from clrevents.analysis.shared.samples.sampled_states import unseen
-from clrevents.analysis.shared.samples.samples import SAMPLES
 from clrevents.analysis.shared.samples.stack_shapes import UNTELLABLE
-from clrevents.analysis.shared.weights.sample_runs import RunMaker, SampleRuns
-from clrevents.analysis.shared.weights.weighing import CPU, SAMPLE_TYPE
+from clrevents.analysis.shared.weights.sample_runs import SAMPLE_TYPE, SAMPLES, RunMaker, SampleRuns, unseen
+from clrevents.analysis.shared.weights.weighing import CPU
 from clrevents.schema.registry import SAMPLE, TPL
 
 _ANYTHING: Final = "threads"

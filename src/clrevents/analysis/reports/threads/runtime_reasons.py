@@ -20,8 +20,7 @@ from clrevents.analysis.reports.threads.thread_events import Blocked
 from clrevents.analysis.reports.threads.tiling import Doing, Piece, proven, without
 from clrevents.analysis.shared.events.gc_suspensions import ThreadStops
 from clrevents.analysis.shared.samples.leaf_states import WAITING, ThreadState
-from clrevents.analysis.shared.samples.sampled_states import stretches
-from clrevents.analysis.shared.weights.sample_runs import MANAGED, SampleRuns
+from clrevents.analysis.shared.weights.sample_runs import MANAGED, SampleRuns, stretches
 
 SAMPLER: Final = "sample profiler"
 """The reason of threads that it stopped."""

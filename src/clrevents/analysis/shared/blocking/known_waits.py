@@ -19,8 +19,7 @@ from clrevents.analysis.shared.events.gc_suspensions import ThreadStops
 from clrevents.analysis.shared.events.wait_events import WaitSpans
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, BlockingMethods, ThreadState
 from clrevents.analysis.shared.samples.off_processor import AwayWord, Switches, WhyAway, why_away
-from clrevents.analysis.shared.samples.sampled_states import stretches
-from clrevents.analysis.shared.weights.sample_runs import SampleRuns
+from clrevents.analysis.shared.weights.sample_runs import SampleRuns, stretches
 
 WaitWord: TypeAlias = Literal[
     "lock", "handle", "monitor", "task", "join", "sleep", "idle",

@@ -16,8 +16,13 @@ from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, ve
 from clrevents.analysis.shared.events.wait_events import TASK_BEGIN, TASK_END, task_wait_spans, wait_spans
 from clrevents.analysis.shared.samples.leaf_states import tells_running
 from clrevents.analysis.shared.samples.off_processor import SwitchFeed
-from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, THREAD_COLUMNS, ThreadEnds, keep_samples
-from clrevents.analysis.shared.weights.sample_runs import RunMaker
+from clrevents.analysis.shared.weights.sample_runs import (
+    SAMPLER_EVENTS,
+    THREAD_COLUMNS,
+    RunMaker,
+    ThreadEnds,
+    keep_samples,
+)
 
 WAIT_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _WAITING: Final = "runtime/WaitHandleWaitStart"

@@ -42,11 +42,11 @@ from clrevents.analysis.shared.samples.off_processor import (
 )
 from clrevents.analysis.shared.samples.runtime_work import WORK_EVENTS, RuntimeWork
 from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
-from clrevents.analysis.shared.samples.samples import SAMPLES, Samples, name_samples
+from clrevents.analysis.shared.samples.samples import Samples, name_samples
 from clrevents.analysis.shared.samples.stack_shapes import StackShape, chosen_states, tellable
 from clrevents.analysis.shared.weights.allocations import ALLOC, BYTES, NEEDED, AllocationRows, certainty
 from clrevents.analysis.shared.weights.allocations import SELECTORS as ALLOCATIONS
-from clrevents.analysis.shared.weights.sample_runs import MANAGED
+from clrevents.analysis.shared.weights.sample_runs import MANAGED, SAMPLE_TYPE, SAMPLES
 from clrevents.analysis.shared.weights.weighing import (
     CAVEAT,
     COUNTED_CAVEAT,
@@ -57,7 +57,6 @@ from clrevents.analysis.shared.weights.weighing import (
     ON_PROCESSOR,
     SAFE_POINT_CAVEAT,
     SAMPLE_HEADERS,
-    SAMPLE_TYPE,
     Ints,
     SampleColumns,
     WeighedColumns,

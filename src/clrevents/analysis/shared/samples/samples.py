@@ -66,13 +66,12 @@ from clrevents.analysis.shared.weights.allocations import (
     AllocationRows,
     best_source,
 )
-from clrevents.analysis.shared.weights.sample_runs import MANAGED
+from clrevents.analysis.shared.weights.sample_runs import MANAGED, SAMPLE_TYPE, SAMPLES
 from clrevents.analysis.shared.weights.weighing import (
     CPU,
     CPU_COLUMNS,
     CPU_EVENT,
     SAMPLE_HEADERS,
-    SAMPLE_TYPE,
     Ints,
     SampleColumns,
     Unit,
@@ -104,8 +103,6 @@ from clrevents.trace import FilterOptions, Filters, Moment, Selector, ThreadIds,
 if TYPE_CHECKING:
     from clrevents.analysis.shared.samples.logical_stacks import TaskTrails
 
-SAMPLES: Final = f"{SAMPLE}/ThreadSample"
-"""The sample profiler's event."""
 
 FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof"]
 """What samples can be written as."""

@@ -29,7 +29,6 @@ Unit: TypeAlias = Literal["nanoseconds", "bytes", "count", "none"]
 
 SAMPLE_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 """The header columns that weighing needs, and `process_id` if there may be several processes."""
-SAMPLE_TYPE: Final = "Type"
 """The field of the sample profiler's event that distinguishes native code from managed code."""
 CAVEAT: Final = (
     "the sampler records where each managed thread is, whether it runs or waits: this is wall-clock time, not "
