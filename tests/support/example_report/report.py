@@ -60,7 +60,7 @@ class FinalizerRuns(Collector[FinalizersReport]):
 
     def __init__(self, parameters: NoParameters) -> None:
         self.open: tuple[int, int] | None = None
-        self.runs: list[tuple[Any, ...]] = []
+        self.runs: list[FinalizerRun] = []
 
     def take(self, chunk: ReportChunk) -> None:
         seen: list[tuple[Any, ...]] = []
@@ -79,17 +79,18 @@ class FinalizerRuns(Collector[FinalizersReport]):
         if self.open is not None or end is not None:
             start, began_on = self.open or (None, thread)
             duration = None if start is None or end is None else end - start
-            self.runs.append((start, end, duration, began_on, count))
+            self.runs.append(
+                FinalizerRun(start_ns=start, end_ns=end, duration_ns=duration, thread_id=began_on, finalized=count)
+            )
             self.open = None
 
     def finish(self, context: Context) -> FinalizersReport:
         running = self.open is not None
         self.close()
-        names = ("start_ns", "end_ns", "duration_ns", "thread_id", "finalized")
-        runs = context.table(FinalizerRun, {n: [run[i] for run in self.runs] for i, n in enumerate(names)})
+        runs = context.table(FinalizerRun, self.runs)
         begun = context.begun(runs)
         counts = [run.finalized for run, inside in zip(runs, begun.tolist(), strict=True) if inside]
-        made: FinalizersReport = context.answer(
+        return context.answer(
             FinalizersReport,
             facts=FinalizerFacts(running=running),
             metrics={
@@ -99,7 +100,6 @@ class FinalizerRuns(Collector[FinalizersReport]):
             },
             runs=runs,
         )
-        return made
 
 
 REPORT: Final = ReportDeclaration(
