@@ -368,10 +368,11 @@ class Context:
         evidence: Evidence | None = None,
         reason: str | None = None,
         least: bool = False,
+        most: bool = False,
     ) -> Metric:
         """A metric as declared, with its value, its evidence and why it is null. StopIteration if none has the name.
 
-        With `least`, only a lower bound is known: the value is the bound, and `high` is null.
+        With `least`, only a lower bound is known, with `most` an upper one: the value is the bound.
         """
         declared = next(metric for metric in self.metrics if metric.name == name)
         if value is None and reason is None:
@@ -382,6 +383,7 @@ class Context:
             declared.better,
             declared.merge,
             low=value if least else None,
+            high=value if most else None,
             evidence=evidence or declared.evidence,
             reason=reason,
         )

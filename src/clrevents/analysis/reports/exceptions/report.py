@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import attrs
-
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
 from clrevents.analysis.framework.model.declaration import RAW, ReportDeclaration, parameters
@@ -164,7 +162,7 @@ class ExceptionsCollector(KeepingCollector[ExceptionsReport]):
             again = counts["rethrown_by_await"]
             numbers["rethrown_by_await"] = context.metric("rethrown_by_await", again or None, least=bool(again))
             for name in ("thrown", "nested"):
-                numbers[name] = attrs.evolve(context.metric(name, counts[name]), high=counts[name])
+                numbers[name] = context.metric(name, counts[name], most=True)
         return context.answer(
             ExceptionsReport,
             facts=ExceptionFacts(rethrows_by=found.rethrows_by),

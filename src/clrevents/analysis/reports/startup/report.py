@@ -181,7 +181,7 @@ def _tells(start: Start, kind: str) -> bool:
 
 def _most(start: Start, name: str, value: int, exact: bool) -> Metric:
     """A sum of self times; else an upper bound, where what they contain is unknown, or when Main was first met."""
-    return attrs.evolve(start.context.metric(name, value), high=None if exact else value)
+    return start.context.metric(name, value, most=not exact)
 
 
 def _since(start: Start, name: str, *moments: str) -> Metric | None:

@@ -275,14 +275,14 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
         "exceptional": int((begun & tables.failed).sum()) if failures_known else None,
         "blocking_count": int(tables.waits_begun.sum()) if tasks_known else None,
         "blocking_total": _blocked(context, tables),
-        "unstarted": context.metric("unstarted", unstarted) if resumes_known or tables.was_started.any() else None,
+        "unstarted": context.metric("unstarted", unstarted, most=not resumes_known)
+        if resumes_known or tables.was_started.any()
+        else None,
         "unknown_creators": int((begun & (tables.work.parent == UNKNOWN)).sum()),
         "latency_median": nearest_rank(latencies, 50),
         "latency_p95": nearest_rank(latencies, 95),
         "latency_max": nearest_rank(latencies, 100),
     }
-    if not resumes_known and isinstance(least := found["unstarted"], Metric):
-        found["unstarted"] = attrs.evolve(least, high=unstarted)
     if tasks_known and not failures_known and met(_OF_TASKS[0], context.kinds) == "unknown":
         # What is queued may be told only by its start.
         for name in ("count", "tasks", "continuations"):

@@ -311,7 +311,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         samplers = {life.thread_id for life, role in zip(lives, roles, strict=True) if role == "sampler"}
         held = self._held(context, samplers)
         share = held / context.duration_ns if held is not None and context.duration_ns > 0 else None
-        metrics["sampler_total"] = attrs.evolve(context.metric("sampler_total", held), high=held)
+        metrics["sampler_total"] = context.metric("sampler_total", held, most=True)
         if share is not None:
             text = (
                 f"the sampler held threads for at most {100 * share:.2f} % of the time, which is included in all states"
