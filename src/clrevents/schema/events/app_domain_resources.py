@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import event, struct
 from clrevents.schema.flags import OpenFlag
 from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
 from clrevents.schema.registry import RUNDOWN, RUNTIME
@@ -50,6 +50,18 @@ class AppDomainMemSurvived_V0:
     ClrInstanceID: UInt16
 
 
+@struct
+class ManagedThreadFields:
+    """A managed thread."""
+
+    ManagedThreadID: UInt64
+    AppDomainID: UInt64
+    Flags: Annotated[ThreadFlags, UInt32]
+    ManagedThreadIndex: UInt32
+    OSThreadID: UInt32
+    ClrInstanceID: UInt16
+
+
 @event(
     RUNTIME,
     id=85,
@@ -58,15 +70,8 @@ class AppDomainMemSurvived_V0:
     keywords=RuntimeKeyword.AppDomainResourceManagement | RuntimeKeyword.Threading,
     level=4,
 )
-class ThreadCreated_V0:
+class ThreadCreated_V0(ManagedThreadFields):
     """A managed thread was created, or a native thread was registered with the runtime."""
-
-    ManagedThreadID: UInt64
-    AppDomainID: UInt64
-    Flags: Annotated[ThreadFlags, UInt32]
-    ManagedThreadIndex: UInt32
-    OSThreadID: UInt32
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -109,12 +114,5 @@ class ThreadDomainEnter_V0:
     keywords=RundownKeyword.AppDomainResourceManagementRundown | RundownKeyword.Threading,
     level=4,
 )
-class ThreadDC_V0:
+class ThreadDC_V0(ManagedThreadFields):
     """A managed thread that existed at the end of the session."""
-
-    ManagedThreadID: UInt64
-    AppDomainID: UInt64
-    Flags: Annotated[ThreadFlags, UInt32]
-    ManagedThreadIndex: UInt32
-    OSThreadID: UInt32
-    ClrInstanceID: UInt16

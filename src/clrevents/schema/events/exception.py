@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import event, struct
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.runtime_flags import ExceptionThrownFlags
@@ -26,14 +26,19 @@ class ExceptionThrown_V1(ExceptionThrown_V0):
     ClrInstanceID: UInt16
 
 
-@event(RUNTIME, id=250, version=0, aliases=("ExceptionCatch/Start",), keywords=RuntimeKeyword.Exception, level=4)
-class ExceptionCatchStart_V0:
-    """A catch handler starts."""
+@struct
+class HandlerFields:
+    """A block of a handler, and the method it is in."""
 
     EntryEIP: UInt64
     MethodID: UInt64
     MethodName: UnicodeString
     ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=250, version=0, aliases=("ExceptionCatch/Start",), keywords=RuntimeKeyword.Exception, level=4)
+class ExceptionCatchStart_V0(HandlerFields):
+    """A catch handler starts."""
 
 
 @event(RUNTIME, id=251, version=0, aliases=("ExceptionCatch/Stop",), keywords=RuntimeKeyword.Exception, level=4)
@@ -42,13 +47,8 @@ class ExceptionCatchStop_V0:
 
 
 @event(RUNTIME, id=252, version=0, aliases=("ExceptionFinally/Start",), keywords=RuntimeKeyword.Exception, level=4)
-class ExceptionFinallyStart_V0:
+class ExceptionFinallyStart_V0(HandlerFields):
     """A finally handler starts."""
-
-    EntryEIP: UInt64
-    MethodID: UInt64
-    MethodName: UnicodeString
-    ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=253, version=0, aliases=("ExceptionFinally/Stop",), keywords=RuntimeKeyword.Exception, level=4)
@@ -57,13 +57,8 @@ class ExceptionFinallyStop_V0:
 
 
 @event(RUNTIME, id=254, version=0, aliases=("ExceptionFilter/Start",), keywords=RuntimeKeyword.Exception, level=4)
-class ExceptionFilterStart_V0:
+class ExceptionFilterStart_V0(HandlerFields):
     """An exception filter starts."""
-
-    EntryEIP: UInt64
-    MethodID: UInt64
-    MethodName: UnicodeString
-    ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=255, version=0, aliases=("ExceptionFilter/Stop",), keywords=RuntimeKeyword.Exception, level=4)

@@ -136,36 +136,32 @@ class GCFitBucketInfo_V0:
     Values: Annotated[Counted[GCFitBucketInfoValue], by("Count")]
 
 
-@event(RUNTIME, id=25, version=0, aliases=("GC/MarkStackRoots",), keywords=RuntimeKeyword.GC, level=4)
-class GCMarkStackRoots_V0:
-    """Objects of a heap reachable from stacks have been marked."""
+@struct
+class MarkFields:
+    """A heap whose roots were marked."""
 
     HeapNum: UInt32
     ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=25, version=0, aliases=("GC/MarkStackRoots",), keywords=RuntimeKeyword.GC, level=4)
+class GCMarkStackRoots_V0(MarkFields):
+    """Objects of a heap reachable from stacks have been marked."""
 
 
 @event(RUNTIME, id=26, version=0, aliases=("GC/MarkFinalizeQueueRoots",), keywords=RuntimeKeyword.GC, level=4)
-class GCMarkFinalizeQueueRoots_V0:
+class GCMarkFinalizeQueueRoots_V0(MarkFields):
     """Objects of a heap reachable from the finalizer queue have been marked."""
-
-    HeapNum: UInt32
-    ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=27, version=0, aliases=("GC/MarkHandles",), keywords=RuntimeKeyword.GC, level=4)
-class GCMarkHandles_V0:
+class GCMarkHandles_V0(MarkFields):
     """Objects of a heap reachable from GC handles have been marked."""
-
-    HeapNum: UInt32
-    ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=28, version=0, aliases=("GC/MarkCards",), keywords=RuntimeKeyword.GC, level=4)
-class GCMarkOlderGenerationRoots_V0:
+class GCMarkOlderGenerationRoots_V0(MarkFields):
     """Objects of a heap reachable from older generations have been marked."""
-
-    HeapNum: UInt32
-    ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=202, version=0, aliases=("GC/Mark", "GC/MarkWithType"), keywords=RuntimeKeyword.GC, level=4)

@@ -21,53 +21,46 @@ class MonoExceptionClauseType(OpenEnum):
     Fault = 4
 
 
-@event(MONO, id=29, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodEnter_V0:
-    """Mono: a method was entered."""
+@struct
+class MonoMethodFields:
+    """A method."""
 
     MethodID: UInt64
+
+
+@event(MONO, id=29, version=0, keywords=MonoKeyword.MethodTracing, level=4)
+class MonoProfilerMethodEnter_V0(MonoMethodFields):
+    """Mono: a method was entered."""
 
 
 @event(MONO, id=30, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodLeave_V0:
+class MonoProfilerMethodLeave_V0(MonoMethodFields):
     """Mono: a method returned."""
-
-    MethodID: UInt64
 
 
 @event(MONO, id=31, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodTailCall_V0:
+class MonoProfilerMethodTailCall_V0(MonoMethodFields):
     """Mono: a method was left by a tail call."""
-
-    MethodID: UInt64
 
 
 @event(MONO, id=32, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodExceptionLeave_V0:
+class MonoProfilerMethodExceptionLeave_V0(MonoMethodFields):
     """Mono: a method was left by an exception."""
-
-    MethodID: UInt64
 
 
 @event(MONO, id=33, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodFree_V0:
+class MonoProfilerMethodFree_V0(MonoMethodFields):
     """Mono: a method was freed."""
-
-    MethodID: UInt64
 
 
 @event(MONO, id=34, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodBeginInvoke_V0:
+class MonoProfilerMethodBeginInvoke_V0(MonoMethodFields):
     """Mono: the runtime starts invoking a method."""
-
-    MethodID: UInt64
 
 
 @event(MONO, id=35, version=0, keywords=MonoKeyword.MethodTracing, level=4)
-class MonoProfilerMethodEndInvoke_V0:
+class MonoProfilerMethodEndInvoke_V0(MonoMethodFields):
     """Mono: the runtime finished invoking a method."""
-
-    MethodID: UInt64
 
 
 @event(MONO, id=36, version=0, keywords=MonoKeyword.Exception, level=4)
@@ -104,31 +97,28 @@ class MonoJitCodeBufferType(OpenEnum):
     ExceptionHandling = 9
 
 
-@event(MONO, id=8, version=0, keywords=MonoKeyword.Jit, level=4)
-class MonoProfilerJitBegin_V0:
-    """Mono: the JIT starts compiling a method."""
+@struct
+class MonoJitFields:
+    """A method that is compiled, and its token."""
 
     MethodID: UInt64
     ModuleID: UInt64
     MethodToken: UInt32
+
+
+@event(MONO, id=8, version=0, keywords=MonoKeyword.Jit, level=4)
+class MonoProfilerJitBegin_V0(MonoJitFields):
+    """Mono: the JIT starts compiling a method."""
 
 
 @event(MONO, id=9, version=0, keywords=MonoKeyword.Jit, level=4)
-class MonoProfilerJitFailed_V0:
+class MonoProfilerJitFailed_V0(MonoJitFields):
     """Mono: the JIT failed to compile a method."""
-
-    MethodID: UInt64
-    ModuleID: UInt64
-    MethodToken: UInt32
 
 
 @event(MONO, id=10, version=0, keywords=MonoKeyword.Jit, level=4)
-class MonoProfilerJitDone_V0:
+class MonoProfilerJitDone_V0(MonoJitFields):
     """Mono: the JIT compiled a method."""
-
-    MethodID: UInt64
-    ModuleID: UInt64
-    MethodToken: UInt32
 
 
 @struct
@@ -202,32 +192,31 @@ class MonoProfilerMonitorAcquired_V0:
     ObjectID: Pointer
 
 
-@event(MONO, id=57, version=0, keywords=MonoKeyword.Threading, level=4)
-class MonoProfilerThreadStarted_V0:
-    """Mono: a thread started."""
+@struct
+class MonoThreadFields:
+    """A thread."""
 
     ThreadID: UInt64
+
+
+@event(MONO, id=57, version=0, keywords=MonoKeyword.Threading, level=4)
+class MonoProfilerThreadStarted_V0(MonoThreadFields):
+    """Mono: a thread started."""
 
 
 @event(MONO, id=58, version=0, keywords=MonoKeyword.Threading, level=5)
-class MonoProfilerThreadStopping_V0:
+class MonoProfilerThreadStopping_V0(MonoThreadFields):
     """Mono: a thread is about to end."""
-
-    ThreadID: UInt64
 
 
 @event(MONO, id=59, version=0, keywords=MonoKeyword.Threading, level=4)
-class MonoProfilerThreadStopped_V0:
+class MonoProfilerThreadStopped_V0(MonoThreadFields):
     """Mono: a thread ended."""
-
-    ThreadID: UInt64
 
 
 @event(MONO, id=60, version=0, keywords=MonoKeyword.Threading, level=4)
-class MonoProfilerThreadExited_V0:
+class MonoProfilerThreadExited_V0(MonoThreadFields):
     """Mono: a thread has exited."""
-
-    ThreadID: UInt64
 
 
 @event(MONO, id=61, version=0, keywords=MonoKeyword.Threading, level=5)

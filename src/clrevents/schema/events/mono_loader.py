@@ -26,32 +26,31 @@ class MonoProfilerContextUnloaded_V0:
     ContextID: UInt64
 
 
-@event(MONO, id=3, version=0, keywords=MonoKeyword.Loader, level=5)
-class MonoProfilerAppDomainLoading_V0:
-    """Mono: an application domain starts loading."""
+@struct
+class MonoAppDomainFields:
+    """An application domain."""
 
     AppDomainID: UInt64
+
+
+@event(MONO, id=3, version=0, keywords=MonoKeyword.Loader, level=5)
+class MonoProfilerAppDomainLoading_V0(MonoAppDomainFields):
+    """Mono: an application domain starts loading."""
 
 
 @event(MONO, id=4, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerAppDomainLoaded_V0:
+class MonoProfilerAppDomainLoaded_V0(MonoAppDomainFields):
     """Mono: an application domain was loaded."""
-
-    AppDomainID: UInt64
 
 
 @event(MONO, id=5, version=0, keywords=MonoKeyword.Loader, level=5)
-class MonoProfilerAppDomainUnloading_V0:
+class MonoProfilerAppDomainUnloading_V0(MonoAppDomainFields):
     """Mono: an application domain starts unloading."""
-
-    AppDomainID: UInt64
 
 
 @event(MONO, id=6, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerAppDomainUnloaded_V0:
+class MonoProfilerAppDomainUnloaded_V0(MonoAppDomainFields):
     """Mono: an application domain was unloaded."""
-
-    AppDomainID: UInt64
 
 
 @event(MONO, id=7, version=0, keywords=MonoKeyword.Loader, level=5)
@@ -62,18 +61,21 @@ class MonoProfilerAppDomainName_V0:
     AppDomainName: UnicodeString
 
 
-@event(MONO, id=20, version=0, keywords=MonoKeyword.Loader, level=5)
-class MonoProfilerModuleLoading_V0:
-    """Mono: a module starts loading."""
+@struct
+class MonoModuleFields:
+    """A module."""
 
     ModuleID: UInt64
+
+
+@event(MONO, id=20, version=0, keywords=MonoKeyword.Loader, level=5)
+class MonoProfilerModuleLoading_V0(MonoModuleFields):
+    """Mono: a module starts loading."""
 
 
 @event(MONO, id=21, version=0, keywords=MonoKeyword.Loader, level=4)
-class MonoProfilerModuleFailed_V0:
+class MonoProfilerModuleFailed_V0(MonoModuleFields):
     """Mono: a module failed to load."""
-
-    ModuleID: UInt64
 
 
 @event(MONO, id=22, version=0, keywords=MonoKeyword.Loader, level=4)
@@ -86,10 +88,8 @@ class MonoProfilerModuleLoaded_V0:
 
 
 @event(MONO, id=23, version=0, keywords=MonoKeyword.Loader, level=5)
-class MonoProfilerModuleUnloading_V0:
+class MonoProfilerModuleUnloading_V0(MonoModuleFields):
     """Mono: a module starts unloading."""
-
-    ModuleID: UInt64
 
 
 @event(MONO, id=24, version=0, keywords=MonoKeyword.Loader, level=4)
@@ -176,28 +176,25 @@ class MonoProfilerClassLoaded_V1(MonoProfilerClassLoaded_V0):
     Values: Annotated[Counted[MonoProfilerClassLoadedValue], by("Count")]
 
 
-@event(MONO, id=17, version=0, keywords=MonoKeyword.TypeLoading, level=5)
-class MonoProfilerVTableLoading_V0:
-    """Mono: creation of a class's method table starts."""
+@struct
+class MonoVTableFields:
+    """A table of methods, its class and domain."""
 
     VTableID: UInt64
     ClassID: UInt64
     AppDomainID: UInt64
+
+
+@event(MONO, id=17, version=0, keywords=MonoKeyword.TypeLoading, level=5)
+class MonoProfilerVTableLoading_V0(MonoVTableFields):
+    """Mono: creation of a class's method table starts."""
 
 
 @event(MONO, id=18, version=0, keywords=MonoKeyword.TypeLoading, level=4)
-class MonoProfilerVTableFailed_V0:
+class MonoProfilerVTableFailed_V0(MonoVTableFields):
     """Mono: creation of a class's method table failed."""
-
-    VTableID: UInt64
-    ClassID: UInt64
-    AppDomainID: UInt64
 
 
 @event(MONO, id=19, version=0, keywords=MonoKeyword.TypeLoading, level=4)
-class MonoProfilerVTableLoaded_V0:
+class MonoProfilerVTableLoaded_V0(MonoVTableFields):
     """Mono: a class's method table was created."""
-
-    VTableID: UInt64
-    ClassID: UInt64
-    AppDomainID: UInt64

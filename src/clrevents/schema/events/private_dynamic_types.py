@@ -1,6 +1,6 @@
 """Use of types known only at run time, from the private provider."""
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import InstanceFields, event, struct
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
 from clrevents.schema.types import Int32, UInt16, UnicodeString
@@ -178,10 +178,8 @@ class ConvertToCallbackEtw_V0(TypeNameFields):
     keywords=PrivateKeyword.DynamicTypeUsage,
     level=4,
 )
-class BeginCreateManagedReference_V0:
+class BeginCreateManagedReference_V0(InstanceFields):
     """Creation of a managed reference started."""
-
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -192,10 +190,8 @@ class BeginCreateManagedReference_V0:
     keywords=PrivateKeyword.DynamicTypeUsage,
     level=4,
 )
-class EndCreateManagedReference_V0:
+class EndCreateManagedReference_V0(InstanceFields):
     """Creation of a managed reference ended."""
-
-    ClrInstanceID: UInt16
 
 
 @event(

@@ -57,10 +57,8 @@ GCOptimized_V1 = extended(GCOptimized_V0, InstanceFields)
     keywords=PrivateKeyword.GCPrivate,
     level=4,
 )
-class PrvGCPerHeapHistory_V1:
+class PrvGCPerHeapHistory_V1(InstanceFields):
     """What a collection did in one heap; without the figures, see the runtime provider."""
-
-    ClrInstanceID: UInt16
 
 
 @event(
@@ -221,66 +219,48 @@ class PinPlugAtGCTime_V0:
 
 
 @event(PRIVATE, id=11, version=0, aliases=("GC/BGCStart",), keywords=PrivateKeyword.GCPrivate, level=4)
-class BGCBegin_V0:
+class BGCBegin_V0(InstanceFields):
     """A background collection started."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=12, version=0, aliases=("GC/BGC1stNonCondStop",), keywords=PrivateKeyword.GCPrivate, level=4)
-class BGC1stNonConEnd_V0:
+class BGC1stNonConEnd_V0(InstanceFields):
     """The first non-concurrent phase of a background collection ended."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=13, version=0, aliases=("GC/BGC1stConStop",), keywords=PrivateKeyword.GCPrivate, level=4)
-class BGC1stConEnd_V0:
+class BGC1stConEnd_V0(InstanceFields):
     """The first concurrent phase of a background collection ended."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=14, version=0, aliases=("GC/BGC2ndNonConStart",), keywords=PrivateKeyword.GCPrivate, level=4)
-class BGC2ndNonConBegin_V0:
+class BGC2ndNonConBegin_V0(InstanceFields):
     """The second non-concurrent phase of a background collection started."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=15, version=0, aliases=("GC/BGC2ndNonConStop",), keywords=PrivateKeyword.GCPrivate, level=4)
-class BGC2ndNonConEnd_V0:
+class BGC2ndNonConEnd_V0(InstanceFields):
     """The second non-concurrent phase of a background collection ended."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=16, version=0, aliases=("GC/BGC2ndConStart",), keywords=PrivateKeyword.GCPrivate, level=4)
-class BGC2ndConBegin_V0:
+class BGC2ndConBegin_V0(InstanceFields):
     """The second concurrent phase of a background collection started."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=17, version=0, aliases=("GC/BGC2ndConStop",), keywords=PrivateKeyword.GCPrivate, level=4)
-class BGC2ndConEnd_V0:
+class BGC2ndConEnd_V0(InstanceFields):
     """The second concurrent phase of a background collection ended."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=18, version=0, aliases=("GC/BGCPlanStop",), keywords=PrivateKeyword.GCPrivate, level=4)
-class BGCPlanEnd_V0:
+class BGCPlanEnd_V0(InstanceFields):
     """The plan phase of a background collection ended."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=19, version=0, aliases=("GC/BGCSweepStop",), keywords=PrivateKeyword.GCPrivate, level=4)
-class BGCSweepEnd_V0:
+class BGCSweepEnd_V0(InstanceFields):
     """The sweep phase of a background collection ended."""
-
-    ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=20, version=0, aliases=("GC/BGCDrainMark",), keywords=PrivateKeyword.GCPrivate, level=4)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import InstanceFields, event
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
@@ -53,7 +53,5 @@ class WaitHandleWaitStart_V0:
 
 
 @event(RUNTIME, id=302, version=0, aliases=("WaitHandleWait/Stop",), keywords=RuntimeKeyword.WaitHandle, level=5)
-class WaitHandleWaitStop_V0:
+class WaitHandleWaitStop_V0(InstanceFields):
     """A thread stopped waiting for a wait handle or a monitor."""
-
-    ClrInstanceID: UInt16

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from clrevents.schema.event import event
+from clrevents.schema.event import InstanceFields, event
 from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
 from clrevents.schema.method_flags import TieredCompilationFlags
 from clrevents.schema.registry import RUNDOWN, RUNTIME
@@ -32,10 +32,8 @@ class TieredCompilationSettings_V0:
     keywords=RuntimeKeyword.Compilation,
     level=4,
 )
-class TieredCompilationPause_V0:
+class TieredCompilationPause_V0(InstanceFields):
     """Promotion to a higher tier is paused because new methods are being called."""
-
-    ClrInstanceID: UInt16
 
 
 @event(
