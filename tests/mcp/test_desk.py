@@ -329,6 +329,16 @@ def test_a_report_takes_its_own_options(desk: Desk) -> None:
     assert any("options='callers=" in call for call in plain.next)
 
 
+def test_a_bound_is_said_with_its_number(desk: Desk) -> None:
+    held = desk.report(CONVOY, "threads").facts["metrics"]["sampler_total"]
+    assert {name: value for name, value in held.items() if name != "value"} == {"unit": "ns", "at_most": True}
+    waited = desk.report(CONVOY, "waits").facts["metrics"]
+    command = said("waits", str(FIXTURES / CONVOY))["metrics"]
+    least = {name for name, one in command.items() if one["low"] is not None and one["high"] is None}
+    assert least
+    assert {name for name, one in waited.items() if isinstance(one, dict) and one.get("at_least")} == least
+
+
 def test_groups_are_compared(desk: Desk) -> None:
     reply = desk.compare([CONVOY] * 4, [CONVOY] * 4)
     assert reply.summary.startswith("What differs between 4 recordings before and 4 after? 0 of ")
