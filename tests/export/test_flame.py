@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
@@ -39,32 +38,6 @@ ROWS: list[Row] = [(7, 5, ("a", "b"), False), (8, 3, ("a",), True), (7, 2, ("a",
 )
 def test_formats_by_name(name: str, format: str | None) -> None:
     assert file_format(name, "flame") == format
-
-
-@pytest.mark.parametrize("format", FLAME_FORMATS)
-def test_packed_is_the_same_packed(format: FlameFormat) -> None:
-    """pprof is always packed; and the same samples give the same bytes."""
-    plain = flame_bytes(hand_made(ROWS), format, Look("t"))
-    packed = flame_bytes(hand_made(ROWS), format, Look("t"), pack=True)
-    assert packed[:2] == b"\x1f\x8b"
-    if format == "pprof":
-        assert packed == plain
-    else:
-        assert gzip.decompress(packed) == plain
-    assert packed[4:8] == bytes(4), "the time inside would make each file another"
-
-
-@pytest.mark.parametrize("format", FLAME_FORMATS)
-@pytest.mark.parametrize("timed", [True, False])
-def test_nothing_makes_a_file_too(format: FlameFormat, timed: bool) -> None:
-    assert flame_bytes(hand_made([], timed=timed), format, Look()) or format == "folded"
-
-
-@pytest.mark.parametrize("format", [f for f in FLAME_FORMATS if f != "pprof"])
-@pytest.mark.parametrize("raw", [True, False])
-def test_names_in_both_spellings(format: FlameFormat, raw: bool) -> None:
-    text = flame_bytes(hand_made(ROWS), format, Look(raw=raw))
-    assert (b"raw!c" in text) == raw
 
 
 @pytest.mark.parametrize("format", FLAME_FORMATS)

@@ -131,19 +131,6 @@ def test_arrow_types_come_back(tmp_path: Path, format: formats.Format) -> None:
     assert not table.schema.field("time_ns").nullable
 
 
-@pytest.mark.parametrize("format", formats.FORMATS)
-def test_no_rows(tmp_path: Path, format: formats.Format) -> None:
-    path = written(tmp_path, format, [])
-    if format == "parquet":
-        assert pq.read_table(path).schema.names == list(TYPES)
-    elif format == "arrow":
-        assert pa.ipc.open_file(path.read_bytes()).schema.names == list(TYPES)
-    elif format == "csv":
-        assert path.read_text() == ",".join(TYPES) + "\n"
-    else:
-        assert path.read_bytes() == b""
-
-
 def test_pieces_of_any_size_are_the_same_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when they were put aside in between, and in few row groups."""
     monkeypatch.setattr(formats, "GROUP_ROWS", 50)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from enum import Enum
 from types import SimpleNamespace
 from typing import Annotated, Any
 from uuid import UUID
@@ -14,10 +13,8 @@ import pytest
 import clrevents
 from clrevents.decode.container.blocks import LabelList
 from clrevents.export.files.jsonl import EventJson
-from clrevents.schema.dynamic import make_class
 from clrevents.schema.event import event, struct
 from clrevents.schema.flags import OpenEnum, OpenFlag
-from clrevents.schema.layout import Field, Layout
 from clrevents.schema.registry import Registry
 from clrevents.schema.types import (
     Boolean,
@@ -38,7 +35,6 @@ from clrevents.schema.types import (
     UnicodeString,
     by,
 )
-from clrevents.schema.wire import Scalar, Utf16Z
 
 OURS = Registry(parent=None)
 
@@ -188,24 +184,6 @@ def test_every_wire_type() -> None:
     assert list(payload) == list(PLAIN)
 
 
-def test_names() -> None:
-    payload = both(RECORD, names=True)["payload"]
-    assert payload == {**PLAIN, "When": "2019-04-17T18:40:00.0000001Z", "Colour": "7", "Rights": "Read|0x4"}
-
-
-def test_header_and_key_order() -> None:
-    found = both(Nothing_V0())
-    assert " ".join(found) == (
-        "provider id version name time_ns thread_id process_id processor opcode level keywords "
-        "activity_id related_activity_id payload"
-    )
-    assert found["name"] == "Every\ud800thing"
-    assert found["keywords"] == 0xF00000000001
-    assert found["related_activity_id"] == str(GUID)
-    assert found["payload"] == {}
-    assert found["process_id"] is None
-
-
 def test_what_only_some_events_have() -> None:
     raw = clrevents.RawPayload(b"\x01\x02", "short", {"Big": 1})
     labels = LabelList(pairs=(("k", 2**63), ("x", "\ud800")))
@@ -218,20 +196,6 @@ def test_what_only_some_events_have() -> None:
     assert found["labels"] == {"k": 9223372036854775808, "x": "\ud800"}
 
 
-def test_an_unknown_thread_is_null() -> None:
-    assert both(Nothing_V0(), thread_id=-1)["thread_id"] is None
-
-
-def test_learned_records_go_by_their_wire_names() -> None:
-    number = Scalar("Int32", 4, "i")
-    fields = (Field("has space", number), Field("class", Utf16Z()), Field("Plain", Scalar("Double", 8, "d", "float")))
-    record = make_class("Learned_V0", Layout(fields))(1, None, float("inf"))
-    assert both(record)["payload"] == {"has space": 1, "class": None, "Plain": "Infinity"}
-    assert clrevents.asdict(record) == {"has space": 1, "class": None, "Plain": float("inf")}
-    one = make_class("Learned_V0", Layout(fields[:1]))(3)
-    assert both(one)["payload"] == {"has space": 3}
-
-
 def test_one_kind_does_not_pass_for_another() -> None:
     encoder = EventJson()
     names = []
@@ -240,8 +204,3 @@ def test_one_kind_does_not_pass_for_another() -> None:
         key = clrevents.EventKey("P", number, 0, f"E{number}")
         names.append(json.loads(encoder.line(an_event(Nothing_V0(), key=key)))["name"])
     assert names == [f"E{number}" for number in range(200)]
-
-
-def test_enums_are_open() -> None:
-    assert isinstance(RECORD.Colour, Enum)
-    assert str(RECORD.Colour) == "7"

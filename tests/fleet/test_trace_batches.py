@@ -6,7 +6,6 @@ import pickle
 import warnings
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 import clrevents
@@ -76,19 +75,6 @@ def test_a_newer_version_has_more_than_the_schema(tmp_path: Path) -> None:
     assert [(row["number"], row["more"]) for row in found] == [(3, None)]
 
 
-def test_what_does_not_fit_is_a_problem(tmp_path: Path) -> None:
-    path, other = tmp_path / "text.nettrace", tmp_path / "number.nettrace"
-    path.write_bytes(TraceBuilder().described("App", "Turn", {"number": (18, "one")}).build())
-    other.write_bytes(TraceBuilder().described("App", "Turn", {"number": (9, 1)}).build())
-    with clrevents.open_many(other) as traces:
-        like = traces.table("Turn")
-    reading = TraceBatches(str(path), "Turn", like)
-    assert list(reading) == []
-    (problem,) = reading.problems
-    assert (problem.trace, problem.kind, problem.severity) == (str(path), "columns", "error")
-    assert problem.message == "number is string in this trace and int32 in the schema"
-
-
 def test_damage_and_no_trace(tmp_path: Path) -> None:
     data = unpacked(fixture("net8-method-interop"))
     broken = tmp_path / "broken.nettrace"
@@ -117,15 +103,3 @@ def test_damage_and_no_trace(tmp_path: Path) -> None:
     missing = TraceBatches(str(tmp_path / "missing"), LOADS, like)
     assert list(missing) == []
     assert [p.kind for p in missing.problems] == ["source"]
-
-
-def test_a_trace_without_the_event_has_no_rows(tmp_path: Path) -> None:
-    described, other = tmp_path / "a.nettrace", tmp_path / "b.nettrace"
-    described.write_bytes(TraceBuilder().described("App", "Turn", {"number": (9, 1)}).build())
-    other.write_bytes(TraceBuilder().sample(1).build())
-    with clrevents.open_many(described) as traces:
-        like = traces.table("Turn")
-    reading = TraceBatches(str(other), "Turn", like)
-    assert list(reading) == []
-    assert reading.problems == ()
-    assert pa.Table.from_batches(list(TraceBatches(str(described), "Turn", like))).num_rows == 1

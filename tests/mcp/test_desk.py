@@ -287,46 +287,12 @@ def test_a_refusal_quotes_in_a_fence(text: str) -> None:
     assert all(line.isprintable() for line in lines)
 
 
-def test_all_pages_are_the_whole(desk: Desk) -> None:
-    """Of every question with rows: each complete, none twice, none left out."""
-    asks: list[Callable[..., Reply]] = [
-        lambda cursor: desk.overview("", cursor),
-        lambda cursor: desk.frames(CONVOY, cursor=cursor, limit=200),
-        lambda cursor: desk.frames(CONVOY, focus="Convoy", cursor=cursor, limit=3),
-        lambda cursor: desk.compare(CONVOY, STARVATION, cursor=cursor, limit=7),
-        lambda cursor: desk.report(GARBAGE, "gc", "suspensions", limit=4, cursor=cursor),
-        lambda cursor: desk.record("", cursor),
-    ]
-    for ask in asks:
-        rows, cursor, texts, total = [], "", [], 0
-        while not texts or cursor:
-            reply = ask(cursor)
-            assert reply.cursor in reply.text
-            rows += reply.rows
-            texts.append(reply.text)
-            cursor, total = reply.cursor, reply.total
-        assert len(rows) == total == len({json.dumps(row) for row in rows})
-        assert len(texts) > 1 or total < 20
-
-
 def test_types_of_two_heaps_are_compared_by_rows(desk: Desk) -> None:
     heap = "net8-heap.nettrace.gz"
     reply = desk.compare(heap, heap, report="heap", limit=200)
     assert {row["what"].partition(".")[0] for row in reply.rows} == {"heap", "heap types", "heap paths"}
     biggest = desk.report(heap, "heap", "types").rows[0]
     assert any(biggest["type"] in row["what"] and row["base"] == row["new"] for row in reply.rows)
-
-
-def test_a_report_takes_its_own_options(desk: Desk) -> None:
-    plain, called = (desk.report(GARBAGE, "gc", options=options) for options in ("", "callers=true"))
-    columns = {"requested_by"}
-    assert [{k: v for k, v in row.items() if k not in {*columns, "handle"}} for row in plain.rows] == [
-        {k: v for k, v in row.items() if k not in {*columns, "handle"}} for row in called.rows
-    ]
-    assert {row["requested_by"] for row in called.rows if row["reason"] == "Induced"} == {"Scenarios.Garbage(Random)"}
-    row = called.rows[0]
-    assert desk.events(GARBAGE, handle=row["handle"], selector="GCStart").rows[0]["time_ns"] >= row["start_ns"]
-    assert any("options='callers=" in call for call in plain.next)
 
 
 def test_a_bound_is_said_with_its_number(desk: Desk) -> None:
@@ -337,12 +303,6 @@ def test_a_bound_is_said_with_its_number(desk: Desk) -> None:
     least = {name for name, one in command.items() if one["low"] is not None and one["high"] is None}
     assert least
     assert {name for name, one in waited.items() if isinstance(one, dict) and one.get("at_least")} == least
-
-
-def test_groups_are_compared(desk: Desk) -> None:
-    reply = desk.compare([CONVOY] * 4, [CONVOY] * 4)
-    assert reply.summary.startswith("What differs between 4 recordings before and 4 after? 0 of ")
-    assert reply.summary.endswith(" beyond chance, 0 by their numbers.")
 
 
 def test_what_cannot_be_answered_says_what_to_ask_instead(desk: Desk) -> None:

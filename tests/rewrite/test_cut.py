@@ -24,7 +24,7 @@ import clrevents
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
-from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.events import R2RGetEntryPoint_V0
 from clrevents.rewrite import cut
 from clrevents.schema.own_marks import Lacking
@@ -182,39 +182,6 @@ def lossy() -> TraceBuilder:
     return builder.at(6_000_000).thread(8).lose(7).sample().at(8_000_000)
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "threads", "expected"),
-    [
-        (None, None, None, [(7, 5), (7, 6), (8, 7)]),
-        ("1ms", "2ms", None, [(7, 5)]),
-        (None, "1ms", None, []),
-        (1_000_001, None, None, [(7, 5), (7, 6), (8, 7)]),
-        (2_000_001, None, None, [(7, 6), (8, 7)]),
-        ("3ms", "7ms", None, [(7, 6), (8, 7)]),
-        ("3ms", "7ms", 8, [(8, 7)]),
-        (None, None, [7], [(7, 5), (7, 6)]),
-        ("50%", None, None, [(7, 6), (8, 7)]),
-        ("4.5ms", "4.6ms", None, [(7, 6), (8, 7)]),
-    ],
-)
-def test_losses_of_a_part(out: Path, start: Any, end: Any, threads: Any, expected: list[tuple[int, int]]) -> None:
-    with clrevents.open(lossy().build()) as trace:
-        done = cut(trace, out, start=start, end=end, thread_id=threads)
-        low, high = (None if x is None else passes_of(trace).moment_ns(x, "moment") for x in (start, end))
-        lost = touching([loss for loss in losses(trace) if (loss.thread_id, loss.count) in expected], low, high)
-    assert sorted((loss.thread_id, loss.count) for loss in lost) == expected
-    same_losses(out, lost, walk(out.read_bytes()))
-    assert done.lost == sum(count for _, count in expected)
-
-
-def test_losses_stay_where_no_event_does(out: Path) -> None:
-    with clrevents.open(lossy().build()) as trace:
-        done = cut(trace, out, "MethodLoad", rundown=False)
-        expected = losses(trace)
-    assert (done.events, done.lost) == (0, 18)
-    same_losses(out, expected, walk(out.read_bytes()))
-
-
 def test_losses_of_threads_that_have_no_id(out: Path) -> None:
     """NetTrace 6 need not give a thread's id; its losses are nobody's, and stay losses."""
     path = out.with_name("made.nettrace")
@@ -255,76 +222,6 @@ def test_losses_that_overflow_the_numbers(lag: int, out: Path) -> None:
         if lag > 1:
             # The one number that says nothing, 0, is met by none of these; else a loss may seem shorter.
             assert losses(trace) == expected
-
-
-def test_undescribed_threads_are_kept(out: Path) -> None:
-    """A damaged trace of NetTrace 6 may name threads that it never describes: the result does describe them."""
-    path = out.with_name("made.nettrace")
-    with open(path, "wb") as file:
-        writer = NetTrace6Writer(file, TraceHeader(sync_qpc=0))
-        writer.metadata([MetadataRecord(1, "P", 1)])
-        writer.threads([ThreadRow(1, 77)])
-        writer.events([EventRecord(1, 10, 1), EventRecord(1, 20, 5), EventRecord(1, 30, 1, capture_thread_id=9)])
-        writer.end()
-    with clrevents.open(path, errors="salvage") as trace:
-        assert [event.thread_id for event in trace.events()] == [77, -1, 77]
-        cut(trace, out)
-    assert [event.thread_id for event in reread(out)] == [77, -1, 77]
-    walk(out.read_bytes())
-
-
-def test_a_description_given_twice(out: Path) -> None:
-    """An id that means something else later on gets another one."""
-    path = out.with_name("made.nettrace")
-    top = (1 << 31) - 1
-    with open(path, "wb") as file:
-        writer = NetTrace4Writer(file, TraceHeader(sync_qpc=0))
-        for name in ("One", "Two", "Three"):
-            writer.metadata([MetadataRecord(top, "P", 1, name=name)])
-            writer.events([EventRecord(top, 10, 7)])
-        writer.end()
-    with clrevents.open(path, errors="salvage") as trace:
-        assert [event.name for event in trace.events()] == ["One", "Two", "Three"]
-        cut(trace, out)
-    assert [event.name for event in reread(out)] == ["One", "Two", "Three"]
-    walk(out.read_bytes())
-
-
-def test_large_stacks_fit_their_blocks(out: Path) -> None:
-    """A block of NetTrace 6 holds 2^24 bytes: events without payload but with large stacks pass that early."""
-    builder = TraceBuilder("nettrace6")
-    for i in range(1500):
-        builder.sample(*range(i << 16, (i << 16) + 1600))
-    with clrevents.open(builder.build()) as trace:
-        everything = list(trace.events())
-        cut(trace, out)
-    assert not differing(reread(out), everything)
-    assert walk(out.read_bytes()).blocks["stacks"] > 1
-
-
-@pytest.mark.parametrize("code", [0, 2, 19, 22, 24, 25, 255])
-@pytest.mark.parametrize("element", [False, True])
-def test_types_that_have_no_meaning(code: int, element: bool, out: Path) -> None:
-    """A description with a type that NetTrace 4 cannot have: its payloads are bytes here and there."""
-    path = out.with_name("made.nettrace")
-    field = FieldDescription("Zzz", 9)
-    if element:
-        field = FieldDescription("Zzz", 19, FieldDescription("", 9))
-    with open(path, "wb") as file:
-        writer = NetTrace4Writer(file, TraceHeader(sync_qpc=0))
-        writer.metadata([MetadataRecord(1, "P", 1, name="E", fields=(field,))])
-        writer.events([EventRecord(1, 10, 7, b"\1\0\2\0\0\0")])
-        writer.end()
-    data = bytearray(path.read_bytes())
-    name = "Zzz\0".encode("utf-16-le")
-    at = data.index(name) + len(name) + 4 if element else data.index(name) - 4
-    assert data[at] == 9
-    data[at] = code
-    with clrevents.open(bytes(data), errors="salvage") as trace:
-        payloads = [(event.name, event.payload_bytes) for event in trace.events()]
-        done = cut(trace, out)
-    assert [(event.name, event.payload_bytes) for event in reread(out)] == payloads
-    assert done.events == len(payloads)
 
 
 # -- real traces -------------------------------------------------------------------------------------------------
@@ -646,20 +543,6 @@ def test_command_on_a_full_disk(run: Callable[..., Result], tmp_path: Path) -> N
     assert result.exit_code == 2
     assert "No space left" in result.stderr
     assert only(tmp_path) == []
-
-
-def test_command_on_damage(run: Callable[..., Result], tmp_path: Path) -> None:
-    data = unpacked(fixture("net8-sample"))
-    path, out = tmp_path / "short.nettrace", tmp_path / "out.nettrace"
-    path.write_bytes(data[: len(data) * 2 // 3])
-    salvaged = run("cut", path, "-o", out)
-    assert salvaged.exit_code == 3
-    with clrevents.open(path, errors="salvage") as trace:
-        assert not differing(reread(out), list(trace.events()))
-    assert run("cut", path, "-o", out, "--fail-on", "none").exit_code == 0
-    out.unlink()
-    assert run("cut", path, "-o", out, "--errors", "report").exit_code == 3
-    assert only(tmp_path) == ["short.nettrace"]
 
 
 def test_what_a_part_knows_of_its_window(tmp_path: Path) -> None:

@@ -13,12 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import clrevents
 from clrevents import (
-    DamageError,
     Decoder,
     EventKey,
     Limits,
@@ -29,13 +26,10 @@ from clrevents import (
     UnknownEventError,
 )
 from clrevents.diagnostics.wanted import providers_for
-from clrevents.errors import ErrorMode
 from clrevents.events import (
     ILStubGenerated_V0,
-    MethodDCEndVerbose_V1,
     MethodFlags,
     MethodLoad_V0,
-    MethodLoad_V1,
     MethodLoadVerbose_V1,
     MethodLoadVerbose_V2,
 )
@@ -108,21 +102,6 @@ def test_selectors(interop: Trace, selectors: tuple[Any, ...], expected: dict[st
     assert named(interop.events(*selectors)) == expected
 
 
-def test_selecting_keeps_order_and_values(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
-    wanted = [e for e in everything if e.name.startswith("MethodJit")]
-    assert list(interop.events("MethodJit*")) == wanted
-    assert len(wanted) > 300
-
-
-def test_class_gives_records_of_that_class(interop: Trace) -> None:
-    for e in interop.events(MethodLoadVerbose_V1):
-        assert isinstance(e.payload, MethodLoadVerbose_V1)
-    assert {type(e.payload) for e in interop.events(MethodLoadVerbose_V1)} == {
-        MethodLoadVerbose_V1,
-        MethodLoadVerbose_V2,
-    }
-
-
 @pytest.mark.parametrize(
     ("name", "near"),
     [
@@ -187,37 +166,6 @@ def test_a_provider_is_a_selector() -> None:
     assert [one.name for one in wanted] == ["Own-Orders", RUNTIME]
 
 
-def test_provider_filter(interop: Trace) -> None:
-    assert named(interop.events(provider="rundown")) == named(interop.events("rundown/*"))
-    assert named(interop.events(provider=RUNDOWN)) == named(interop.events("rundown/*"))
-    assert named(interop.events("Method*", provider="runtime"))["MethodDCEndVerbose"] == 0
-    assert named(interop.events(provider="Nobody")) == {}
-    assert named(interop.events(provider="*EventPipe")) == {"ProcessInfo": 1}
-    with pytest.raises(TypeError, match="provider"):
-        interop.events(provider=3)  # type: ignore[call-overload]
-
-
-def test_thread_filter(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
-    first, second = (t.thread_id for t in interop.threads[:2])
-    assert list(interop.events(thread_id=first)) == [e for e in everything if e.thread_id == first]
-    both = [e for e in everything if e.thread_id in (first, second)]
-    assert list(interop.events(thread_id=[first, second])) == both
-    assert list(interop.events(thread_id=iter({first, second}))) == both
-    assert list(interop.events(thread_id=1)) == []
-    assert list(interop.events(thread_id=[])) == []
-    wrong: Any
-    for wrong in ("5", 1.5, -1, 1 << 64, [None]):
-        with pytest.raises(TypeError):
-            interop.events(thread_id=wrong)
-
-
-def test_process_filter(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
-    process = interop.info.process_id
-    assert process == 5947
-    assert len(list(interop.events(process_id=process))) == len(everything)
-    assert list(interop.events(process_id=1)) == []
-
-
 def between(events: list[clrevents.Event[Any]], low: int | None, high: int | None) -> list[clrevents.Event[Any]]:
     return [e for e in events if (low is None or e.time_ns >= low) and (high is None or e.time_ns < high)]
 
@@ -240,16 +188,6 @@ def test_times(
     interop: Trace, everything: list[clrevents.Event[Any]], start: Any, end: Any, low: int | None, high: int | None
 ) -> None:
     assert list(interop.events(start=start, end=end)) == between(everything, low, high)
-
-
-def test_window_is_half_open(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
-    middle = everything[2500].time_ns
-    before, behind = list(interop.events(end=middle)), list(interop.events(start=middle))
-    assert before + behind == everything
-    assert before[-1].time_ns < middle == behind[0].time_ns
-    assert [e.time_ns for e in interop.events(start=middle, end=middle + 1)] == [middle] * sum(
-        e.time_ns == middle for e in everything
-    )
 
 
 def test_percent_is_of_the_duration(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
@@ -301,38 +239,12 @@ def test_times_beyond_all_clocks(interop: Trace, everything: list[clrevents.Even
     assert list(interop.events(end=-(10**40))) == []
 
 
-@given(st.integers(-(10**12), 10**12), st.integers(1, 10**7), st.integers(0, 10**15))
-def test_no_tick_is_on_the_wrong_side(ns: int, frequency: int, sync: int) -> None:
-    """At any frequency: an event comes at or behind `start` exactly when its own time_ns says so."""
-    at = sync + ns * frequency // 10**9
-    ticks = [t for t in range(at - 2, at + 3) if t >= 0]
-    writer = Writer(frequency=frequency, sync_qpc=sync)
-    writer.metadata(1, "P", 1, name="E")
-    writer.events(*(Blob(1, t) for t in ticks))
-    trace = clrevents.open(writer.end())
-    every = list(trace.events())
-    assert [e.time_ns for e in every] == [(t - sync) * 10**9 // frequency for t in ticks]
-    assert list(trace.events(start=ns)) == [e for e in every if e.time_ns >= ns]
-    assert list(trace.events(end=ns)) == [e for e in every if e.time_ns < ns]
-
-
 # Order and iteration.
 
 
 def test_time_order(everything: list[clrevents.Event[Any]]) -> None:
     times = [e.time_ns for e in everything]
     assert times == sorted(times)
-
-
-def test_file_order_is_the_same_events(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
-    by_file = list(interop.events(order="file"))
-    assert sorted(by_file, key=lambda e: e.time_ns) == everything, "the sort is stable"
-    assert by_file != everything
-    for wrong in ("size", None, ""):
-        with pytest.raises(ValueError, match="order must be"):
-            interop.events(order=wrong)  # type: ignore[call-overload]
-        with pytest.raises(ValueError, match="order must be"):
-            Decoder(order=wrong)  # type: ignore[arg-type]
 
 
 def test_two_iterations_take_turns(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
@@ -346,64 +258,6 @@ def test_two_iterations_take_turns(interop: Trace, everything: list[clrevents.Ev
             assert interop.duration_ns == everything[-1].time_ns
     assert seen == wanted
     assert list(one) == everything[len(seen) :]
-
-
-def test_again_is_the_same(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
-    assert list(interop.events()) == everything
-    assert hash(everything[0]) == hash(next(iter(interop.events())))
-
-
-def test_byte_by_byte() -> None:
-    """The push parser gives what the file gives, however it is fed."""
-    writer = Writer()
-    writer.metadata(1, RUNTIME, 141, 0)
-    payload = codec(MethodLoad_V0, 8).build(MethodLoad_V0(1, 2, 3, 4, 5, MethodFlags(6)))
-    for region in range(3):
-        writer.stacks(1, [region, 1])
-        writer.events(*(Blob(1, 100 * region + 50 + n, payload, stack=1) for n in range(3)))
-        writer.events(*(Blob(1, 100 * region + n, payload, thread=2) for n in range(3)))
-        writer.sequence_point(100 * region + 99)
-    data = writer.end()
-    whole = list(clrevents.open(data).events())
-    assert len(whole) == 18
-    decoder = Decoder()
-    fed = []
-    buffer = bytearray(1)
-    for byte in data:
-        # The same buffer each time: nothing may keep it.
-        buffer[0] = byte
-        fed += [e for batch in decoder.feed(memoryview(buffer)) for e in batch]
-    assert len(fed) == 18, "all but the last region was released before the end"
-    fed += [e for batch in decoder.close() for e in batch]
-    assert fed == whole
-    assert decoder.info is not None
-    assert decoder.problems == ()
-    with pytest.raises(ValueError, match="closed"):
-        decoder.feed(b"x")
-
-
-def test_decoder_takes_the_same_options(interop: Trace) -> None:
-    thread = interop.threads[1].thread_id
-    decoder = Decoder("Method*", thread_id=thread, start="1ms", provider="runtime", order="file")
-    batches = [*decoder.feed(unpacked(INTEROP)), *decoder.close()]
-    expected = list(interop.events("Method*", thread_id=thread, start="1ms", provider="runtime", order="file"))
-    assert [e for batch in batches for e in batch] == expected
-    assert sum(map(len, batches)) == len(expected) > 0
-    assert "events" in repr(batches[0])
-
-
-@pytest.mark.parametrize("rows", [1, 7, 1 << 17])
-def test_batches_have_the_events_in_pieces(interop: Trace, rows: int) -> None:
-    chosen: clrevents.FilterOptions = {"end": "50%", "provider": "runtime"}
-    batches = list(interop.batches("Method*", rows=rows, **chosen))
-    expected = list(interop.events("Method*", **chosen))
-    assert [e for batch in batches for e in batch] == expected
-    assert [e.frames for batch in batches for e in batch] == [e.frames for e in expected]
-    assert max(map(len, batches)) == min(rows, 1449)
-    loads = [row for batch in batches for row in batch.table("MethodLoadVerbose").rows()]
-    assert loads == list(interop.table("MethodLoadVerbose", **chosen).rows())
-    with pytest.raises(ValueError, match="rows must be positive, not 0"):
-        interop.batches(rows=0)
 
 
 # What outlives the trace.
@@ -565,20 +419,6 @@ def test_error_modes_are_three(mode: Any) -> None:
         Decoder(errors=mode)
 
 
-def test_damage_in_three_modes() -> None:
-    data = unpacked(SAMPLE)[:200_000]
-    with pytest.warns(TraceWarning):
-        salvaged = list(clrevents.open(data, errors="salvage").events())
-    modes: tuple[ErrorMode, ...] = "report", "strict"
-    for mode in modes:
-        seen: list[Any] = []
-        trace = clrevents.open(data, errors=mode)
-        with pytest.warns(TraceWarning), pytest.raises(DamageError):
-            seen.extend(trace.events())
-        assert [visible(e) for e in seen] == [visible(e) for e in salvaged], "all before the damage, in order"
-        assert len(seen) > 500
-
-
 def test_one_warning_a_trace(recwarn: pytest.WarningsRecorder) -> None:
     trace = clrevents.open(unpacked(SAMPLE)[:200_000], errors="salvage")
     for _ in range(3):
@@ -606,38 +446,7 @@ def test_notes_are_not_damage() -> None:
     assert {k.key: k.events for k in report.kinds} == trace.event_counts()
 
 
-def test_limits_of_the_lists() -> None:
-    writer = Writer()
-    writer.metadata(1, RUNTIME, 141, 1)
-    writer.events(*(Blob(1, n, b"short") for n in range(20)))
-    trace = clrevents.open(writer.end(), limits=Limits(problems=3))
-    report = trace.check()
-    assert len(report.problems) == 3
-    assert report.problem_counts == {"short-payload": 20}
-    assert list(trace.events(MethodLoad_V1)) == []
-
-
 # How they show themselves.
-
-
-def test_trace_shows_itself(interop: Trace) -> None:
-    text = interop.summary()
-    assert "NetTrace 4" in text
-    assert "5,607 of 33 kinds on 8 threads" in text
-    assert "MethodDetails" in text
-    assert len(text.splitlines()) <= 24
-    assert "and 23 more kinds" in text
-    page = interop._repr_html_()
-    assert page.count("<tr>") == page.count("</tr>")
-    assert "MethodDetails" in page
-
-
-def test_event_shows_itself(interop: Trace) -> None:
-    e = next(iter(interop.events(MethodDCEndVerbose_V1)))
-    assert repr(e).startswith(f"<Event MethodDCEndVerbose at {e.time_ns / 1e6:.3f} ms, thread {e.thread_id}: ")
-    page = e._repr_html_()
-    assert "MethodNamespace" in page
-    assert "<Event" not in page
 
 
 def test_names_from_a_file_are_escaped() -> None:

@@ -26,7 +26,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 
 CUTS = 60
 SAMPLED = -1
-MODES: tuple[ErrorMode, ...] = ("report", "salvage")
 EACH = each_fixture("net8-sample")
 
 
@@ -82,34 +81,6 @@ def whole_rows(path: Path) -> Found:
     found = rows(unpacked(path), "strict")
     assert found.error is None
     return found
-
-
-@EACH
-@pytest.mark.parametrize("errors", MODES)
-def test_rows_of_a_cut_file_are_a_prefix_in_each_thread(path: Path, errors: ErrorMode) -> None:
-    whole = whole_rows(path)
-    data = unpacked(path)
-    counts = []
-    for length in lengths(path):
-        found = rows(data[:length], errors)
-        counts.append(len(found))
-        for thread in np.unique(found.captures):
-            here, there = found.captures == thread, whole.captures == thread
-            for column, expected in zip(found.columns, whole.columns, strict=True):
-                n = np.count_nonzero(here)
-                assert np.array_equal(column[here], expected[there][:n]), f"thread {thread} of {length} bytes"
-        assert found.kinds == whole.kinds[: len(found.kinds)]
-        assert found.stacks.items() <= whole.stacks.items()
-        # And in the order of the file all of it is one.
-        assert found.payloads == whole.payloads[: len(found)]
-        if errors == "salvage":
-            assert not isinstance(found.error, DamageError)
-    assert counts == sorted(counts), "a longer piece never gives fewer events"
-    assert counts[0] == 0
-    assert counts[-1] == len(whole), "only the end mark is missing"
-    # Not only whole blocks: at most lengths more comes out than at the one before. Heap snapshots have few events, and
-    # the Linux recorder's order is known at the end.
-    assert len(set(counts)) > (1 if "linux" in path.name else cuts(path) // (4 if "heap" in path.name else 2))
 
 
 @EACH

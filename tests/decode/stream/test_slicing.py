@@ -241,15 +241,6 @@ def test_random_slicings_give_the_same_rows(given: Given, mode: ErrorMode) -> No
 
 @pytest.mark.parametrize("mode", MODES)
 @streams()
-def test_random_slicings_give_the_same_events(given: Given, mode: ErrorMode) -> None:
-    data = given.content()
-    whole = read_events([data], mode)
-    for seed in given.times(4, 1):
-        same(read_events(sliced(data, seed), mode), whole, seed)
-
-
-@pytest.mark.parametrize("mode", MODES)
-@streams()
 def test_byte_by_byte_gives_the_same(given: Given, mode: ErrorMode) -> None:
     data = given.content()[:SMALL]
     same(read_rows(bytewise(data), mode), read_rows([data], mode), "rows")
