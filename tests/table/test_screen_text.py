@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from clrevents.schema.short_repr import record_text, value_text
+from clrevents.schema.event import record_text, value_text
 from clrevents.table.display import fitted, screen_lines, text_rows
 from clrevents.table.table import Listed, Table, TableField, number_column
 

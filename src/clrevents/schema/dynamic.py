@@ -20,8 +20,8 @@ from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, safe
 from clrevents.schema.codes import ARRAYS, TypeCode
+from clrevents.schema.event import record_text
 from clrevents.schema.layout import Field, Layout
-from clrevents.schema.short_repr import record_text
 from clrevents.schema.wire import (
     ArrayType,
     DecimalType,

@@ -1,6 +1,7 @@
 """`@event`: turns a class body into an immutable record, a `Layout` and an entry of the registry.
 
-Knows how annotations become fields and how a class is named; knows no families, bytes or traces. A subclass adds
+Knows how annotations become fields, how a class is named, and the repr of records, whose long texts and arrays are cut;
+knows no families, bytes or traces. A subclass adds
 fields after its parent's, so `isinstance(p, MethodLoad_V1)` means "version 1 or later".
 """
 
@@ -9,17 +10,53 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FrameType
-from typing import Any, TypeVar, cast, dataclass_transform
+from typing import Any, Final, TypeVar, cast, dataclass_transform
 
 import attrs
 
 from clrevents._util.notebook_views import fields_html
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.registry import DEFAULT, EventInfo, Registry
-from clrevents.schema.short_repr import record_text
 from clrevents.schema.types import UInt16, read_annotation
+
+_ITEMS: Final = 10
+# More than twice as many as any event of the runtime has.
+_FIELDS: Final = 40
+_NAME: Final = 80
+_TEXT: Final = 1000
+_WHOLE: Final = 2200
+
+
+def record_text(name: str, fields: Iterable[tuple[str, Any]]) -> str:
+    """The repr of a record with these fields and values: at most 40 of them, and 2,300 characters."""
+    parts: list[str] = []
+    size = 0
+    for field, value in fields:
+        if size > _WHOLE or len(parts) == _FIELDS:
+            # A crafted record has many fields without a byte.
+            parts.append("…")
+            break
+        parts.append(f"{field}={value_text(value)}")
+        size += len(parts[-1])
+    shown = ", ".join(parts)
+    return f"{name[:_NAME]}({shown if len(shown) <= _WHOLE else shown[:_WHOLE] + ' …'})"
+
+
+def value_text(value: Any) -> str:
+    """The repr of a value; of a long text or array, that of its beginning, with how long it is."""
+    if value is None or type(value) is int:
+        return repr(value)
+    if isinstance(value, list | tuple) and len(value) > _ITEMS:
+        head = ", ".join(map(value_text, value[:_ITEMS]))
+        return f"[{head}, … {_ITEMS} of {len(value):,}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {value_text(part)}' for key, part in value.items())}}}"
+    if isinstance(value, str | bytes) and len(value) > _TEXT:
+        return f"{value[:_TEXT]!r}… {_TEXT:,} of {len(value):,}"
+    return repr(value)
+
 
 C = TypeVar("C", bound=type)
 

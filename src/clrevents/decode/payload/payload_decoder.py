@@ -20,11 +20,10 @@ from clrevents.decode.payload.record_decoder import Decode, Misfit, TextCache, r
 from clrevents.errors import Limits, Problem
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, described_codes, drift, variants
-from clrevents.schema.event import asdict
+from clrevents.schema.event import asdict, value_text
 from clrevents.schema.layout import BoundLayout, Layout
 from clrevents.schema.registry import EventInfo
 from clrevents.schema.self_described import MARKS, SELF_DESCRIBED
-from clrevents.schema.short_repr import value_text
 
 
 @frozen
