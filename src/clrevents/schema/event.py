@@ -1,8 +1,8 @@
 """`@event`: turns a class body into an immutable record, a `Layout` and an entry of the registry.
 
 Knows how annotations become fields, how a class is named, and the repr of records, whose long texts and arrays are cut;
-knows no families, bytes or traces. A subclass adds
-fields after its parent's, so `isinstance(p, MethodLoad_V1)` means "version 1 or later".
+knows no families, bytes or traces. A subclass adds fields after its parent's, so `isinstance(p, MethodLoad_V1)` means
+"version 1 or later".
 """
 
 from __future__ import annotations
