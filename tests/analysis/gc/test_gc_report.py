@@ -239,6 +239,26 @@ def test_allocated_between_collections() -> None:
     assert values(found, "allocated_total", "allocation_rate") == [1660, 660_000]
 
 
+def test_earlier_runtimes_leave_out_what_generation_0_does_not_change() -> None:
+    """.NET Core 3.1: four generations, with 0 for the sizes of generation 2 and of large objects after the first."""
+    young, old = (1000, 400, 0, 300), (9000, 0, 0, 0)
+    made = GcTrace().suspend(100).start(110, 1).history(150, 0, ((young, (0, 300, 0, 0), old, old),))
+    made.end(160, 1, promoted=300).restart(170)
+    made.suspend(300).start(310, 2, 1).history(350, 1, ((young, (0, 300, 0, 0), (9000, 9000, 0, 0), old),))
+    made.end(360, 2, 1, promoted=300).restart(370)
+    found = asked(made.build())
+    assert [(g.number, g.generation, g.size_after_bytes) for g in found.generations] == [
+        *((1, "gen0", 400), (1, "gen1", 300), (1, "gen2", None), (1, "large", None)),
+        *((2, "gen0", 400), (2, "gen1", 300), (2, "gen2", 9000), (2, "large", 0)),
+    ]
+    assert rows(found, "heap_before_bytes", "free_list_bytes", "fragmentation_bytes") == [
+        (19_000, None, None),
+        (19_000, 200, 240),
+    ]
+    # Large objects were there before the first one, which leaves them alone.
+    assert rows(found, "allocated_bytes") == [(10_000,), (660,)]
+
+
 def test_allocated_during_a_background_collection_is_not_known() -> None:
     """9,000 bytes are allocated while it runs; the next collection only sees what came after it."""
     made = GcTrace().blocking(100, 1)
