@@ -188,3 +188,14 @@ def test_the_page_in_a_browser(browser: Any, tmp_path: Path) -> None:
             assert page.tab.evaluate("window.broken || 0") == 0
             assert page.tab.locator("img").count() == 0
             assert page.serious("tbody tr:nth-child(n + 3)", "svg g") == []
+
+
+def test_a_group_is_drawn_as_one() -> None:
+    measured = [clrevents.measure(CONVOY)] * 4
+    found = clrevents.compare(measured, measured)
+    with clrevents.open(CONVOY) as trace:
+        stacks = PageStacks.of(trace)
+    flame, *_ = data_of(comparison_page(found, [stacks] * 4, [stacks] * 4))["flames"]
+    assert sum(flame["own"]) == sum(flame["before"]) == 4 * stacks.samples["time"].total
+    assert flame["own"] == flame["before"]
+    assert flame["against"] == "4 recordings"

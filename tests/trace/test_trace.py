@@ -30,6 +30,7 @@ from clrevents.events import (
     ILStubGenerated_V0,
     MethodFlags,
     MethodLoad_V0,
+    MethodLoad_V1,
     MethodLoadVerbose_V1,
     MethodLoadVerbose_V2,
 )
@@ -471,3 +472,14 @@ def test_damage_is_in_the_summary() -> None:
     with pytest.warns(TraceWarning):
         text = clrevents.open(writer.build()).summary()
     assert "7 events were lost while recording, on 1 thread; the end is missing" in text
+
+
+def test_limits_of_the_lists() -> None:
+    writer = Writer()
+    writer.metadata(1, RUNTIME, 141, 1)
+    writer.events(*(Blob(1, n, b"short") for n in range(20)))
+    trace = clrevents.open(writer.end(), limits=Limits(problems=3))
+    report = trace.check()
+    assert len(report.problems) == 3
+    assert report.problem_counts == {"short-payload": 20}
+    assert list(trace.events(MethodLoad_V1)) == []
