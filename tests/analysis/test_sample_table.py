@@ -17,10 +17,13 @@ def test_the_rows() -> None:
     builder.thread(7).at(15 * MS).sample()
     samples = read_samples(traced(builder))
     table = samples.table()
-    assert table.columns == ["time_ns", "thread_id", "process_id", "weight", "leaf", "stack", "state"]
+    columns = ["time_ns", "thread_id", "process_id", "weight", "leaf", "stack", "state"]
+    assert table.columns == [*columns, "processor_ns", "ready_ns"]
+    # No processor time was counted.
+    assert {(row["processor_ns"], row["ready_ns"]) for row in table.rows()} == {(None, None)}
     assert table.metadata == {"name": "ThreadSample", "unit": "nanoseconds"}
     main, pay, wait = "Shop.Main()", "Shop.Pay()", "Shop.Wait()"
-    assert [tuple(row.values()) for row in table.rows()] == [
+    assert [tuple(row.values()) for row in table.select(*columns).rows()] == [
         (10 * MS, 7, 1234, 3 * MS // 2, pay, f"{pay}\n{main}", "running"),
         (11 * MS, 8, 1234, 0, main, main, "native"),
         # The first sample after a gap holds from before it was taken.
