@@ -273,7 +273,7 @@ LAYERS: Final = {
     ),
 }
 SEPARATE: Final = "analysis.reports"
-"""The folders in here know nothing of each other."""
+"""The modules and packages in here know nothing of each other."""
 
 
 def part_of(module: str) -> tuple[str, str]:
@@ -303,7 +303,7 @@ def against_the_layers(modules: House) -> Iterator[str]:
 
 
 def between_reports(modules: House) -> Iterator[str]:
-    """Imports of one report's folder from another's."""
+    """Imports of one report from another."""
     for module, others in uses(modules).items():
         if module.startswith(f"{SEPARATE}."):
             mine = ".".join(module.split(".")[:3])
@@ -335,7 +335,7 @@ def test_rooms_are_layered() -> None:
         ("decode__another", ""),
         ("analysis__another", ""),
         ("analysis__framework__vocabulary__cells", "from clrevents.analysis.framework.model.answer import Answer"),
-        ("analysis__shared__blocking__waits", "from clrevents.analysis.reports.gc.report import REPORT"),
+        ("analysis__shared__blocking__waits", "from clrevents.analysis.reports.gc import REPORT"),
     ],
 )
 def test_the_layers_refuse(module: str, line: str) -> None:
@@ -345,15 +345,15 @@ def test_the_layers_refuse(module: str, line: str) -> None:
     others |= dict.fromkeys(
         ("decode__container__window", "decode__kinds", "decode__column_pass", "decode__decoded"), ""
     )
-    others |= dict.fromkeys(("analysis__framework__model__answer", "analysis__reports__gc__report"), "")
+    others |= dict.fromkeys(("analysis__framework__model__answer", "analysis__reports__gc"), "")
     assert not list(against_the_layers(house_of(**others)))
     assert len(list(against_the_layers(house_of(**{**others, module: line})))) == 1
 
 
 def test_reports_are_kept_apart() -> None:
-    two = {"analysis__reports__gc__report": "", "analysis__reports__jit__jit_tables": ""}
+    two = {"analysis__reports__gc": "", "analysis__reports__jit__jit_tables": ""}
     assert not list(between_reports(house_of(**two)))
-    two["analysis__reports__gc__report"] = "from clrevents.analysis.reports.jit.jit_tables import x"
+    two["analysis__reports__gc"] = "from clrevents.analysis.reports.jit.jit_tables import x"
     assert len(list(between_reports(house_of(**two)))) == 1
 
 

@@ -350,7 +350,7 @@ def about(copy: Path, fault: Fault) -> list[str]:
     found = list(ROOMS[fault.room])
     parts = Path(fault.path).parts
     if "reports" in parts:
-        name = parts[parts.index("reports") + 1]
+        name = Path(parts[parts.index("reports") + 1]).stem
         here = [p for p in (copy / "tests").rglob("test_*.py") if name in p.stem.split("_")]
         found = [str(p.relative_to(copy)) for p in here]
         found += [f"tests/analysis/{name}", "tests/analysis/framework/test_report_laws.py"]

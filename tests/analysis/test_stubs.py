@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis.reports.stubs import StubsReport
-from clrevents.analysis.reports.stubs.report import kind_text
+from clrevents.analysis.reports.stubs import StubsReport, kind_text
 from clrevents.events import (
     ILStubCacheHit_V0,
     ILStubGenerated_V0,

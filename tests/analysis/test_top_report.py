@@ -11,7 +11,7 @@ import pytest
 import clrevents
 from analysis.test_samples import MS, shop, traced
 from clrevents.analysis.framework.model.declaration import parameters_of
-from clrevents.analysis.reports.top.report import HotRow, TopParameters, TopReport
+from clrevents.analysis.reports.top import HotRow, TopParameters, TopReport
 from clrevents.analysis.shared.weights.weighing import CAVEAT
 from clrevents.encode.values import ThreadRow
 from clrevents.events import MethodFlags, MethodLoad_V1

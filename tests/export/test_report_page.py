@@ -52,7 +52,7 @@ def data_of(page: bytes) -> Any:
 
 def test_a_report_that_fails_is_a_box(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is wrong with one, the page has the others, and says which failed and of what."""
-    from clrevents.analysis.reports.stubs.report import StubCollector
+    from clrevents.analysis.reports.stubs import StubCollector
 
     with clrevents.open(fixture("net10-convoy")) as trace:
         sound = data_of(report_page(trace))

@@ -15,7 +15,7 @@ from shared_files import Shared, params, traces
 import clrevents
 import report_laws
 from clrevents.analysis import HeapSnapshot, heap_snapshots
-from clrevents.analysis.reports.heap.report import REPORT
+from clrevents.analysis.reports.heap import REPORT
 from clrevents.export.files.heapsnapshot import write_heapsnapshot
 from heapsnapshot_rules import CHROMIUM, check_heapsnapshot, needs_chromium, read_by_chromium
 

@@ -11,7 +11,7 @@ from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
 import report_laws
-from clrevents.analysis.reports.pool.report import REPORT
+from clrevents.analysis.reports.pool import REPORT
 from project_files import unpacked
 
 ALL = traces("traces/own", "traces/perfview", "scenarios")

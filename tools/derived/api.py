@@ -166,7 +166,7 @@ SECTIONS: Final = (
             "analysis.framework.vocabulary.answer_values.TraceIdentity",
             "analysis.framework.vocabulary.report_table.TableDeclaration",
         ),
-        "The class of a report's answer is in its folder, such as `clrevents.analysis.reports.gc.GcReport`; "
+        "The class of a report's answer is in its module, such as `clrevents.analysis.reports.gc.GcReport`; "
         "[reports](reports.md) lists the tables, columns, metrics and facts of each.",
     ),
     Section(

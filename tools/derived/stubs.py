@@ -108,5 +108,5 @@ def _reported() -> Iterator[str]:
 
 
 def _public(answer: type[Any]) -> str:
-    """The folder of a report, which exports its answer."""
-    return answer.__module__.rpartition(".")[0]
+    """The module or package of a report, which has its answer."""
+    return ".".join(answer.__module__.split(".")[:4])

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from clrevents.analysis.framework.vocabulary.answer_values import Question as Question
     from clrevents.analysis.framework.vocabulary.report_table import ReportTable as ReportTable
     from clrevents.analysis.pairing import spans as spans
+    from clrevents.analysis.reports.heap import heap_snapshots as heap_snapshots
     from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot as HeapSnapshot
     from clrevents.analysis.reports.heap.heap_tables import heap_growth as heap_growth
-    from clrevents.analysis.reports.heap.report import heap_snapshots as heap_snapshots
     from clrevents.analysis.shared.samples.hot import hottest as hottest
     from clrevents.analysis.shared.samples.leaf_states import add_artefact as add_artefact
     from clrevents.analysis.shared.samples.leaf_states import add_leaf as add_leaf
@@ -36,7 +36,7 @@ _HOMES = {
     "framework.model.declaration": ("WindowOptions",),
     "framework.vocabulary.report_table": ("ReportTable",),
     "reports.heap.heap_snapshot": ("HeapSnapshot",),
-    "reports.heap.report": ("heap_snapshots",),
+    "reports.heap": ("heap_snapshots",),
     "reports.heap.heap_tables": ("heap_growth",),
     "pairing": ("spans",),
     "shared.samples.leaf_states": ("add_artefact", "add_leaf"),

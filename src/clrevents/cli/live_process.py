@@ -204,7 +204,7 @@ def with_counters(
     Meters and EventSources are asked for by the same names, since nobody needs to know which of them a name is.
     Patterns, and names of instruments alone, need the process's list of instruments: not every runtime knows patterns.
     """
-    from clrevents.analysis.reports.counters.report import fits
+    from clrevents.analysis.reports.counters import fits
 
     if asked.provider is None and asked.name is None:
         return tuple(recorded)

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.activities.activity_tables import ActivityLeak, ActivityName, ActivityRow, OrphanStop
     from clrevents.analysis.reports.alloc import AllocReport
     from clrevents.analysis.reports.alloc.alloc_tables import AllocatedKind, AllocatedType, AllocatedTypeStack, AllocatingStack, AllocatingThread, AllocationInterval, AllocationSource
-    from clrevents.analysis.reports.callers import CallersReport
-    from clrevents.analysis.reports.callers.report import CallNode, CalledMethod
+    from clrevents.analysis.reports.callers import CallNode, CalledMethod, CallersReport
     from clrevents.analysis.reports.counters import CountersReport
     from clrevents.analysis.reports.counters.counter_tables import CounterInstrument, CounterProblem, CounterSeries, CounterValue
     from clrevents.analysis.reports.exceptions import ExceptionsReport
@@ -25,22 +24,19 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.jit.jit_tables import Compilation, JitDecision, JitThread, JittedMethod, TierTotal
     from clrevents.analysis.reports.locks import LocksReport
     from clrevents.analysis.reports.locks.lock_rows import ContendedLock, Contention, Convoy, DeadlockedThread, LockHolder, LockOwner, WaitingMethod, WaitingThread
-    from clrevents.analysis.reports.modules import ModulesReport
-    from clrevents.analysis.reports.modules.report import LoadedModule
+    from clrevents.analysis.reports.modules import LoadedModule, ModulesReport
     from clrevents.analysis.reports.pool import PoolReport
     from clrevents.analysis.reports.pool.pool_rows import PoolAdjustment, PoolLimits, PoolShortage, PoolSize, PoolThroughput, QueueLatency, QueueLength, QueuedItem
     from clrevents.analysis.reports.requests import RequestsReport
     from clrevents.analysis.reports.requests.request_rows import ConnectionStep, DatabaseCommand, RequestConcurrency, RequestInside, RequestNearby, RequestPart, RequestPeriod, RequestRoute, RequestRow, WaterfallLine
     from clrevents.analysis.reports.startup import StartupReport
     from clrevents.analysis.reports.startup.startup_tables import AssemblyLoading, CodeLookup, LoadedType, StartupCompilation, StartupMoment
-    from clrevents.analysis.reports.stubs import StubsReport
-    from clrevents.analysis.reports.stubs.report import Stub, StubKind, StubTarget
+    from clrevents.analysis.reports.stubs import Stub, StubKind, StubTarget, StubsReport
     from clrevents.analysis.reports.tasks import TasksReport
     from clrevents.analysis.reports.tasks.task_tables import BlockingWait, TaskBlocker, TaskMethod, TaskRun
     from clrevents.analysis.reports.threads import ThreadsReport
     from clrevents.analysis.reports.threads.thread_rows import RoleRow, StateRow, ThreadInterval, ThreadRow
-    from clrevents.analysis.reports.top import TopReport
-    from clrevents.analysis.reports.top.report import HotRow, StandingThread
+    from clrevents.analysis.reports.top import HotRow, StandingThread, TopReport
     from clrevents.analysis.reports.waits import WaitsReport
     from clrevents.analysis.shared.blocking.wait_tables import BlockedThread, BlockingMethod, Wait, WaitKind
 

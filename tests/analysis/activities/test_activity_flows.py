@@ -12,7 +12,7 @@ from analysis.activities.test_activity_forest import asked, inside
 from built_flows import Fault, FlowProgram, Oddities, flow_program, tree
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
-from clrevents.analysis.reports.activities.report import REPORT, ActivitiesReport
+from clrevents.analysis.reports.activities import REPORT, ActivitiesReport
 
 SEEDS = st.integers(0, 1 << 32)
 FAULTS: st.SearchStrategy[Fault] = st.sampled_from(("", "lost", "spurious"))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis.reports.activities.report import ActivitiesReport
+from clrevents.analysis.reports.activities import ActivitiesReport
 from clrevents.encode.values import NO_GUID
 from clrevents.events import ExceptionCatchStart_V0, ExceptionCatchStop_V0
 from clrevents.testing.builder import Format, TraceBuilder

@@ -9,7 +9,7 @@ import pytest
 import report_laws
 from built_counters import SECOND, by_chance, collected, counter, increased, meter, polled, told, value
 from built_pauses import FORMATS
-from clrevents.analysis.reports.counters.report import REPORT, CountersParameters
+from clrevents.analysis.reports.counters import REPORT, CountersParameters
 from clrevents.testing.builder import Format, TraceBuilder
 from tiers import one_in
 

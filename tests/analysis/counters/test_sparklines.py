@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from built_counters import SECOND, counter, increased, polled, told
-from clrevents.analysis.reports.counters.report import sparkline, sparklines
+from clrevents.analysis.reports.counters import sparkline, sparklines
 from clrevents.testing.builder import TraceBuilder
 
 BARS = "▁▂▃▄▅▆▇█"

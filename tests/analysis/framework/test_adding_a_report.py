@@ -1,4 +1,4 @@
-"""A report is added as docs/hacking.md says, with a folder, a test and a page: nothing else is written by hand.
+"""A report is added as docs/hacking.md says, with a module, a test and a page: nothing else is written by hand.
 
 `tests/support/example_report` becomes a report in a copy of the project, where the laws, the tests of every report,
 its own, its page's examples, the architecture and the site are tried.
@@ -21,8 +21,7 @@ pytestmark = pytest.mark.full
 
 EXAMPLE: Final = ROOT / "tests" / "support" / "example_report"
 PLACES: Final = {
-    "__init__.py": "src/clrevents/analysis/reports/finalizers/__init__.py",
-    "report.py": "src/clrevents/analysis/reports/finalizers/report.py",
+    "report.py": "src/clrevents/analysis/reports/finalizers.py",
     "truth.py": "tests/analysis/test_finalizers.py",
     "page.md": "docs/finalizers.md",
 }
@@ -46,7 +45,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "fixtures").symlink_to(ROOT / "fixtures")
     for name, place in PLACES.items():
         assert not (folder / place).exists()
-        (folder / place).parent.mkdir(exist_ok=True)
         shutil.copy(EXAMPLE / name, folder / place)
     stale = make(folder, "--check")
     assert stale.returncode == 1
@@ -83,7 +81,7 @@ def test_only_made_files_become_stale_and_types_are_right(project: Path) -> None
     }
     done = make(project, "--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    run(project, "mypy", "--strict", "src/clrevents/analysis/reports/finalizers")
+    run(project, "mypy", "--strict", "src/clrevents/analysis/reports/finalizers.py")
 
 
 def test_the_site_has_it(project: Path, tmp_path: Path) -> None:

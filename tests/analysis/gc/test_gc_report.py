@@ -14,9 +14,8 @@ from built_collections import BACKGROUND, FOR_PREPARATION, GcTrace, collections,
 from built_pauses import FORMATS
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.vocabulary.answer_values import metric_text
-from clrevents.analysis.reports.gc import GcReport
+from clrevents.analysis.reports.gc import REPORT, GcParameters, GcReport
 from clrevents.analysis.reports.gc.gc_collections import compact_words, condemned_words, expand_words, mechanism_words
-from clrevents.analysis.reports.gc.report import REPORT, GcParameters
 from clrevents.testing.builder import Format
 from project_files import fixture
 from tiers import one_in

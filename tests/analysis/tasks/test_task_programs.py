@@ -10,8 +10,7 @@ from built_tasks import Program, program
 from built_waits import asked
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
-from clrevents.analysis.reports.tasks import TasksReport
-from clrevents.analysis.reports.tasks.report import REPORT
+from clrevents.analysis.reports.tasks import REPORT, TasksReport
 
 SEEDS = st.integers(0, 1 << 32)
 MANY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])

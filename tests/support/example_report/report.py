@@ -1,4 +1,7 @@
-"""Runs of finalizers. One thread does nothing else, so an end belongs to the last begin."""
+"""Show when finalizers ran, for how long, and for how many objects.
+
+One thread does nothing else, so an end belongs to the last begin.
+"""
 
 from __future__ import annotations
 

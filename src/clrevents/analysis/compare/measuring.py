@@ -31,9 +31,9 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 )
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import numbered, sum_by
+from clrevents.analysis.reports.heap import heap_snapshots
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot
 from clrevents.analysis.reports.heap.heap_tables import OTHERS, display_name, dominator_rows
-from clrevents.analysis.reports.heap.report import heap_snapshots
 from clrevents.analysis.shared.forest.activity_signals import SignalKind, edge_of
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.trace import FilterOptions, Trace, passes_of

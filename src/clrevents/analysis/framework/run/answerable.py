@@ -33,7 +33,7 @@ def asked_and_needed(name: str) -> tuple[str, tuple[Need, ...]]:
     if name in REPORTS:
         _, question, needs = REPORTS[name]
         return question, tuple(Need(*need) for need in needs)
-    declared = importlib.import_module(f"{ROOM}.{name}.report").REPORT
+    declared = importlib.import_module(f"{ROOM}.{name}").REPORT
     return declared.question, declared.needs
 
 

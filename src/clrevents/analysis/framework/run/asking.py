@@ -1,7 +1,7 @@
 """Asks a trace, or a decoder, for reports by name: one pass for all of them.
 
-A report is a folder of `clrevents.analysis.reports` with a module `report`, whose `REPORT` is its declaration. Joins
-passes of `trace` with one reading of reports. If a trace is broken, the error carries the answers so far.
+A report is a module or package of `clrevents.analysis.reports`, whose `REPORT` is its declaration. Joins passes of
+`trace` with one reading of reports. If a trace is broken, the error carries the answers so far.
 """
 
 from __future__ import annotations
@@ -348,7 +348,7 @@ def find_report(report: str | type[Any]) -> ReportDeclaration[Any, Any]:
     name = report if isinstance(report, str) else getattr(report, "name", repr(report))
     if name not in report_names():
         raise ValueError(unknown("report", name, report_names()))
-    found: ReportDeclaration[Any, Any] = importlib.import_module(f"{ROOM}.{name}.report").REPORT
+    found: ReportDeclaration[Any, Any] = importlib.import_module(f"{ROOM}.{name}").REPORT
     return found
 
 

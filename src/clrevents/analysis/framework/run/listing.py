@@ -1,7 +1,7 @@
 """Which reports there are, and what each is about and needs, without loading any of them.
 
-The generated index tells it of all reports that were there when it was made; a folder that was added since is read
-for its name and its line; what needs more of it loads it.
+The generated index tells it of all reports that were there when it was made; a module or package that was added since
+is read for its name and its line; what needs more of it loads it.
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ _FOLDER: Final = os.path.join(os.path.dirname(__file__), "..", "..", "reports")
 
 @functools.cache
 def report_names() -> tuple[str, ...]:
-    """The names of all reports: folders which hold a module `report`."""
+    """The names of all reports: the modules and packages of their room."""
     try:
-        rooms = os.listdir(_FOLDER)
+        rooms = {room.removesuffix(".py") for room in os.listdir(_FOLDER)} - {"__init__"}
     except OSError:
         # Imported from an archive.
-        rooms = []
-    return tuple(sorted({*REPORTS, *filter(_is_report, rooms)}))
+        rooms = set()
+    return tuple(sorted({*REPORTS, *(room for room in rooms - REPORTS.keys() if os.path.exists(_source(room)))}))
 
 
-def _is_report(room: str) -> bool:
-    return room in REPORTS or os.path.exists(os.path.join(_FOLDER, room, "report.py"))
+def _source(name: str) -> str:
+    package = os.path.join(_FOLDER, name, "__init__.py")
+    return package if os.path.exists(package) else os.path.join(_FOLDER, f"{name}.py")
 
 
 def report_summaries() -> Mapping[str, str]:
-    """One line on each report: the first of its folder's docstring, which is read and not run."""
+    """One line on each report: the first of its docstring, which is read and not run."""
     return {name: REPORTS[name][0] if name in REPORTS else first_line(name) for name in report_names()}
 
 
 def first_line(name: str) -> str:
-    """The line as the folder has it now."""
-    with open(os.path.join(_FOLDER, name, "__init__.py"), encoding="utf-8") as file:
+    """The line as its source has it now."""
+    with open(_source(name), encoding="utf-8") as file:
         return (ast.get_docstring(ast.parse(file.read())) or "").partition("\n")[0]

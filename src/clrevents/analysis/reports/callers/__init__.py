@@ -1,3 +1,324 @@
 """Show who calls a method and what it calls, as trees."""
 
-from clrevents.analysis.reports.callers.report import CallersReport as CallersReport
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import (
+    Bytes,
+    CodeName,
+    Count,
+    DurationNs,
+    Number,
+    Ratio,
+    Row,
+    RowNumber,
+    TreeShape,
+    column,
+    row,
+)
+from clrevents.analysis.reports.callers.call_sides import CallNodes, CallPaths, CallSides, call_paths, call_sides
+from clrevents.analysis.shared.samples.hot import HotMethod, counted_columns, hottest
+from clrevents.analysis.shared.samples.name_patterns import matched, name_patterns
+from clrevents.analysis.shared.samples.sample_collector import (
+    SAMPLE_METRICS,
+    SAMPLE_NEEDS,
+    SAMPLES_OF_PART,
+    CollectedSamples,
+    SampleCollector,
+    SampleFacts,
+)
+from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
+from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.table.table import text_column
+
+
+@row(tree=TreeShape("depth", "name", "share"))
+class CallNode(Row):
+    """One path to or from the method: a caller, or a callee."""
+
+    node: RowNumber = column("The row's number in its tree, 0 for the method itself.", hidden=True)
+    parent_node: RowNumber | None = column("The parent row; null for the method itself.", hidden=True)
+    depth: Count = column("How many calls away from the method it is.", hidden=True)
+    share: Ratio | None = column(
+        "The inclusive weight as a share of the method's; null if the method's is 0.",
+        share_of=("inclusive_ns", "inclusive_bytes", "inclusive"),
+        importance=1,
+    )
+    inclusive_processor_ns: DurationNs | None = column(
+        "As `inclusive_ns`, in processor time, estimated from counts; null unless the operating system's counts were "
+        "recorded.",
+        importance=1,
+    )
+    processor_ns: DurationNs | None = column("As `exclusive_ns`, in processor time; null unless it was counted.")
+    ready_ns: DurationNs | None = column(
+        "How long threads on this path wanted a processor and had none, estimated; null unless it was counted."
+    )
+    inclusive_ns: DurationNs | None = column(
+        "Among callers, the method's time on this path; among callees, the callee's own time and that of everything "
+        "it called. Null if the weights are not times.",
+        importance=1,
+    )
+    exclusive_ns: DurationNs | None = column(
+        "How much of it was spent in the method itself; among callees, in the callee itself. Null if the weights "
+        "are not times."
+    )
+    inclusive_bytes: Bytes | None = column(
+        "As `inclusive_ns`, in bytes; null if the weights are not sizes.", importance=1
+    )
+    exclusive_bytes: Bytes | None = column("As `exclusive_ns`, in bytes; null if the weights are not sizes.")
+    inclusive: Number | None = column(
+        "As `inclusive_ns`; null unless the weight is a field without a unit.", importance=1
+    )
+    exclusive: Number | None = column("As `exclusive_ns`; null unless the weight is a field without a unit.")
+    samples: Count = column("How many samples or events have a stack along this path.", importance=3)
+    name: CodeName = column("The method as in C#; if several are added up, the pattern that they match.", importance=0)
+    module: CodeName | None = column("The module; null if unknown.", hidden=True)
+
+
+@row
+class CalledMethod(Row):
+    """One of the matching methods, with its own weights."""
+
+    name: CodeName = column("The method as in C#.")
+    module: CodeName | None = column("The module; null if unknown.")
+    samples: Count = column("How many samples or events were taken in it.")
+    inclusive_samples: Count = column("How many were taken in it or in methods it called.")
+    processor_ns: DurationNs | None = column(
+        "Its own processor time, estimated from what the operating system counted; null unless it did."
+    )
+    inclusive_processor_ns: DurationNs | None = column(
+        "Its processor time, including everything it called; null unless it was counted."
+    )
+    ready_ns: DurationNs | None = column(
+        "How long threads in it wanted a processor and had none, estimated; null unless it was counted."
+    )
+    inclusive_ns: DurationNs | None = column(
+        "Its time, including everything it called; null if the weights are not times."
+    )
+    exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
+    inclusive_bytes: Bytes | None = column(
+        "Its bytes, including everything it called; null if the weights are not sizes."
+    )
+    exclusive_bytes: Bytes | None = column("Its own bytes; null if the weights are not sizes.")
+    inclusive: Number | None = column(
+        "Its weight, including everything it called; null unless the weight is a field without a unit."
+    )
+    exclusive: Number | None = column("Its own weight; null unless the weight is a field without a unit.")
+
+
+@row
+class CallersFacts(SampleFacts):
+    """The facts of a callers report."""
+
+    methods: Count | None = column("How many methods match and are added up.")
+
+
+@parameters
+class CallersParameters(SampleParameters):
+    """Which method, and how its stacks are weighted."""
+
+    method: str = parameter("*", "The method: its name, the end of its name, or a pattern.", argument=True)
+    by: str | None = parameter(None, "The same as `weight`: `alloc`, or a field of `event`.")
+    depth: int | None = parameter(None, "Show methods at most N calls away.")
+
+
+@answer(
+    name="callers",
+    summary="used event total inclusive exclusive advice",
+)
+class CallersReport(Answer[CallersFacts]):
+    """Which methods called a method, and which ones it called, as two weighted trees.
+
+    In both trees the first row is the method itself. Below it, `callers` has the methods that called it, and below each
+    of them its own callers; `callees` has the methods it called, and below each of them its own callees. The inclusive
+    weights of a row's children never add up to more than its own. METHOD is a name, `Shop.Cart.Pay`, the end of one,
+    `Pay`, or a pattern, `Shop.Cart.*`; all matching methods are added up as one, and listed in `methods`. For `*`, the
+    caller of all outermost methods, the callees are the whole call tree.
+
+    A stack counts once in each tree, however often the method is on it. The caller is the last one from outside: calls
+    of the method by itself, or of one matching method by another, are skipped. The callees are everything below its
+    outermost call. Which samples count and how they are weighted is as in the report `top`: for the sample profiler,
+    wall-clock time, including time in which a thread waits. `my_code` and `fold` never remove frames that match METHOD,
+    unless that is `*`.
+    """
+
+    callers: ReportTable[CallNode] = table("What called the method, and what called that, heaviest first.")
+    callees: ReportTable[CallNode] = table("What the method called, and what that called, heaviest first.")
+    methods: ReportTable[CalledMethod] = table("The methods that match, heaviest first.")
+
+
+_ANY: Final = "*"
+_COUNTED: Final = ("processor_ns", "inclusive_processor_ns", "ready_ns")
+"""What is said of methods; their intervals are in `top`."""
+_SHOWN: Final = 3
+_SIMILAR: Final = 0.5
+_METRICS: Final = (
+    # A sample that reaches into the next window is in both.
+    MetricDeclaration(
+        "samples", "count", "The samples or events with the method on their stack.", windows=False, evidence="sample"
+    ),
+    MetricDeclaration("inclusive", "ns", "Their weight, in bytes or another unit if the weights are not times."),
+    MetricDeclaration("exclusive", "ns", "The weight of those in which the method is the innermost frame."),
+    *SAMPLE_METRICS[1:],
+)
+
+
+class CallersCollector(SampleCollector[CallersReport]):
+    """Splits stacks at the method."""
+
+    tables = ("callers", "callees", "methods")
+
+    def __init__(self, asked: CallersParameters) -> None:
+        if asked.depth is not None and asked.depth < 0:
+            raise ValueError(f"depth must be at least 0, not {asked.depth}")
+        if asked.by is not None:
+            if asked.weight is not None:
+                raise ValueError("give either by or weight, not both: they mean the same")
+            asked = attrs.evolve(asked, by=None, weight=asked.by)  # type: ignore[misc]
+        self._method = asked.method
+        self._patterns = name_patterns("method", asked.method)
+        # The method stays, whatever is folded; `*` is none in particular.
+        super().__init__(asked, keep=() if asked.method == _ANY else self._patterns)
+        self._depth = asked.depth
+        self._raw = asked.raw
+
+    def answer(self, found: CollectedSamples) -> CallersReport:
+        """Make the answer of all samples."""
+        samples = found.samples.seen()
+        focus = self._focus(samples)
+        sides = call_sides(samples, None if self._method == _ANY else focus, self._depth)
+        own = [frame for frame, mine in zip(samples.frames, focus.tolist(), strict=True) if mine]
+        labels = {(frame.name, frame.raw, frame.module) for frame in own}
+        methods = [hot for hot in hottest(samples) if (hot.name, hot.raw, hot.module) in labels]
+        made: CallersReport = found.context.answer(
+            CallersReport,
+            facts=CallersFacts(**found.facts, methods=len(methods)),
+            metrics={
+                **found.metrics,
+                "samples": sides.samples,
+                "inclusive": found.weight(sides.inclusive),
+                "exclusive": found.weight(sides.exclusive),
+            },
+            notes=(*found.notes, *self._notes(samples, methods, sides)),
+            cannot=found.cannot,
+            callers=self._tree(found, sides.callers, methods),
+            callees=self._tree(found, sides.callees, methods),
+            methods=self._methods(found, methods),
+        )
+        return made
+
+    def paths(self, samples: Samples) -> tuple[NDArray[np.int64], CallPaths, CallPaths]:
+        """Which stacks of the samples have the method on them, and how they make the trees of callers and callees."""
+        focus = None if self._method == _ANY else self._focus(samples)
+        return call_paths(samples, np.arange(len(samples.offsets) - 1), focus, self._depth)
+
+    def _focus(self, samples: Samples) -> NDArray[np.bool_]:
+        if self._method == _ANY:
+            return np.ones(len(samples.frames), dtype=np.bool_)
+        return np.array([matched(self._patterns, frame) for frame in samples.frames], dtype=np.bool_)
+
+    def _tree(self, found: CollectedSamples, nodes: CallNodes, methods: Sequence[HotMethod]) -> ReportTable[CallNode]:
+        frames = found.samples.frames
+        one = (methods[0].name, methods[0].raw, methods[0].module) if len(methods) == 1 else (self._method,) * 2 + ("",)
+        # Nodes may be many, and frames are few.
+        labels = [*((frame.name, frame.raw, frame.module) for frame in frames), one]
+        places = np.where(nodes.frame < 0, len(frames), nodes.frame)
+        whole = nodes.inclusive[:1].sum()
+        none = [None] * len(nodes)
+        used, own, ready = (none, none, none) if nodes.counted is None else nodes.counted
+        values: dict[str, object] = {
+            "node": np.arange(len(nodes)),
+            "parent_node": [None if above < 0 else above for above in nodes.parent.tolist()],
+            "depth": nodes.depth,
+            "share": nodes.inclusive / whole if whole else [None] * len(nodes),
+            "inclusive_processor_ns": used,
+            "processor_ns": own,
+            "ready_ns": ready,
+            **found.columns("inclusive", nodes.inclusive),
+            **found.columns("exclusive", nodes.exclusive),
+            "samples": nodes.samples,
+            "name": text_column([raw if self._raw else name for name, raw, _ in labels], places),
+            "module": text_column([module or None for _, _, module in labels], places),
+            "lossy": np.full(len(nodes), found.lossy),
+        }
+        return found.context.table(CallNode, values)
+
+    def _methods(self, found: CollectedSamples, methods: Sequence[HotMethod]) -> ReportTable[CalledMethod]:
+        values: dict[str, object] = {
+            "name": [hot.raw if self._raw else hot.name for hot in methods],
+            "module": [hot.module or None for hot in methods],
+            "samples": [hot.samples for hot in methods],
+            "inclusive_samples": [hot.inclusive_samples for hot in methods],
+            **{name: held for name, held in counted_columns(methods).items() if name in _COUNTED},
+            **found.columns("inclusive", [hot.inclusive for hot in methods]),
+            **found.columns("exclusive", [hot.exclusive for hot in methods]),
+            "lossy": [found.lossy] * len(methods),
+        }
+        return found.context.table(CalledMethod, values)
+
+    def _notes(self, samples: Samples, methods: Sequence[HotMethod], sides: CallSides) -> list[Note]:
+        notes = []
+        if not methods and len(samples):
+            text = f"no stack holds a method that matches {self._method!r}"
+            near = _near(self._method, samples)
+            remedy = f"did you mean {' or '.join(near)}" if near else None
+            notes.append(Note("no-method", "warning", text, self.tables, remedy=remedy))
+        if len(methods) > 1 and self._method != _ANY:
+            text = f"{len(methods):,} methods match {self._method!r} and are added up; the table `methods` lists them"
+            notes.append(Note("several-methods", "info", text, self.tables[:2], {"methods": len(methods)}))
+        deepest = max(sides.callers.deepest, sides.callees.deepest)
+        if self._depth is not None and deepest > self._depth:
+            text = (
+                f"methods more than {counted(self._depth, 'call')} away are left out; the longest stack has {deepest:,}"
+            )
+            notes.append(Note("cut-depth", "info", text, self.tables[:2], {"calls": deepest}))
+        return notes
+
+
+def _near(method: str, samples: Samples) -> list[str]:
+    """Names of methods that may have been meant."""
+    names = {frame.name.partition("(")[0] for frame in samples.frames if frame.reason is None}
+    last = {name.rpartition(".")[2].lower(): name for name in sorted(names, reverse=True)}
+    wanted = method.strip("*").partition("(")[0].rpartition(".")[2].lower()
+    inside = [name for short, name in sorted(last.items()) if len(wanted) > 1 and wanted in short]
+    similar = [last[short] for short in get_close_matches(wanted, last, n=_SHOWN, cutoff=_SIMILAR)]
+    return list(dict.fromkeys((*inside, *similar)))[:_SHOWN]
+
+
+REPORT: Final = ReportDeclaration(
+    answer=CallersReport,
+    question="Who calls this method, and what does it call?",
+    topic="time",
+    needs=SAMPLE_NEEDS,
+    metrics=_METRICS,
+    collector=CallersCollector,
+    in_part=SAMPLES_OF_PART,
+    beside=("callees",),
+    parameters=CallersParameters,
+    shown=(
+        *("inclusive_processor_ns", "processor_ns", "ready_ns"),
+        *("share", "inclusive_ns", "exclusive_ns", "inclusive_bytes", "exclusive_bytes", "inclusive", "exclusive"),
+        *("samples", "name"),
+    ),
+    examples=(
+        ("Who calls this method, and what does it call?", "clrevents callers app.nettrace Shop.Cart.Pay"),
+        ("Which of my methods wait?", "clrevents callers app.nettrace 'System.Threading.*' --waiting --my-code"),
+        ("Who allocates strings?", "clrevents callers app.nettrace 'System.String.*' --by alloc"),
+        ("What does the whole program do?", "clrevents callers app.nettrace --table callees --depth 10"),
+        ("Who calls it more than before?", "clrevents callers after.nettrace Shop.Cart.Pay --against before.nettrace"),
+    ),
+    against=True,
+    not_compared="it is about one method",
+)

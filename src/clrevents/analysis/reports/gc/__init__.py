@@ -1,3 +1,415 @@
 """Show the garbage collections: pauses, heap sizes, reasons."""
 
-from clrevents.analysis.reports.gc.report import GcReport as GcReport
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary.answer_values import Dated, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.merged_stacks import is_own_name
+from clrevents.analysis.reports.gc.gc_answer import (
+    LISTED,
+    SETTINGS,
+    STARTED,
+    WindowedCollections,
+    facts,
+    left_out,
+    metrics,
+    notes,
+    totals,
+)
+from clrevents.analysis.reports.gc.gc_build import (
+    MARKED,
+    Built,
+    generation_columns,
+    heap_columns,
+    mark_columns,
+    suspension_columns,
+    time_of,
+)
+from clrevents.analysis.reports.gc.gc_collections import END, GLOBAL, PER_HEAP, START, STATS, TRIGGERED
+from clrevents.analysis.reports.gc.gc_heaps import DYNAMIC
+from clrevents.analysis.reports.gc.gc_lookups import COLUMNS, FINALIZED, PINNED, SAMPLE, TICK, hint_rows, kept_rows
+from clrevents.analysis.reports.gc.gc_rows import (
+    AdaptationSample,
+    AdaptationTuning,
+    CollectedGeneration,
+    CommittedMemory,
+    GarbageCollection,
+    GcFacts,
+    GcSuspension,
+    GcTotal,
+    HeapGeneration,
+    KeptObjects,
+    MarkedRoots,
+    SuspensionHint,
+)
+from clrevents.analysis.shared.events.gc_suspensions import STEPS, SUSPENDING
+from clrevents.analysis.shared.samples.leaf_states import is_artefact
+
+INSTANCE: Final = "ClrInstanceID"
+"""The field that tells runtimes of one process apart."""
+_MOST_RUNTIMES: Final = 2
+"""The most runtimes of one process with an answer: each costs as much as a process, and the id can be any 16-bit
+number."""
+
+
+def by_runtime(rows: Mapping[str, Gathered], told: Collection[str]) -> tuple[list[Mapping[str, Gathered]], list[Note]]:
+    """The events of each runtime of the process, and a note on runtimes left out: those with the fewest events.
+
+    `told` are the selectors whose events name their runtime; every runtime gets all events of the others.
+    """
+    numbers = {name: rows[name].numbers(INSTANCE).astype(np.int64) for name in told}
+    ids, counts = np.unique(np.concatenate(list(numbers.values())), return_counts=True)
+    if len(ids) < 2:
+        return [rows], []
+    kept = np.sort(ids[np.argsort(-counts, kind="stable")[:_MOST_RUNTIMES]])
+    runtimes: list[Mapping[str, Gathered]] = [
+        {
+            name: events.only(np.flatnonzero(numbers[name] == number)) if name in numbers else events
+            for name, events in rows.items()
+        }
+        for number in kept.tolist()
+    ]
+    return runtimes, _left_out(len(ids) - len(kept))
+
+
+def joined(parts: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """The columns of one runtime after another's."""
+    if len(parts) == 1:
+        return dict(parts[0])
+    return {name: [value for part in parts for value in _list(part[name])] for name in parts[0]}
+
+
+def _left_out(runtimes: int) -> list[Note]:
+    if not runtimes:
+        return []
+    what = counted(runtimes, "runtime")
+    text = (
+        f"a process has events of more than {_MOST_RUNTIMES} runtimes; the {what} with the fewest events are left out"
+    )
+    tables = ("collections", "suspensions", "other_suspensions")
+    return [Note("too-many-runtimes", "warning", text, tables, {"runtimes": runtimes})]
+
+
+def _list(values: Any) -> Sequence[Any]:
+    found: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
+    return found
+
+
+_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
+_PLAIN: Final = _HEADERS[:2]
+_SIZES: Final = tuple(f"{name}{n}" for n in range(5) for name in ("GenerationSize", "TotalPromotedSize"))
+_PER_HEAP: Final = ("CondemnReasons0", "CondemnReasons1", "CompactMechanisms", "ExpandMechanisms", "HeapIndex")
+_FINALIZED: Final = ("FinalizationPromotedSize", "FinalizationPromotedCount")
+_EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(STEPS, (*_PLAIN, INSTANCE)),
+    SUSPENDING: (*_PLAIN, INSTANCE, "Reason"),
+    START: (*_PLAIN, INSTANCE, "Count", "Depth", "Reason", "Type"),
+    END: (*_PLAIN, INSTANCE, "Count", "Depth"),
+    STATS: (*_PLAIN, INSTANCE, *_SIZES, *_FINALIZED, "PinnedObjectCount", "GCHandleCount"),
+    GLOBAL: (
+        *(*_PLAIN, INSTANCE, "NumHeaps", "CondemnedGeneration", "GlobalMechanisms", "PauseMode"),
+        *("MemoryPressure", "Values"),
+    ),
+    PER_HEAP: (*_PLAIN, INSTANCE, *_PER_HEAP, "Values"),
+    TRIGGERED: (*_HEADERS, INSTANCE, "Reason"),
+    MARKED: (*_PLAIN, INSTANCE, "HeapNum", "Type", "Bytes"),
+    DYNAMIC: (*_PLAIN, INSTANCE, "Name", "Data"),
+}
+_RUNTIMES: Final[Mapping[str, tuple[str, ...]]] = {
+    STARTED: ("StartupFlags",),
+    LISTED: ("StartupFlags",),
+    SETTINGS: ("HardLimit",),
+}
+_KEPT: Final = {**_EVENTS, **_RUNTIMES}
+_METRICS: Final = (
+    MetricDeclaration("count", "count", "Collections that began.", dated=Dated("collections")),
+    MetricDeclaration(
+        "pause_total",
+        "ns",
+        "How long the program was stopped for collections.",
+        "less",
+        dated=Dated("suspensions", amount="pause_ns"),
+    ),
+    MetricDeclaration(
+        "paused", "ratio", "That time as a share of the window.", "less", "none", windows=False, lossy="at least"
+    ),
+    MetricDeclaration("pause_max", "ns", "The longest pause of one collection.", "less", "max"),
+    *(
+        MetricDeclaration(
+            f"pause_p{percent}",
+            "ns",
+            f"The {percent}th percentile of the known pauses, by nearest rank.",
+            "less",
+            "none",
+            windows=False,
+        )
+        for percent in (50, 95, 99)
+    ),
+    MetricDeclaration(
+        "suspend_total",
+        "ns",
+        "How much of the pauses was spent waiting for all threads to stop.",
+        "less",
+        dated=Dated("suspensions", amount="suspend_ns"),
+    ),
+    MetricDeclaration("full_blocking", "count", "Collections of generation 2 that were not background ones.", "less"),
+    MetricDeclaration("background", "count", "Collections that ran concurrently with the program."),
+    MetricDeclaration("induced", "count", "Collections that were requested, not caused by allocation."),
+    MetricDeclaration(
+        "heap_peak", "bytes", "The largest size of the heap, before or after a collection.", "less", "max"
+    ),
+    MetricDeclaration(
+        "large_share",
+        "ratio",
+        "The large object heap's share of the heap, where it was largest before a collection.",
+        merge="none",
+        windows=False,
+    ),
+    MetricDeclaration(
+        "pinned_share",
+        "ratio",
+        "The pinned object heap's share of the heap, where it was largest before a collection.",
+        merge="none",
+        windows=False,
+    ),
+    MetricDeclaration("committed_peak", "bytes", "The most memory that the GC had committed.", "less", "max"),
+    MetricDeclaration(
+        "promoted_total",
+        "bytes",
+        "What survived collections, as far as recorded.",
+        "less",
+        dated=Dated("collections", amount="promoted_bytes"),
+    ),
+    MetricDeclaration(
+        "allocated_total",
+        "bytes",
+        "What was allocated before collections, as far as recorded.",
+        "less",
+        dated=Dated("collections", amount="allocated_bytes", since=True),
+    ),
+    MetricDeclaration(
+        "allocation_rate",
+        "bytes/s",
+        "The same per second, leaving out what was allocated before the first collection.",
+        "less",
+        "none",
+        windows=False,
+    ),
+)
+
+
+@parameters
+class GcParameters:
+    """What else to look up."""
+
+    callers: bool = parameter(False, "Name the method that requested each collection.")
+    hints: bool = parameter(False, "Find out from samples what threads did before the slowest suspensions.")
+    kept: bool = parameter(False, "Find out which objects were pinned or needed finalizers, and who allocated them.")
+
+
+_CHARTS: Final = (
+    ChartDeclaration(
+        "heap",
+        "The heap after each collection, by generation, and how long collections stopped the program.",
+        (
+            Panel("generations", "end_ns", "size_after_bytes", "area", by="generation"),
+            Panel("suspensions", "start_ns", "pause_ns", "bar"),
+        ),
+    ),
+    ChartDeclaration(
+        "collections",
+        "The pause of each collection by its kind, and the heap afterwards.",
+        (
+            Panel("collections", "start_ns", "pause_ns", "point", by="kind"),
+            Panel("collections", "end_ns", "heap_after_bytes", "line"),
+        ),
+    ),
+)
+
+
+@answer(
+    name="gc",
+    summary="count pause_total paused pause_max pause_p95 induced heap_peak allocated_total allocation_rate",
+    charts=_CHARTS,
+)
+class GcReport(Answer[GcFacts]):
+    """Which garbage collections ran and why, how long each stopped the program, and what it left of the heap.
+
+    A pause lasts from when the runtime begins to stop the threads until they all run again. Background collections have
+    several, and some collections share one. Pauses for the sample profiler or a debugger are not included in any number
+    here. The duration of a background collection is not a pause: the program keeps running. Threads in native code run
+    on during a pause, until they return.
+
+    Starts and ends are matched by number, and other events about a collection are assigned to it only where that is
+    certain. A collection that began before the trace or went on after it has a row, with null for what is missing.
+    `survival`, sizes before, free space and budgets come from the histories that the runtime writes for each heap, and
+    are null unless those of all heaps are there.
+
+    In a window, a pause counts with the part inside it, and a collection where it began.
+    """
+
+    collections: ReportTable[GarbageCollection] = table("Each collection, in order of time.")
+    totals: ReportTable[GcTotal] = table("All collections by generation, by kind and by reason.")
+    suspensions: ReportTable[GcSuspension] = table("Each suspension of the threads for a collection.")
+    generations: ReportTable[CollectedGeneration] = table("What each collection did to each generation.")
+    heaps: ReportTable[HeapGeneration] = table("The same for each heap.", bulk=True)
+    marks: ReportTable[MarkedRoots] = table("How long each heap marked from each kind of root.", bulk=True)
+    committed: ReportTable[CommittedMemory] = table(
+        "The memory that the GC had committed, at starts and ends of collections."
+    )
+    samples: ReportTable[AdaptationSample] = table("What server GC measured to adapt its heaps (DATAS).")
+    tunings: ReportTable[AdaptationTuning] = table("What it decided about the number of its heaps (DATAS).")
+    hints: ReportTable[SuspensionHint] = table(
+        "With `hints`: where threads were last seen before the 20 suspensions that took longest to stop them all."
+    )
+    kept: ReportTable[KeptObjects] = table(
+        "With `kept`: objects that collections found pinned, and those whose finalizers ran, by type."
+    )
+    other_suspensions: ReportTable[GcSuspension] = table(
+        "Each suspension of the threads for another reason, such as a sample.", bulk=True
+    )
+
+
+class GcCollector(KeepingCollector[GcReport]):
+    """Keeps a few columns of each event of a collection or a suspension."""
+
+    headers = _HEADERS
+
+    def __init__(self, asked: GcParameters) -> None:
+        self._callers, self._hints, self._objects = asked.callers, asked.hints, asked.kept
+        self.stacks = asked.callers or asked.hints or asked.kept
+        self.selectors = (*_KEPT, *([SAMPLE] if asked.hints else []), *(COLUMNS if asked.kept else []))
+        more = {name: (*_HEADERS, *columns) for name, columns in COLUMNS.items()}
+        self._kept = Kept({**_KEPT, SAMPLE: (*_HEADERS, "Type"), **more})
+
+    def finish(self, context: Context) -> GcReport:
+        """Give the answer."""
+        rows = self._kept.all(self.selectors, context.nothing)
+        named = _namer(context, lambda frame: frame.namespace != "System.GC")
+        runtimes, others_left_out = by_runtime(rows, _EVENTS)
+        built = [Built(context, mine, named if self._callers else _nobody) for mine in runtimes]
+        collections = context.table(GarbageCollection, [row for b in built for row in b.collection_rows()])
+        held = [suspension_columns(b, b.held, b.owners) for b in built]
+        suspensions = context.table(GcSuspension, joined(held))
+        pieces = {
+            (c.number, time_of(c.start), time_of(c.end)): c.pieces
+            for b in built
+            for c in b.collections
+            if c.pieces is not None
+        }
+        listed = WindowedCollections(context, collections, suspensions, pieces, built)
+        others = [suspension_columns(b, b.others, [()] * len(b.others)) for b in built]
+        generations = context.table(CollectedGeneration, joined([generation_columns(b) for b in built]))
+        committed = context.table(CommittedMemory, [row for b in built for row in b.dynamic.committed])
+        samples = [row for b in built for row in b.dynamic.samples]
+        tunings = [row for b in built for row in b.dynamic.tunings]
+        numbers = metrics(listed, generations, committed)
+        if not len(collections):
+            # They are known to be none, where their events were recorded.
+            none = {name for name, value in numbers.items() if value is None}
+            numbers |= {name: context.metric(name, None, reason="no collection") for name in none}
+        other = context.table(GcSuspension, joined(others))
+        hints = [
+            hint for b in built for hint in (hint_rows(b.held, _numbers(b), rows[SAMPLE], named) if self._hints else ())
+        ]
+        kept: list[KeptObjects] = []
+        if self._objects:
+            pinned, finalized = (_inside(context, rows[name]) for name in (PINNED, FINALIZED))
+            own = _namer(context, lambda frame: is_own_name(frame.label))
+            kept = kept_rows(np.sort(rows[START].places), pinned, finalized, rows[TICK], own)
+        return context.answer(
+            GcReport,
+            facts=facts(listed, built, rows, len(other)),
+            metrics={name: None if context.unknown else value for name, value in numbers.items()},
+            notes=notes(listed),
+            left_out=[*others_left_out, *left_out(listed)],
+            collections=collections,
+            totals=context.table(GcTotal, totals(listed)),
+            suspensions=suspensions,
+            generations=generations,
+            heaps=context.table(HeapGeneration, joined([heap_columns(b) for b in built])),
+            marks=context.table(MarkedRoots, joined([mark_columns(b) for b in built])),
+            committed=committed,
+            samples=context.table(AdaptationSample, samples),
+            tunings=context.table(AdaptationTuning, tunings),
+            hints=context.table(SuspensionHint, hints),
+            kept=context.table(KeptObjects, kept),
+            other_suspensions=other,
+        )
+
+
+def _inside(context: Context, rows: Gathered) -> Gathered:
+    return rows.only(np.flatnonzero(context.window.holds(rows.numbers("time_ns"))))
+
+
+def _namer(context: Context, fits: Callable[[Any], bool]) -> Callable[[int, int], str | None]:
+    """Names the innermost method of a stack that fits and is no artefact of sampling."""
+    known: dict[tuple[int, int], str | None] = {}
+    # Frames are known for as long as they stay the same, by the very tuple of addresses.
+    held: dict[int, tuple[int, ...]] = {}
+
+    def named(stack: int, time_ns: int) -> str | None:
+        if stack <= 0:
+            return None
+        if (stack, time_ns) not in known:
+            if stack not in held:
+                held[stack] = context.stacks.of_event(stack)
+            frames = context.methods.frames(held[stack], time_ns, context.process_id)
+            mine = (f.label for f in frames if f.name and fits(f) and not is_artefact(f.label))
+            known[stack, time_ns] = next(mine, None)
+        return known[stack, time_ns]
+
+    return named
+
+
+def _nobody(stack: int, time_ns: int) -> None:
+    """Names no method."""
+
+
+def _numbers(built: Built) -> list[int | None]:
+    """The collection of each suspension."""
+    return [mine[0].number if mine else None for mine in built.owners]
+
+
+REPORT: Final = ReportDeclaration(
+    answer=GcReport,
+    question="Which garbage collections ran, and how long did they stop the program?",
+    topic="memory",
+    needs=(Need("collections", ("GCStart", "GCEnd", "GCSuspendEEBegin"), 0x1, essential=True),),
+    metrics=_METRICS,
+    collector=GcCollector,
+    in_part={
+        **dict.fromkeys(("pause_max", "heap_peak", "committed_peak", "promoted_total", "allocated_total"), "at least"),
+        **dict.fromkeys(
+            ("pause_p50", "pause_p95", "pause_p99", "large_share", "pinned_share", "allocation_rate"), "unknown"
+        ),
+    },
+    parameters=GcParameters,
+    # As many as a terminal of 80 columns can show.
+    shown=("number", "generation", "kind", "reason", "start_ns", "pause_ns", "heap_after_bytes", "requested_by"),
+    sort="pause_ns",
+    examples=(
+        ("Which collections stopped the program for longest?", "clrevents gc app.nettrace"),
+        ("What did each generation and each reason cost?", "clrevents gc app.nettrace --table totals"),
+        ("Who called GC.Collect?", "clrevents gc app.nettrace --callers --columns number,reason,requested_by"),
+        ("What was still running when a collection had to wait?", "clrevents gc app.nettrace --hints --table hints"),
+        ("Who allocates what is pinned, or needs a finalizer?", "clrevents gc app.nettrace --kept --table kept"),
+        ("How did generation 2 grow?", "clrevents gc app.nettrace --table generations --csv"),
+        (
+            "How long was the program stopped in total?",
+            "clrevents gc app.nettrace --json | jq .metrics.pause_total.value",
+        ),
+    ),
+)

@@ -1,3 +1,355 @@
-"""Show what a program does until Main, and what it costs."""
+"""Show what a program does until Main, and what it costs.
 
+Adds up self times only, because durations contain each other. Whatever was not recorded is null. The collector keeps
+the columns of all its events until the end, because only then is it known where the program's Main is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
+from clrevents.analysis.framework.model.declaration import NameParameters, ReportDeclaration
+from clrevents.analysis.framework.model.needs import Need, record_needs
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import NONE
+from clrevents.analysis.reports.startup.course import (
+    BEGINS,
+    KEPT,
+    LISTED,
+    LOADS,
+    LOOKUPS,
+    STARTED,
+    Start,
+    either_of,
+    first_text,
+)
+from clrevents.analysis.reports.startup.startup_tables import (
+    StartupFacts,
+    StartupMoment,
+    compilation_table,
+    load_table,
+    lookup_table,
+    type_table,
+)
 from clrevents.analysis.reports.startup.startup_tables import StartupReport as StartupReport
+
+INIT: Final = "RuntimeInit"
+_LAUNCH: Final = "let dotnet-trace start the program: `dotnet-trace collect … -- PROGRAM`"
+KINDS: Final = ("jit", "assembly_load", "type_load", "lookup")
+"""What has a self time, by the names of its metrics."""
+
+
+def startup_answer(start: Start) -> StartupReport:
+    """Everything together."""
+    context = start.context
+    moments = start.moments
+    times = [moment.time_ns for moment in moments]
+    since = [None if start.started_ns is None else time - start.started_ns for time in times]
+    tables: dict[str, ReportTable[Any]] = {
+        "moments": context.table(
+            StartupMoment,
+            {
+                "moment": [moment.moment for moment in moments],
+                "time_ns": times,
+                "since_start_ns": since,
+                "evidence": [moment.evidence for moment in moments],
+                "event": [moment.event for moment in moments],
+                "what": [moment.what for moment in moments],
+            },
+        ),
+        "compilations": compilation_table(start),
+        "loads": load_table(start),
+        "types": type_table(start),
+        "lookups": lookup_table(start),
+    }
+    found: StartupReport = context.answer(
+        StartupReport,
+        facts=_facts_of(start),
+        metrics=_metrics_of(start, tables),
+        notes=_notes_of(start) if start.launched else (),
+        cannot=None if start.launched else _not_launched(start),
+        moments=tables["moments"],
+        compilations=tables["compilations"],
+        loads=tables["loads"],
+        types=tables["types"],
+        lookups=tables["lookups"],
+    )
+    if not start.launched or found.coverage != "none":
+        return found
+    # That the runtime's own library was loaded proves as much as its word that it started.
+    partial: dict[str, Any] = {"coverage": "partial"}
+    return attrs.evolve(found, **partial)
+
+
+def _facts_of(start: Start) -> StartupFacts:
+    """Verdicts and other facts."""
+    verdict, evidence = start.verdict
+    about = start.rows[STARTED] if len(start.rows[STARTED]) else start.rows[LISTED]
+    main, program = start.main, start.program
+    return StartupFacts(
+        verdict=verdict,
+        evidence=evidence,
+        main=start.name(*main.name) if main is not None and main.evidence != "sample" else None,
+        main_evidence=None if main is None else main.evidence,
+        program=None if program is None else start.modules.paths[program[0]] or None,
+        ended_by=start.until[0] if start.launched else None,
+        until_ns=start.until[1] if start.launched else None,
+        command_line=start.command_line,
+        runtime_version=_version(about),
+        runtime=_word(about, "Sku"),
+        runtime_init_ns=next((mark.time_ns for mark in start.checkpoints if mark.what == INIT), None),
+        runtime_path=first_text(about, "RuntimeDllPath"),
+        startup_mode=_word(about, "StartupMode"),
+    )
+
+
+def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | float | Metric | None]:
+    """All numbers; null where their events are missing."""
+    window, end = start.context.window, start.until[1]
+    found: dict[str, int | float | Metric | None] = {
+        "runtime_to_program": _since(start, "runtime_to_program", "program_loaded"),
+        "runtime_to_main": _since(start, "runtime_to_main", "main"),
+        "main_ready": _since(start, "main_ready", "main_ready", "main"),
+        "runtime_to_resume": _since(start, "runtime_to_resume", "tiering_resumed"),
+    }
+    for kind, spans, owned in zip(KINDS, start.spans, start.owned, strict=True):
+        known = start.launched and _tells(start, kind)
+        alone = all(_tells(start, other) for other in KINDS)
+        total = int(owned.within(window.low, min(window.high, end)).sum())
+        # Where no begin has its end, nobody knows how long any took.
+        timed = known and (not len(spans) or bool(spans.closed.any()))
+        found[f"{kind}_total"] = _most(start, f"{kind}_total", total, alone) if timed else None
+        found[f"{kind}_to_main"] = None
+        if timed and start.main is not None:
+            before = int(owned.within(window.low, min(window.high, start.main_ns)).sum())
+            found[f"{kind}_to_main"] = _most(start, f"{kind}_to_main", before, alone and start.main.exact)
+        found[f"{kind}_count"] = int(start.begun(spans).sum()) if known else None
+    words = tables["compilations"].column("precompiled").tolist()
+    begun = start.context.begun(tables["compilations"]).tolist()
+    for word in ("missed", "rejected"):
+        count = sum(own == word for own, mine in zip(words, begun, strict=True) if mine)
+        known = start.launched and _tells(start, "jit") and (word == "rejected" or _tells(start, "lookup"))
+        found[f"jit_{word}"] = count if known else None
+    looked = start.spans[3]
+    hit = np.array([value is True for value in either_of(looked, None, _hits(start))], dtype=np.bool_)
+    ended = looked.end != NONE
+    known = start.launched and _tells(start, "lookup")
+    found["lookups_found"] = int((start.begun(looked) & ended & hit).sum()) if known else None
+    found["lookups_missed"] = int((start.begun(looked) & ended & ~hit).sum()) if known else None
+    found["types"] = len(tables["types"]) if start.launched and _tells(start, "type_load") else None
+    if start.until[0] != "tiering_resumed":
+        # Whether start-up was over then is unknown: later, or, at the end of the trace, long before.
+        least = start.until[0] != "end_of_trace"
+        for name in (
+            *(f"{kind}_count" for kind in KINDS),
+            "jit_missed",
+            "jit_rejected",
+            "lookups_found",
+            "lookups_missed",
+        ):
+            if isinstance(count := found[name], int) and count:
+                found[name] = start.context.metric(name, count).bound(least)
+    events, found["events_per_second"] = _events(start)
+    exact = start.main is not None and start.main.exact
+    found["events_to_main"] = None if events is None else _most(start, "events_to_main", events, exact)
+    return found
+
+
+def _hits(start: Start) -> list[bool]:
+    hits: list[bool] = (start.rows[LOOKUPS].numbers("EntryPoint") != 0).tolist()
+    return hits
+
+
+def _tells(start: Start, kind: str) -> bool:
+    """Whether the trace has events of a kind."""
+    events = {
+        "jit": (BEGINS, *LOADS),
+        "assembly_load": ("runtime/AssemblyLoadStart", "runtime/AssemblyLoadStop"),
+        "type_load": ("runtime/TypeLoadStart", "runtime/TypeLoadStop"),
+        "lookup": ("runtime/R2RGetEntryPointStart", LOOKUPS),
+    }
+    return any(len(start.rows[name]) for name in events[kind])
+
+
+def _most(start: Start, name: str, value: int, exact: bool) -> Metric:
+    """A sum of self times; else an upper bound, where what they contain is unknown, or when Main was first met."""
+    return start.context.metric(name, value, most=not exact)
+
+
+def _since(start: Start, name: str, *moments: str) -> Metric | None:
+    """A metric: the time from the runtime's start to the first known one of these moments."""
+    known = {moment.moment: moment for moment in start.moments}
+    moment = next((known[moment] for moment in moments if moment in known), None)
+    if start.started_ns is None or moment is None:
+        return None
+    value = moment.time_ns - start.started_ns
+    metric = start.context.metric(name, value, evidence=moment.evidence)
+    if moment.evidence != "sample":
+        if name == "main_ready" and start.main is not None and start.main.ready_ns is None:
+            # It began to be compiled; when its code was loaded is not recorded.
+            return None
+        seen_late = name == "runtime_to_main" and start.main is not None and not start.main.exact
+        return attrs.evolve(metric, high=value) if seen_late else metric
+    loaded = known.get("program_loaded")
+    low = 0 if loaded is None or loaded.time_ns > moment.time_ns else loaded.time_ns - start.started_ns
+    return attrs.evolve(metric, low=low, high=value)
+
+
+def _events(start: Start) -> tuple[int | None, float | None]:
+    """How many of this report's events were recorded until Main, in the window; and by the second, in all, where both
+    moments are known."""
+    if start.main is None:
+        return None, None
+    window = start.context.window
+    times = np.concatenate([rows.numbers("time_ns") for rows in start.rows.values()])
+    before = times[times < start.main_ns]
+    seconds = 0.0 if start.started_ns is None or not start.main.exact else (start.main_ns - start.started_ns) / 1e9
+    return int(window.holds(before).sum()), len(before) / seconds if seconds > 0 else None
+
+
+def _not_launched(start: Start) -> Note:
+    """Why there is no start to report."""
+    if not start.context.has_start:
+        return Note("start-unknown", "warning", "the trace is a part of another, without its beginning", ("moments",))
+    record = str(record_needs(start.context.needs))
+    attached = start.verdict[0] == "attached"
+    text = "the runtime was already running when the trace began; what it did before was not recorded"
+    unknown = "it is unknown whether the trace began before the runtime started"
+    id, message = ("attached", text) if attached else ("start-unknown", unknown)
+    if start.context.info.native_aot:
+        return Note(id, "info", message, ("moments",))
+    return Note(id, "warning", message, ("moments",), remedy=_LAUNCH, record=record)
+
+
+def _notes_of(start: Start) -> Sequence[Note]:
+    """What limits the answer about a start."""
+    record = str(record_needs(start.context.needs))
+    found = []
+    main = start.main
+    if main is None:
+        text = "no Main method of the program was compiled, looked up or sampled"
+        found.append(Note("main-unknown", "warning", text, ("main",), remedy="record more", record=record))
+    elif main.evidence == "sample":
+        text = "the program was first seen running in a sample: it reached Main then or earlier"
+        found.append(Note("main-sampled", "info", text, ("main", "runtime_to_main"), record=record))
+    elif main.evidence == "inferred":
+        text = "the assembly of Main is unknown: its namespace is not one of the framework's"
+        found.append(Note("main-inferred", "info", text, ("main", "runtime_to_main")))
+    events, rate = _events(start)
+    if events is not None and rate is not None:
+        text = f"recording slows the start: at least {counted(events, 'event was', 'events were')} written until Main"
+        text += f", {rate:,.0f} per second; all durations include the time this took"
+        numbers = {"events": events, "per_second": rate}
+        remedy = "compare with a trace recorded with fewer keywords"
+        found.append(Note("recording-cost", "info", text, ("runtime_to_main",), numbers, remedy))
+    return found
+
+
+def _word(rows: Gathered, name: str) -> str | None:
+    """The name of an enum's value; None for 0, which names nothing."""
+    value = int(rows.numbers(name)[0]) if len(rows) else 0
+    enum = next((field.enum for field in rows.table.fields if field.name == name), None)
+    return str(enum(value)) if value and enum is not None else None
+
+
+def _version(rows: Gathered) -> str | None:
+    """The version of .NET: that of its libraries, which is the product's from .NET 5 on."""
+    if not len(rows):
+        return None
+    return ".".join(str(int(rows.numbers(f"Bcl{part}")[0])) for part in ("MajorVersion", "MinorVersion", "BuildNumber"))
+
+
+class StartupCollector(KeepingCollector[StartupReport]):
+    """Keeps the events that a start is made of."""
+
+    selectors = tuple(KEPT)
+    stacks = True
+
+    def __init__(self, parameters: NameParameters) -> None:
+        self._raw = parameters.raw
+        self._kept = Kept({name: columns for name, columns in KEPT.items() if columns is not None})
+
+    def finish(self, context: Context) -> StartupReport:
+        start = Start(self._kept.all(self.selectors, context.nothing), context, self._raw)
+        return startup_answer(start)
+
+
+_OVER: Final = "when start-up was over"
+_UNTIL: Final = "unknown"
+"""What sums up to a moment is where events are missing: that moment may be a later one."""
+
+
+def _moment(name: str, description: str) -> MetricDeclaration:
+    # The first event of its kind may be missing.
+    return MetricDeclaration(name, "ns", description, "less", "none", windows=False, lossy="at most")
+
+
+def _count(name: str, description: str, *needs: str) -> MetricDeclaration:
+    return MetricDeclaration(name, "count", description, "less", needs=needs, lossy=_UNTIL)
+
+
+def _self(kind: str, what: str) -> tuple[MetricDeclaration, ...]:
+    total = f"The self time of all {what} until start-up was over."
+    return (
+        MetricDeclaration(f"{kind}_total", "ns", total, "less", needs=(what, _OVER), lossy=_UNTIL),
+        MetricDeclaration(
+            f"{kind}_to_main", "ns", "How much of that was before Main.", "less", needs=(what,), lossy=_UNTIL
+        ),
+        _count(f"{kind}_count", f"How many {what} began until start-up was over.", what),
+    )
+
+
+REPORT: Final = ReportDeclaration(
+    answer=StartupReport,
+    question="What did the program do until Main, and until start-up was over?",
+    topic="time",
+    needs=(
+        # No keyword is needed, and none proves that the trace began early enough.
+        Need("when the runtime started", ("RuntimeInformationStart",), 0x8, 4, essential=True, proof=0),
+        Need("which modules are the program's", ("ModuleLoad", "rundown/ModuleDCEnd"), 0x8, 4),
+        Need("compilations", ("MethodJittingStarted",), 0x10, 5),
+        Need("tiers of compilations", ("MethodLoadVerbose",), 0x10, 5),
+        Need("assembly loads", ("AssemblyLoadStart",), 0x4, 4),
+        Need("look-ups of precompiled code", ("R2RGetEntryPoint",), 0x2000000000, 4),
+        Need("modules of precompiled code", ("MethodDetails",), 0x4000000000, 4),
+        Need("type loads", ("TypeLoadStart",), 0x8000000000, 4),
+        Need(_OVER, ("TieredCompilationResume", "TieredCompilationPause"), 0x1000000000, 4),
+    ),
+    metrics=(
+        _moment("runtime_to_program", "From the runtime's start until the program's assembly was requested."),
+        _moment("runtime_to_main", "From the runtime's start until Main was compiled or looked up."),
+        _moment("main_ready", "From the runtime's start until Main was ready to run."),
+        _moment("runtime_to_resume", "From the runtime's start until tiering resumed: start-up was over before that."),
+        *_self("jit", "compilations"),
+        *_self("assembly_load", "assembly loads"),
+        *_self("type_load", "type loads"),
+        *_self("lookup", "look-ups of precompiled code"),
+        _count("jit_missed", "Compilations of methods whose precompiled code was looked up but not found."),
+        _count("jit_rejected", "Compilations of methods whose precompiled code could not be used."),
+        _count("lookups_found", "Look-ups that found code."),
+        _count("lookups_missed", "Look-ups that found none."),
+        MetricDeclaration("types", "count", "Different types that were loaded.", "less", windows=False, lossy=_UNTIL),
+        _count("events_to_main", "Events that this report reads, until Main."),
+        MetricDeclaration(
+            "events_per_second", "per second", "The same per second.", "less", "none", windows=False, lossy=_UNTIL
+        ),
+    ),
+    collector=StartupCollector,
+    in_part={"*": "from the start"},
+    parameters=NameParameters,
+    shown=("moment", "time_ns", "since_start_ns", "evidence", "what"),
+    examples=(
+        ("What happened until Main?", "clrevents startup FILE"),
+        ("What was compiled on the way?", "clrevents startup FILE --table compilations --sort self_ns"),
+        ("Which assemblies were loaded?", "clrevents startup FILE --table loads --columns assembly,self_ns,path"),
+    ),
+    not_compared="it is about one moment, and its sums are those of other reports",
+)

@@ -1,4 +1,4 @@
-"""The report on waits: what it asks for, and its collector."""
+"""Show what threads waited for, and which methods block on tasks."""
 
 from __future__ import annotations
 

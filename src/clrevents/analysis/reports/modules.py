@@ -1,5 +1,4 @@
-"""The modules report: where modules are, which PDBs belong to them, when they were loaded and unloaded, what was
-compiled.
+"""List modules, their lifetimes, and how much of each was compiled.
 
 Joins the modules of the symbols room with the methods that were compiled and looked up. Opens no file.
 """

@@ -1,4 +1,4 @@
-"""The top report: methods or modules by their samples or the weight of other events, and threads that stand still.
+"""List the methods or modules with the most time.
 
 Adds up what `samples` names and `hot` sorts. Threads that every sample shows at one place have not moved for as long as
 tracing went on, so what holds them up may have begun before. Before .NET 10, samples show who waits for a lock in a

@@ -1,4 +1,4 @@
-"""The report on stubs: its rows, the texts in them, what it asks for, and its collector.
+"""List the IL stubs that marshal P/Invoke and delegate calls.
 
 Joins the events of stubs with those of their compilation. Knows no calls: how often a stub ran is not recorded.
 """

@@ -1,3 +1,0 @@
-"""Show when finalizers ran, for how long, and for how many objects."""
-
-from clrevents.analysis.reports.finalizers.report import FinalizersReport as FinalizersReport
