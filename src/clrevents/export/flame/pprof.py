@@ -87,7 +87,7 @@ def _samples(samples: Samples, sums: StackSums, look: Look, strings: _Strings) -
     ]
     stacks: dict[int, bytes] = {}
     columns = (sums.thread.tolist(), sums.stack.tolist(), sums.count.tolist(), sums.weight.tolist())
-    used = None if sums.processor is None or not samples.timed else sums.processor.tolist()
+    used = None if sums.counted is None or not samples.timed else sums.counted[0].tolist()
     for row, (thread, stack, count, weight) in enumerate(zip(*columns, strict=True)):
         locations = stacks.get(stack)
         if locations is None:

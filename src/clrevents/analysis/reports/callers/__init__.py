@@ -160,8 +160,8 @@ class CallersReport(Answer[CallersFacts]):
 
 
 _ANY: Final = "*"
-_COUNTED: Final = ("processor_ns", "inclusive_processor_ns", "ready_ns")
-"""What is said of methods; their intervals are in `top`."""
+_COUNTED: Final = ("inclusive_processor_ns", "processor_ns", "ready_ns")
+"""What was counted; intervals of it are in `top`."""
 _SHOWN: Final = 3
 _SIMILAR: Final = 0.5
 _METRICS: Final = (
@@ -236,16 +236,13 @@ class CallersCollector(SampleCollector[CallersReport]):
         labels = [*((frame.name, frame.raw, frame.module) for frame in frames), one]
         places = np.where(nodes.frame < 0, len(frames), nodes.frame)
         whole = nodes.inclusive[:1].sum()
-        none = [None] * len(nodes)
-        used, own, ready = (none, none, none) if nodes.counted is None else nodes.counted
+        times = nodes.counted or ([None] * len(nodes),) * len(_COUNTED)
         values: dict[str, object] = {
             "node": np.arange(len(nodes)),
             "parent_node": [None if above < 0 else above for above in nodes.parent.tolist()],
             "depth": nodes.depth,
             "share": nodes.inclusive / whole if whole else [None] * len(nodes),
-            "inclusive_processor_ns": used,
-            "processor_ns": own,
-            "ready_ns": ready,
+            **dict(zip(_COUNTED, times, strict=True)),
             **found.columns("inclusive", nodes.inclusive),
             **found.columns("exclusive", nodes.exclusive),
             "samples": nodes.samples,

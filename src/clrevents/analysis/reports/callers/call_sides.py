@@ -94,8 +94,9 @@ def call_sides(samples: Samples, focus: Mask | None, depth: int | None = None) -
     sums = stack_sums(samples, merge_threads=True)
     held, above, below = call_paths(samples, sums.stack, focus, depth)
     pairs: list[tuple[Weights, Ints]] = [(sums.weight[held], sums.count[held])]
-    if sums.processor is not None and sums.ready is not None:
-        pairs.append((sums.processor[held], sums.ready[held]))
+    if sums.counted is not None:
+        used, ready = sums.counted
+        pairs.append((used[held], ready[held]))
     leaf = samples.values[samples.offsets[sums.stack[held]]]
     mine = np.ones(len(held), dtype=np.bool_) if focus is None else focus[leaf]
     # Where the rest of a stack is left out, no node is its innermost one.

@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk
+from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import ONLY_MACHINE, Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Dated, Metric, MetricDeclaration, Note
@@ -28,7 +28,7 @@ from clrevents.analysis.reports.threads.counted import (
 from clrevents.analysis.reports.threads.kernel_threads import KERNEL_TELLS, KernelFeed, kernel_threads
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
 from clrevents.analysis.reports.threads.runtime_reasons import SAMPLER, RuntimeReasons, disagreements, waits_of
-from clrevents.analysis.reports.threads.suspensions import RESTARTED, SUSPENDING, SamplerStops, StopMaker
+from clrevents.analysis.reports.threads.suspensions import StopMaker
 from clrevents.analysis.reports.threads.thread_events import (
     COMPILING,
     FINALIZING,
@@ -59,14 +59,14 @@ from clrevents.analysis.reports.threads.thread_rows import (
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
 from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Tiler
 from clrevents.analysis.shared.events.contention_spans import whole_of
-from clrevents.analysis.shared.events.gc_suspensions import Stops, stops_of
+from clrevents.analysis.shared.events.gc_suspensions import RESTARTED, SUSPENDING, Stops
 from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.wait_events import ends_recorded
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, SLOWER, CountFeed, Counts, counted_window
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, UNTOLD, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
 from clrevents.analysis.shared.samples.stack_shapes import UNTELLABLE
-from clrevents.analysis.shared.weights.sample_runs import SAMPLE_TYPE, SAMPLES, RunMaker, SampleRuns, unseen
+from clrevents.analysis.shared.weights.sample_runs import SAMPLES, RunMaker, SampleRuns, keep_samples, unseen
 from clrevents.analysis.shared.weights.weighing import CPU
 from clrevents.schema.registry import SAMPLE, TPL
 
@@ -104,7 +104,6 @@ class ThreadsCollector(Collector[ThreadsReport]):
     def __init__(self, asked: NoParameters) -> None:
         self._runs = RunMaker()
         self._stops = StopMaker()
-        self._sampler = SamplerStops()
         self._kept = Kept()
         self._versions: set[int] = set()
         self._kernel = KernelFeed()
@@ -114,33 +113,13 @@ class ThreadsCollector(Collector[ThreadsReport]):
         """Take the next events."""
         self._kernel.take(chunk)
         self._counts.take(chunk)
-        apart = (SWITCH, CPU, *COUNT_EVENTS)
-        events = {name: found for name, found in chunk.events.items() if name not in apart}
+        keep_samples(self._runs, chunk.events)
         for name in VERSION_EVENTS:
-            self._versions |= versions_of(events.pop(name, None))
-        samples = events.pop(SAMPLES, None)
-        if samples is not None:
-            known = np.flatnonzero(samples.column("thread_id").known)
-            self._runs.take(
-                samples.numbers("thread_id").astype(np.uint64)[known],
-                samples.numbers("time_ns")[known],
-                samples.numbers("stack_id").astype(np.int64)[known],
-                samples.numbers(SAMPLE_TYPE).astype(np.int64)[known],
-            )
-        begins, ends = events.pop(SUSPENDING, None), events.pop(RESTARTED, None)
-        if begins is not None:
-            self._runs.stops(stops_of(begins))
-        self._stops.take(begins, ends)
-        self._sampler.take(begins, ends)
-        if events:
-            wanted = {
-                name: found.only(
-                    np.flatnonzero(found.column("thread_id").known),
-                    [f for f in KEPT[name] if f in found.table],
-                )
-                for name, found in events.items()
-            }
-            self._kept.take(ReportChunk(wanted))
+            self._versions |= versions_of(chunk.events.get(name))
+        self._stops.take(chunk.events.get(SUSPENDING), chunk.events.get(RESTARTED))
+        kept = narrowed(chunk, KEPT).events
+        known = {name: found.only(np.flatnonzero(found.column("thread_id").known)) for name, found in kept.items()}
+        self._kept.take(ReportChunk(known))
 
     def finish(self, context: Context) -> ThreadsReport:
         """Give the answer."""
@@ -173,7 +152,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         if counts is not None:
             found = counted_lives(found, counts)
         # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
-        sampling = self._stops.sampling if runs.samples else {}
+        sampling = self._stops.sampling if runs.samples else set()
         none = ThreadTrail()
         stops, main = self._stops, _main(context)
         roles = [role_of(trails.get(life.thread_id, none), life, sampling, stops.collecting, main) for life in found]
@@ -364,12 +343,12 @@ class ThreadsCollector(Collector[ThreadsReport]):
 
     def _held(self, context: Context, samplers: Set[int]) -> int | None:
         """How long the sampler's stops lasted; None where there are none, or one may be two whose events were lost."""
-        threads = [thread for thread in samplers if self._sampler.stops.get(thread)]
+        threads = [thread for thread in samplers if thread in self._stops.held]
         ids = np.array(threads, dtype=np.int64).astype(np.uint64)
         starts = np.zeros(len(ids), dtype=np.int64)
         if not threads or context.marks.touched(starts, starts + context.duration_ns, (ids,)).any():
             return None
-        return sum(self._sampler.held[thread] for thread in threads)
+        return sum(self._stops.held[thread] for thread in threads)
 
     def _trails(
         self,

@@ -5,7 +5,7 @@ Asks for names once, for all stacks together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 
@@ -106,8 +106,8 @@ def _doing(states: StackStates, stack: int, type: int, stack_id: int, told: bool
 def role_of(
     trail: ThreadTrail,
     life: ThreadLife,
-    sampling: Mapping[int, int],
-    collecting: Mapping[int, int],
+    sampling: Set[int],
+    collecting: Set[int],
     main: int | None = None,
 ) -> str:
     """What a thread is for: according to its stacks and events, then according to the runtime; `main` is the id of the

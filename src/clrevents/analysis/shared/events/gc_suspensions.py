@@ -21,7 +21,7 @@ from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
 from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import changes
+from clrevents.analysis.gathering.groups import changes, groups
 
 SUSPENDING: Final = "runtime/GCSuspendEEBegin"
 SUSPENDED: Final = "runtime/GCSuspendEEEnd"
@@ -215,7 +215,8 @@ _BY_PROCESS: Final = "process_id"
 """A column of recordings that may have the kernel's events."""
 _TURN_NS: Final = 20_000_000
 """A thread that is let go again waits at most so long for its turn on a processor."""
-_COLLECTION, _SAMPLER, _OTHER, _END = range(4)
+COLLECTION, SAMPLER, OTHER, END = range(4)
+_NO_STEPS: Final = np.zeros((4, 0), dtype=np.int64)
 
 
 class Stops:
@@ -292,24 +293,39 @@ class StopFeed:
         return ThreadStops(*_by_thread(kept[SUSPENDING], kept[RESTARTED]), context.uncertainty_ns)
 
 
+def steps_of(begins: Gathered | None, ends: Gathered | None, before: Ints = _NO_STEPS) -> Ints:
+    """The beginnings and ends of stops, and those `before`: four rows with thread, time, kind and place of each.
+
+    In order of thread, then place.
+    """
+    parts = [before]
+    for events in (begins, ends):
+        if events is not None and len(events):
+            kinds = np.full(len(events), END) if events is ends else _kinds(events)
+            thread, time = (events.numbers(name).astype(np.int64) for name in ("thread_id", "time_ns"))
+            parts.append(np.stack((thread, time, kinds, events.places)))
+    steps = np.concatenate(parts, axis=1)
+    return steps[:, np.lexsort((steps[3], steps[0]))]
+
+
+def _kinds(begins: Gathered) -> Ints:
+    for_gc = np.isin(begins.numbers("Reason").astype(np.int64), FOR_GC)
+    return np.where(for_gc, COLLECTION, np.where(of_sampling(begins), SAMPLER, OTHER))
+
+
+def whole_stops(steps: Ints) -> Ints:
+    """Where among `steps_of` a stop begins that the next one ends."""
+    thread, _, kind, _ = steps
+    return np.flatnonzero((thread[1:] == thread[:-1]) & (kind[:-1] != END) & (kind[1:] == END))
+
+
 def _by_thread(begins: Gathered, ends: Gathered) -> tuple[dict[int, Stops], dict[int, Stops]]:
     """When each thread stopped the others: for collections, and for samples."""
+    steps = steps_of(begins, ends)
+    thread, time, kind, _ = steps
+    whole = whole_stops(steps)
     found: tuple[dict[int, Stops], dict[int, Stops]] = ({}, {})
-    if not len(begins) or not len(ends):
-        return found
-    for_gc = np.isin(begins.numbers("Reason").astype(np.int64), FOR_GC)
-    kinds = np.where(for_gc, _COLLECTION, np.where(of_sampling(begins), _SAMPLER, _OTHER))
-    thread, time = (
-        np.concatenate([rows.numbers(name).astype(np.int64) for rows in (begins, ends)])
-        for name in ("thread_id", "time_ns")
-    )
-    kind = np.concatenate((kinds, np.full(len(ends), _END)))
-    order = np.lexsort((np.concatenate((begins.places, ends.places)), thread))
-    thread, time, kind = thread[order], time[order], kind[order]
-    whole = np.flatnonzero((thread[1:] == thread[:-1]) & (kind[:-1] != _END) & (kind[1:] == _END))
-    for which, stops in zip((_COLLECTION, _SAMPLER), found, strict=True):
-        mine = whole[kind[whole] == which]
-        for by in np.unique(thread[mine]).tolist():
-            rows = mine[thread[mine] == by]
+    for which, stops in zip((COLLECTION, SAMPLER), found, strict=True):
+        for by, rows in groups(thread, whole[kind[whole] == which]):
             stops[by] = Stops(zip(time[rows].tolist(), time[rows + 1].tolist(), strict=True))
     return found

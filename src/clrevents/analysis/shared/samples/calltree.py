@@ -31,7 +31,7 @@ class StackSums:
     """The total weight of each stack, by thread (-1 if threads are merged), in order of first appearance.
 
     `count` is of samples; `external` the weight of those in native code or waiting (0 where it is not known);
-    `processor` and `ready` are what was counted, None where nothing was.
+    `counted` are its processor and its ready time, None where they were not counted.
     """
 
     thread: Ints
@@ -39,8 +39,7 @@ class StackSums:
     weight: Weights
     count: Ints
     external: Weights
-    processor: Ints | None = None
-    ready: Ints | None = None
+    counted: tuple[Ints, Ints] | None
 
     def __len__(self) -> int:
         return len(self.stack)
@@ -91,11 +90,11 @@ def stack_sums(samples: Samples, merge_threads: bool = False) -> StackSums:
     external = sum_by(place[of], np.where(outside, samples.weight, 0), len(keys))
     count = np.bincount(place[of][~samples.unsampled], minlength=len(keys)).astype(np.int64)
     at = first[order]
-    counted = samples.counted
-    if counted is None:
-        return StackSums(thread[at], samples.stack[at], weight, count, external)
-    used, wanted = (sum_by(place[of], column, len(keys)) for column in counted.of_samples(len(samples)))
-    return StackSums(thread[at], samples.stack[at], weight, count, external, used, wanted)
+    counted = None
+    if samples.counted is not None:
+        used, wanted = samples.counted.of_samples(len(samples))
+        counted = sum_by(place[of], used, len(keys)), sum_by(place[of], wanted, len(keys))
+    return StackSums(thread[at], samples.stack[at], weight, count, external, counted)
 
 
 def call_tree(samples: Samples, merge_threads: bool = False) -> CallTree:

@@ -274,31 +274,24 @@ class SampleCollector(Collector[A_co]):
         for selector, found in chunk.events.items():
             if self._allocations is not None:
                 self._allocations.take(selector, found.table, _NOBODY)
-                continue
-            if self._timed and selector in VERSION_EVENTS:
+            elif not self._timed or selector == SAMPLES:
+                if self._event not in (None, found.event):
+                    raise AmbiguousEventError(f"{self._selector!r} means several events")
+                self._event = found.event
+                self._check(found)
+                # Of samples those of all threads: they tell when the sampler was late.
+                rows = found if self._timed else self._of_thread(found, self._columns)
+                self._kept.take(ReportChunk({self._selector: rows}))
+            elif selector in VERSION_EVENTS:
                 self._versions |= versions_of(found)
-                continue
-            if self._timed and selector in WORK_EVENTS:
+            elif selector in WORK_EVENTS:
                 self._work.take(selector, found.table)
-                continue
-            if self._timed and selector == SUSPENDING:
+            elif selector == SUSPENDING:
                 self._stops.append(stops_of(found))
                 self._samplers.update(found.numbers("thread_id")[of_sampling(found)].tolist())
-                continue
-            if self._timed and selector in COUNT_EVENTS:
-                continue
-            if self._timed and selector == CPU:
+            elif selector == CPU:
                 columns = [name for name in CPU_COLUMNS if name in found.table]
                 self._cpu.take(ReportChunk({CPU: self._of_thread(found, columns)}))
-                continue
-            if self._event not in (None, found.event):
-                raise AmbiguousEventError(f"{self._selector!r} means several events")
-            self._event = found.event
-            self._check(found)
-            # Of samples those of all threads: they tell when the sampler was late.
-            self._kept.take(
-                ReportChunk({self._selector: found if self._timed else self._of_thread(found, self._columns)})
-            )
 
     def finish(self, context: Context) -> A_co:
         """Give the answer."""

@@ -266,14 +266,12 @@ class Samples:
             chosen_states(False, False, name, self.off_processor)
         if not self.running_told and not tellable(states):
             raise ValueError(UNTOLD)
-        stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
-        return self._only(np.flatnonzero(in_states(self.state, states)), stacks)
+        return self._only(np.flatnonzero(in_states(self.state, states)))
 
     def of_process(self, process_id: int) -> Samples:
         """Those of one process; what does not say its process is of none."""
         mine = np.array([thread.process_id == process_id for thread in self.threads], dtype=np.bool_)
-        stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
-        return self._only(np.flatnonzero(mine[self.thread]), stacks)
+        return self._only(np.flatnonzero(mine[self.thread]))
 
     def of_kind(self, kind: str | None) -> Samples:
         """Those whose innermost frame is of this kind of code: `kernel`, `native` or `managed`; None is unknown.
@@ -283,8 +281,7 @@ class Samples:
         check_kind(kind)
         mine = np.array([frame.kind == kind for frame in self.frames], dtype=np.bool_)
         leaf = self.values[self.offsets[self.stack]] if len(self) else self.stack
-        stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
-        return self._only(np.flatnonzero(mine[leaf]), stacks)
+        return self._only(np.flatnonzero(mine[leaf]))
 
     def shaped(
         self,
@@ -309,18 +306,22 @@ class Samples:
         """Only the samples, without unsampled time."""
         if not self.unsampled.any():
             return self
-        stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
-        return self._only(np.flatnonzero(~self.unsampled), stacks)
+        return self._only(np.flatnonzero(~self.unsampled))
 
     def in_shape(self, shape: StackShape) -> Samples:
         """The same, by a shape."""
         if not shape:
             return self
-        stacks, kept = shape.apply(MergedStacks(self.stack, self.offsets, self.values, self.frames))
+        stacks, kept = shape.apply(self._stacks)
         return self._only(np.flatnonzero(kept[self.stack]), stacks)
 
-    def _only(self, kept: Ints, stacks: MergedStacks) -> Samples:
-        """Some of the samples, whose stacks are of these."""
+    @property
+    def _stacks(self) -> MergedStacks:
+        return MergedStacks(self.stack, self.offsets, self.values, self.frames)
+
+    def _only(self, kept: Ints, stacks: MergedStacks | None = None) -> Samples:
+        """Some of the samples; their stacks are of these, or unchanged."""
+        stacks = stacks or self._stacks
         merged = used(MergedStacks(stacks.of[kept], stacks.offsets, stacks.values, stacks.frames))
         threads, thread = np.unique(self.thread[kept], return_inverse=True)
         return attrs.evolve(
@@ -364,7 +365,7 @@ class Samples:
             raise ValueError("the trace has no counts of processor time: record it on Linux with clrevents collect")
         used, _ = self.counted.of_samples(len(self))
         kept = np.flatnonzero(used > 0)
-        made = self._only(kept, MergedStacks(self.stack, self.offsets, self.values, self.frames))
+        made = self._only(kept)
         return attrs.evolve(made, weight=used[kept], timed=False)
 
     @property
@@ -381,7 +382,7 @@ class Samples:
         kept = np.flatnonzero(meets)
         if len(kept) == len(self) and window.whole:
             return self
-        made = self._only(kept, MergedStacks(self.stack, self.offsets, self.values, self.frames))
+        made = self._only(kept)
         return attrs.evolve(
             made,
             time_ns=np.maximum(made.time_ns, window.low),
