@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.framework.model.needs import Need, SeenKind, coverage
+from clrevents.analysis.framework.model.needs import Need, SeenKind, SeenKinds, coverage
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 
@@ -21,4 +21,4 @@ NEED = Need("modules", ("ModuleLoad", "rundown/ModuleDCEnd"), 0x8, essential=Tru
     ],
 )
 def test_events_of_another_provider(provider: str, name: str, expected: Coverage) -> None:
-    assert coverage([NEED], [SeenKind(provider, name, 0, 4)]) == expected
+    assert coverage([NEED], SeenKinds([SeenKind(provider, name, 0, 4)])) == expected

@@ -191,7 +191,7 @@ _Providers = Annotated[tuple[Provider, ...], ArrayOf(RecordOf(Provider))]
 
 @frozen(kw_only=True)
 class CollectTracing(Command[SessionId]):
-    """Starts a session: the stream follows the answer on the same connection."""
+    """Starts a session: the stream follows the answer on the same connection. Its providers come last."""
 
     what: ClassVar = "a recording"
     code: ClassVar = (2, 2)
@@ -205,50 +205,36 @@ class CollectTracing(Command[SessionId]):
 
 
 @frozen(kw_only=True)
-class CollectTracing2(Command[SessionId]):
+class CollectTracing2(CollectTracing):
     """Also says whether methods and modules are listed at the end."""
 
-    what: ClassVar = "a recording"
     code: ClassVar = (2, 3)
     since: ClassVar = ".NET Core 3.1"
-    answer: ClassVar = SessionId
-    advice: ClassVar = _TOO_MANY
 
-    buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
-    format: U32 = attrs.field(default=NETTRACE, validator=_format)
     rundown: Flag = True
     providers: _Providers = attrs.field(validator=_some)
 
 
 @frozen(kw_only=True)
-class CollectTracing3(Command[SessionId]):
+class CollectTracing3(CollectTracing2):
     """Also says whether events have stacks."""
 
     what: ClassVar = "a recording without stacks"
     code: ClassVar = (2, 4)
     since: ClassVar = ".NET 8"
-    answer: ClassVar = SessionId
-    advice: ClassVar = _TOO_MANY
 
-    buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
-    format: U32 = attrs.field(default=NETTRACE, validator=_format)
-    rundown: Flag = True
     stacks: Flag = True
     providers: _Providers = attrs.field(validator=_some)
 
 
 @frozen(kw_only=True)
-class CollectTracing4(Command[SessionId]):
+class CollectTracing4(CollectTracing):
     """Also says what is listed at the end."""
 
     what: ClassVar = "a recording with a rundown of its own"
     code: ClassVar = (2, 5)
     since: ClassVar = ".NET 9"
-    answer: ClassVar = SessionId
-    advice: ClassVar = _TOO_MANY
 
-    buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
-    format: U32 = attrs.field(default=NETTRACE, validator=_format)
     rundown_keywords: U64 = DEFAULT_RUNDOWN
     stacks: Flag = True
     providers: _Providers = attrs.field(validator=_some)

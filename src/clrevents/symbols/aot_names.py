@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from clrevents._util.value_classes import frozen
-from clrevents.symbols.display_names import DEPTH, display_name
+from clrevents.symbols.display_names import DEPTH, closing, display_name
 
 TYPE: Final = "_ZTV"
 """How symbols of types begin; the length of the name follows."""
@@ -130,7 +130,7 @@ def _owner(text: str, start: int, program: str, depth: int) -> tuple[AotName, in
     end = found.end()
     arguments: list[str] = []
     if text.startswith("<", end):
-        close = _closing(text, end)
+        close = closing(text, end)
         given = _arguments(text[end + 1 : close], program, depth + 1) if close > 0 else None
         if given is None:
             return None
@@ -178,16 +178,6 @@ def _joined(path: list[str], arguments: int, framework: bool) -> str:
             # No name begins with a digit.
             text, separator = f"{text}{'_' if piece[0].isdecimal() else separator}{piece}", "."
     return text
-
-
-def _closing(text: str, start: int) -> int:
-    """Where the bracket that opens at `start` is closed; -1 if nowhere."""
-    depth = 0
-    for at in range(start, len(text)):
-        depth += (text[at] == "<") - (text[at] == ">")
-        if not depth:
-            return at
-    return -1
 
 
 def _arguments(text: str, program: str, depth: int) -> list[str] | None:

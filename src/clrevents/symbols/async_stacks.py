@@ -65,7 +65,7 @@ class _Context:
 
     dispatcher: int
     machine: bool
-    stack: int | None = None
+    stack: bytes | None = None
     wraps: int = 0
 
 
@@ -87,10 +87,10 @@ class AsyncStacks:
     def __init__(self, known: Mapping[tuple[int, int], tuple[int, int]]) -> None:
         self.known = known
         self._threads: dict[tuple[int, int], _ThreadContexts] = {}
-        self._contexts: dict[_Context, int] = {}
-        self._listed: list[_Context] = []
-        self._stacks: dict[bytes, int] = {}
-        self._awaiting: list[NDArray[np.uint64]] = []
+        self._numbers: dict[_Context, int] = {}
+        self._contexts: list[_Context] = []
+        self._stacks: dict[bytes, bytes] = {}
+        """Each stack once: many contexts have the same."""
 
     def take(self, chunk: Chunk) -> None:
         """The next events of `SELECTORS`, with `HEADERS` as columns."""
@@ -117,7 +117,9 @@ class AsyncStacks:
             self._step(thread.active, what, whose, stacks.get(row))
             top = thread.active[-1] if thread.active else None
             thread.times.append(time)
-            thread.contexts.append(-1 if top is None else self._contexts.setdefault(top, len(self._contexts)))
+            thread.contexts.append(-1 if top is None else self._numbers.setdefault(top, len(self._contexts)))
+            if thread.contexts[-1] == len(self._contexts) and top is not None:
+                self._contexts.append(top)
 
     def _step(self, active: list[_Context], what: int, dispatcher: int, frames: bytes | None) -> None:
         top = active[-1] if active else None
@@ -128,21 +130,16 @@ class AsyncStacks:
             if top is not None and same and top.stack is None:
                 # It follows the context of its own.
                 active.pop()
-            active.append(_Context(dispatcher, _RESUMED_STACK[what], self._stack(frames)))
+            active.append(_Context(dispatcher, _RESUMED_STACK[what], self._stacks.setdefault(frames, frames)))
         elif what == _APPENDED and frames is not None and top is not None and same and top.stack is not None:
-            active[-1] = attrs.evolve(top, stack=self._stack(self._awaiting[top.stack].tobytes() + frames))
+            whole = top.stack + frames
+            active[-1] = attrs.evolve(top, stack=self._stacks.setdefault(whole, whole))
         elif what == _WRAPPED and top is not None:
             active[-1] = attrs.evolve(top, wraps=top.wraps + 1)
         elif what == _RESET:
             active.clear()
         elif what in _LEFT and active:
             active.pop()
-
-    def _stack(self, frames: bytes) -> int:
-        if frames not in self._stacks:
-            self._stacks[frames] = len(self._awaiting)
-            self._awaiting.append(np.frombuffer(frames, dtype=np.uint64))
-        return self._stacks[frames]
 
     def joined(
         self,
@@ -176,7 +173,7 @@ class AsyncStacks:
                     labels[frame] = found.table.frame(frame).label
             owner = None if processes is None or processes[use] < 0 else int(processes[use])
             names = [labels[frame] for frame in frames.tolist()]
-            above = self._above(methods, names, self._by_place(int(running[use])), int(times[use]), owner)
+            above = self._above(methods, names, self._contexts[running[use]], int(times[use]), owner)
             if above is not None:
                 depth, addresses = above
                 whole = np.concatenate((found.table.address[frames[:depth]], addresses)).tobytes()
@@ -220,17 +217,12 @@ class AsyncStacks:
             at = -1 if known is None else bisect_right(known.times, time) - 1
             since, until = self.known.get((owner, thread), _NEVER)
             if known is not None and at >= 0 and since <= time <= until and known.contexts[at] >= 0:
-                context = self._by_place(known.contexts[at])
+                context = self._contexts[known.contexts[at]]
                 above = self._above(methods, [frame.label for frame in frames], context, time, process)
                 if above is not None:
                     depth, addresses = above
                     return frames[:depth] + methods.frames(tuple(addresses.tolist()), time, process)
         return frames
-
-    def _by_place(self, place: int) -> _Context:
-        if len(self._listed) < len(self._contexts):
-            self._listed = [*self._contexts]
-        return self._listed[place]
 
     def _above(
         self, methods: Methods, names: list[str], context: _Context, time: int, process: int | None
@@ -240,7 +232,7 @@ class AsyncStacks:
         if place is None or context.stack is None:
             return None
         depth, position = place
-        awaiting = self._awaiting[context.stack]
+        awaiting = np.frombuffer(context.stack, dtype=np.uint64)
         running = awaiting[position : position + 1]
         if not position and running.tolist() == [0] and names[depth - 1].startswith(_RUNTIMES):
             # The awaited operation itself is being completed.

@@ -148,7 +148,7 @@ def made_up(name: str, depth: int = 0) -> MadeUp | None:
         return MadeUp("machine", basic[1])
     if not name.startswith("<") or depth > DEPTH or len(name) > _LONGEST_MADE_UP:
         return None
-    end = _closing(name)
+    end = closing(name)
     if end < 0:
         return None
     inner, rest = name[1:end], name[end + 1 :]
@@ -212,16 +212,13 @@ def _is_array(text: str) -> bool:
     return "[" in text and not inner.strip(",*")
 
 
-def _closing(text: str) -> int:
-    """Where the leading `<` is closed; -1 if nowhere."""
+def closing(text: str, start: int = 0) -> int:
+    """Where the `<` at `start` is closed; -1 if nowhere."""
     open_ = 0
-    for at, char in enumerate(text):
-        if char == "<":
-            open_ += 1
-        elif char == ">":
-            open_ -= 1
-            if not open_:
-                return at
+    for at in range(start, len(text)):
+        open_ += (text[at] == "<") - (text[at] == ">")
+        if not open_:
+            return at
     return -1
 
 

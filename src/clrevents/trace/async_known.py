@@ -52,14 +52,12 @@ class AsyncKnown:
         return (f"no async event was written before recording stopped: stop once the program was idle for {_SECONDS}",)
 
 
-@define(eq=False)
+@frozen
 class _Head:
     thread: Thread
     first: int
     last: int
     count: int
-    # When it was written, if that is known.
-    written: int | None = None
 
 
 @define(eq=False)
@@ -93,23 +91,20 @@ class AsyncHeads:
 
     def known(self, scan: HeaderScan) -> AsyncKnown:
         """What these heads mean in a trace with this scan."""
-        for head, written in self.carriers.items():
-            if head in self.buffers:
-                self.buffers[head].written = written
         # Lost and destroyed events may have carried buffers, of whatever thread.
         doubts = [written for head, written in self.carriers.items() if head not in self.buffers]
         doubt = max([*doubts, *(loss.end_ns for loss in (*scan.losses, *scan.destroyed))], default=None)
         threads: dict[Thread, tuple[int, int]] = {}
         earlier = own = 0
-        for buffer in self.buffers.values():
+        for head, buffer in self.buffers.items():
             if buffer.last < 0:
                 earlier += buffer.count
                 continue
             own += buffer.count
             until = buffer.last
-            if buffer.written is not None:
+            if head in self.carriers:
                 # Nothing had happened since, except what a full buffer, or another session, has it written for.
-                until = max(until, buffer.written - _WRITING_NS)
+                until = max(until, self.carriers[head] - _WRITING_NS)
             since = max(buffer.first, 0)
             since = min(since, max(self.announced.get(buffer.thread[0], since), 0))
             if doubt is not None:

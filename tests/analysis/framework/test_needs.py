@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.framework.model.needs import Need, SeenKind, coverage, met, missing_notes
+from clrevents.analysis.framework.model.needs import Need, SeenKind, SeenKinds, coverage, met, missing_notes
 from clrevents.schema.registry import OWN, RUNTIME
 
 GC, JIT, LOADER = 0x1, 0x10, 0x8
@@ -41,7 +41,7 @@ def seen(name: str, keywords: int = GC, level: int = 4, provider: str = RUNTIME)
     ],
 )
 def test_what_is_known_of_a_need(kinds: list[SeenKind], state: str) -> None:
-    assert met(PAUSES, kinds) == state
+    assert met(PAUSES, SeenKinds(kinds)) == state
 
 
 LEFT_OUT = seen("EventsFiltered", 0, provider=OWN)
@@ -58,14 +58,14 @@ LEFT_OUT = seen("EventsFiltered", 0, provider=OWN)
     ],
 )
 def test_nothing_is_quiet_where_events_were_left_out(kinds: list[SeenKind], state: str) -> None:
-    assert met(PAUSES, kinds) == state
+    assert met(PAUSES, SeenKinds(kinds)) == state
 
 
 def test_only_proof_proves_where_a_need_has_it() -> None:
     need = Need("both", ("Missing",), GC | JIT, proof=JIT)
-    assert met(need, [seen("GCStart", GC)]) == "unknown"
-    assert met(need, [seen("GCStart", JIT)]) == "quiet"
-    assert met(Need("both", ("Missing",), GC | JIT), [seen("GCStart", GC)]) == "quiet"
+    assert met(need, SeenKinds([seen("GCStart", GC)])) == "unknown"
+    assert met(need, SeenKinds([seen("GCStart", JIT)])) == "quiet"
+    assert met(Need("both", ("Missing",), GC | JIT), SeenKinds([seen("GCStart", GC)])) == "quiet"
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def test_only_proof_proves_where_a_need_has_it() -> None:
     ],
 )
 def test_coverage_is_by_essential_needs_first(kinds: list[SeenKind], wanted: str) -> None:
-    assert coverage((PAUSES, METHODS), kinds) == wanted
-    assert coverage((), kinds) == "full"
+    assert coverage((PAUSES, METHODS), SeenKinds(kinds)) == wanted
+    assert coverage((), SeenKinds(kinds)) == "full"
 
 
 def test_each_unknown_need_has_a_note_that_says_what_to_record() -> None:
-    first, second = missing_notes((PAUSES, METHODS, TASKS), [seen("x", 0x2, 4, "Tasks")])
+    first, second = missing_notes((PAUSES, METHODS, TASKS), SeenKinds([seen("x", 0x2, 4, "Tasks")]))
     assert (first.id, first.severity, first.touches) == ("not-recorded", "warning", ("pauses",))
     assert first.record == "Microsoft-Windows-DotNETRuntime:0x1:4"
     assert "GCSuspendEEBegin" in first.message
@@ -92,6 +92,6 @@ def test_each_unknown_need_has_a_note_that_says_what_to_record() -> None:
 
 def test_an_event_of_any_provider_meets_a_need() -> None:
     need = Need("counters", ("*/Counters",), 0, provider="Mine", proof=0, argument="Interval=1")
-    assert met(need, [seen("Counters", provider="Another")]) == "seen"
-    assert met(need, [seen("Gauges", provider="Another")]) == "unknown"
-    assert missing_notes((need,), [])[0].record == "Mine:0x0:4:Interval=1"
+    assert met(need, SeenKinds([seen("Counters", provider="Another")])) == "seen"
+    assert met(need, SeenKinds([seen("Gauges", provider="Another")])) == "unknown"
+    assert missing_notes((need,), SeenKinds([]))[0].record == "Mine:0x0:4:Interval=1"

@@ -5,7 +5,7 @@ Distinguishes "recorded, but nothing happened" from "unknown": an event proves t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
@@ -163,10 +163,8 @@ class KindsOfProcesses:
         return self.every if self.by_process is None else self.by_process.get(process, self.by_process[None])
 
 
-def met(need: Need, kinds: Iterable[SeenKind]) -> Met:
+def met(need: Need, kinds: SeenKinds) -> Met:
     """Whether its events were seen; if not, whether another event proves that they were recorded."""
-    if not isinstance(kinds, SeenKinds):
-        return _met(need, SeenKinds(kinds))
     found = kinds.told.get(need)
     if found is None:
         found = kinds.told[need] = _met(need, kinds)
@@ -202,7 +200,7 @@ def _met(need: Need, kinds: SeenKinds) -> Met:
     return "unknown"
 
 
-def coverage(needs: Sequence[Need], kinds: Collection[SeenKind]) -> Coverage:
+def coverage(needs: Sequence[Need], kinds: SeenKinds) -> Coverage:
     """`none` if nothing is known about an essential need, `full` if something is known about all."""
     states = [(need.essential, met(need, kinds)) for need in needs]
     if any(essential and state == "unknown" for essential, state in states):
@@ -210,10 +208,10 @@ def coverage(needs: Sequence[Need], kinds: Collection[SeenKind]) -> Coverage:
     return "partial" if any(state == "unknown" for _, state in states) else "full"
 
 
-def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[Note, ...]:
+def missing_notes(needs: Sequence[Need], kinds: SeenKinds) -> tuple[Note, ...]:
     """A note for each need about which nothing is known, with what records it; one for all that nothing records."""
     unknown = [need for need in needs if met(need, kinds) == "unknown"]
-    wanted = recordable(unknown, isinstance(kinds, SeenKinds) and kinds.native_aot)
+    wanted = recordable(unknown, kinds.native_aot)
     never = tuple(need.what for need in unknown if need not in wanted)
     why = (Note(NEVER_RECORDED, "info", f"{NEVER} {', '.join(never)}", touches=never),) if never else ()
     return why + tuple(
@@ -238,19 +236,18 @@ def recordable(needs: Iterable[Need], native_aot: bool) -> list[Need]:
     ]
 
 
-def _where_profiled(need: Need, kinds: Iterable[SeenKind]) -> Need:
+def _where_profiled(need: Need, kinds: SeenKinds) -> Need:
     """As .NET 11 records it, where the trace shows that this is what ran."""
     if any(name.startswith(f"{ASYNC}/") for name in need.events) and any(kind.provider == ASYNC for kind in kinds):
         return attrs.evolve(need, provider=ASYNC, keywords=EVERY_AWAIT, level=4)
     return need
 
 
-def _lacking(need: Need, kinds: Collection[SeenKind]) -> str:
-    unfit = _unfit(need, kinds) if isinstance(kinds, SeenKinds) else []
-    if unfit:
+def _lacking(need: Need, kinds: SeenKinds) -> str:
+    if unfit := _unfit(need, kinds):
         return f"no usable {unfit[0]} events"
     text = f"no {need.events[0].rpartition('/')[2]} events"
-    if isinstance(kinds, SeenKinds) and kinds.native_aot and _RUNDOWN_ENDS not in kinds.providers:
+    if kinds.native_aot and _RUNDOWN_ENDS not in kinds.providers:
         text += ", which NativeAOT programs have from .NET 10 on" if need.events[0] in _SINCE_10 else ""
     return text
 

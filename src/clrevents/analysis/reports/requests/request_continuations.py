@@ -19,6 +19,7 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.reports.requests.known_requests import RequestFinder
+from clrevents.analysis.reports.requests.request_parts import TimedPart
 from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, CONTINUED, SUSPENDED, AsyncAwaits, async_awaits
 from clrevents.analysis.shared.events.wait_events import (
     SYNCHRONOUS,
@@ -52,15 +53,6 @@ OwnerOf: TypeAlias = Callable[[bytes | None, int], int | None]
 """The request in which an activity id lies at a time."""
 
 
-@frozen
-class SuspendedCode:
-    """Code of a request awaited something from one moment to another."""
-
-    request: int
-    start: int
-    end: int
-
-
 class _Moment(NamedTuple):
     """Code begins to run on a thread, or ends, which its `begin` tells."""
 
@@ -87,7 +79,8 @@ class RequestContinuations:
         self, context: Context, events: Mapping[str, Gathered], finder: RequestFinder, owner_of: OwnerOf
     ) -> None:
         self._context = context
-        self.suspended: list[SuspendedCode] = []
+        self.suspended: list[tuple[int, TimedPart]] = []
+        """When code of which request awaited something."""
         profiled = async_awaits(events, None)
         if profiled is not None and profiled.begun:
             self.suspended, moments = _profiled(profiled, finder)
@@ -104,7 +97,7 @@ class RequestContinuations:
             request = owner_of(ids[begin], starts[begin])
             if request is not None:
                 resumed[end] = request
-                self.suspended.append(SuspendedCode(request, starts[begin], ends[end]))
+                self.suspended.append((request, TimedPart("await", starts[begin], ends[end])))
         runs: list[_Runs] = [(TASK_END, _PART_ENDED, resumed), (_QUEUED_RUN, _PART_ENDED, {}), _TASKS]
         self._threads = _threads(_moments(events, runs))
 
@@ -128,7 +121,7 @@ def _told_apart(spans: WaitSpans) -> WaitSpans:
     return spans.only(whole & ~np.isin(tasks, mixed))
 
 
-def _profiled(awaits: AsyncAwaits, finder: RequestFinder) -> tuple[list[SuspendedCode], list[_Moment]]:
+def _profiled(awaits: AsyncAwaits, finder: RequestFinder) -> tuple[list[tuple[int, TimedPart]], list[_Moment]]:
     """When code of requests awaited and none of theirs ran, and what it ran, as the async profiler tells."""
     requests = finder.requests
     starts = sorted(((one.start, finder.thread(one), one.row) for one in requests), reverse=True)
@@ -181,15 +174,15 @@ def _profiled(awaits: AsyncAwaits, finder: RequestFinder) -> tuple[list[Suspende
         elif inside and inside[-1][0] == number:
             end(thread, time)
     changes.pop(NONE, None)
-    return [one for request, mine in changes.items() for one in _idle(request, sorted(mine))], moments
+    return [(request, part) for request, mine in changes.items() for part in _idle(sorted(mine))], moments
 
 
-def _idle(request: int, changes: list[tuple[int, int, int]]) -> Iterable[SuspendedCode]:
+def _idle(changes: list[tuple[int, int, int]]) -> Iterable[TimedPart]:
     """When a request awaited and did not run, by how many more awaits and runs there are from each moment on."""
     awaiting = running = since = 0
     for time, more_awaits, more_runs in changes:
         if awaiting and not running and since < time:
-            yield SuspendedCode(request, since, time)
+            yield TimedPart("await", since, time)
         awaiting, running, since = awaiting + more_awaits, running + more_runs, time
 
 

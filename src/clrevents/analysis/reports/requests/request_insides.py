@@ -142,13 +142,13 @@ class RequestInsides:
     def suspended(self) -> dict[int, list[TimedPart]]:
         """Where code of each request awaited something."""
         found: dict[int, list[TimedPart]] = {}
-        for one in sorted(self._code.suspended, key=lambda one: one.start):
-            mine = found.setdefault(one.request, [])
+        for request, part in sorted(self._code.suspended, key=lambda one: one[1].start):
+            mine = found.setdefault(request, [])
             # What awaits an async method awaits what that awaits, too.
-            if mine and one.start <= mine[-1].end:
-                mine[-1] = attrs.evolve(mine[-1], end=max(mine[-1].end, one.end))
+            if mine and part.start <= mine[-1].end:
+                mine[-1] = attrs.evolve(mine[-1], end=max(mine[-1].end, part.end))
             else:
-                mine.append(TimedPart("await", one.start, one.end))
+                mine.append(part)
         return found
 
     def nearby(self, request: KnownRequest) -> list[InsideSpan]:

@@ -70,26 +70,21 @@ UNTOLD: Final = -1
 """The origin of what does not record which task was current."""
 _OF_AWAITS: Final = (AWAITED, RESUMED, QUEUED, RUN, RUN_ENDED)
 
-_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _ORIGIN: Final = "OriginatingTaskID"
-_TASK_SCHEDULED: Final = "tpl/TaskScheduled"
-_TASK_STARTED: Final = "tpl/TaskStarted"
-_TASK_COMPLETED: Final = "tpl/TaskCompleted"
-_CONTINUATION_QUEUED: Final = "tpl/AwaitTaskContinuationScheduled"
-_CONTINUATION_RUN: Final = "tpl/TaskWaitContinuationStarted"
-_RUN_ENDED: Final = "tpl/TaskWaitContinuationComplete"
-_WORKER_IDLE: Final = "runtime/ThreadPoolWorkerThreadWait"
-
+_EVENTS: Final[Mapping[str, tuple[int, tuple[str, ...]]]] = {
+    "tpl/TaskScheduled": (SCHEDULED, ("TaskID", _ORIGIN)),
+    "tpl/TaskStarted": (STARTED, ("TaskID",)),
+    "tpl/TaskCompleted": (COMPLETED, ("TaskID", "IsExceptional")),
+    TASK_BEGIN: (AWAITED, ("TaskID", "Behavior", "ContinueWithTaskID", _ORIGIN)),
+    TASK_END: (RESUMED, ("TaskID",)),
+    "tpl/AwaitTaskContinuationScheduled": (QUEUED, (*CONTINUATION_ID, _ORIGIN)),
+    "tpl/TaskWaitContinuationStarted": (RUN, ("TaskID",)),
+    "tpl/TaskWaitContinuationComplete": (RUN_ENDED, ("TaskID",)),
+    "runtime/ThreadPoolWorkerThreadWait": (IDLE, ()),
+}
+"""What each event records, and the fields that say of what."""
 TASK_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    _TASK_SCHEDULED: (*_HEADERS, "TaskID", _ORIGIN),
-    _TASK_STARTED: (*_HEADERS, "TaskID"),
-    _TASK_COMPLETED: (*_HEADERS, "TaskID", "IsExceptional"),
-    TASK_BEGIN: (*_HEADERS, "TaskID", "Behavior", "ContinueWithTaskID", _ORIGIN),
-    TASK_END: (*_HEADERS, "TaskID"),
-    _CONTINUATION_QUEUED: (*_HEADERS, *CONTINUATION_ID, _ORIGIN),
-    _CONTINUATION_RUN: (*_HEADERS, "TaskID"),
-    _RUN_ENDED: (*_HEADERS, "TaskID"),
-    _WORKER_IDLE: _HEADERS,
+    **{name: ("time_ns", "thread_id", "stack_id", *fields) for name, (_, fields) in _EVENTS.items()},
     OPERATION_BEGIN: OPERATION_COLUMNS,
     **AWAIT_COLUMNS,
 }
@@ -127,18 +122,7 @@ class TaskEvents:
     @classmethod
     def of(cls, events: Mapping[str, Gathered], context: Context, thrown: Thrown | None = None) -> TaskEvents:
         """From all events, by the selectors of `TASK_COLUMNS`, and exceptions."""
-        codes = {
-            _TASK_SCHEDULED: SCHEDULED,
-            _TASK_STARTED: STARTED,
-            _TASK_COMPLETED: COMPLETED,
-            TASK_BEGIN: AWAITED,
-            TASK_END: RESUMED,
-            _CONTINUATION_QUEUED: QUEUED,
-            _CONTINUATION_RUN: RUN,
-            _RUN_ENDED: RUN_ENDED,
-            _WORKER_IDLE: IDLE,
-        }
-        sides = [(code, events[name]) for name, code in codes.items()]
+        sides = [(code, events[name]) for name, (code, _) in _EVENTS.items()]
         places = np.concatenate([side.places for _, side in sides])
         order = np.argsort(places, kind="stable")
         places = places[order]
