@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from clrevents.table.table import Column
 
 K = TypeVar("K")
+T = TypeVar("T")
 N = TypeVar("N", bound=np.generic)
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -40,6 +41,14 @@ def numbered(things: Iterable[K]) -> tuple[Ints, list[K]]:
     """The number of each thing, and the different things by their numbers."""
     numbers: Interned[K] = Interned()
     return numbers.of(things), list(numbers)
+
+
+def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The things of each key, in their order; keys are in the order of the first thing of each."""
+    found: dict[K, list[T]] = {}
+    for thing in things:
+        found.setdefault(key(thing), []).append(thing)
+    return found
 
 
 def changes(*columns: NDArray[Any]) -> Mask:

@@ -36,7 +36,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE
+from clrevents.analysis.gathering.groups import NONE, grouped, groups
 from clrevents.analysis.shared.events.compilations import Compilations, compilations
 from clrevents.symbols.display_names import display_name, raw_name
 
@@ -280,16 +280,11 @@ class _Compiled:
 
 
 def _rows_by_id(ids: NDArray[Any]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    for row, id in enumerate(ids.tolist()):
-        found.setdefault(id, []).append(row)
-    return found
+    return {id: rows.tolist() for id, rows in groups(ids)}
 
 
 def _targets(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubTarget]:
-    groups: dict[tuple[str, ...], list[Stub]] = {}
-    for stub in stubs:
-        groups.setdefault((stub.namespace, stub.name, stub.managed, stub.native, stub.kind), []).append(stub)
+    targets = grouped(stubs, lambda stub: (stub.namespace, stub.name, stub.managed, stub.native, stub.kind))
     found = [
         StubTarget(
             stubs=len(group),
@@ -301,7 +296,7 @@ def _targets(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubTarg
             managed=group[0].managed,
             native=group[0].native,
         )
-        for group in groups.values()
+        for group in targets.values()
     ]
     found.sort(key=lambda target: (-target.stubs, target.first_ns))
     return context.table(StubTarget, found)

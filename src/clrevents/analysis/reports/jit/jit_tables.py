@@ -6,8 +6,8 @@ compilations of a group is null.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
     row,
 )
-from clrevents.analysis.gathering.groups import Mask, nulled
+from clrevents.analysis.gathering.groups import Mask, grouped, nulled
 from clrevents.analysis.reports.jit.jit_methods import MethodKey
 
 
@@ -133,9 +133,6 @@ class JitFacts:
     )
 
 
-K = TypeVar("K", bound=Hashable)
-
-
 class _Amount:
     """A number of each compilation: 0 where it does not count in the window, None where it is not known."""
 
@@ -201,7 +198,7 @@ class CompilationSums:
 
     def methods(self, only_never: bool) -> ReportTable[JittedMethod]:
         """By method, longest time first; `only_never` leaves those that stayed at the quick tier."""
-        groups = _groups(self._counted, self._keys)
+        groups = grouped(self._counted, self._keys.__getitem__)
         if only_never:
             groups = {key: rows for key, rows in groups.items() if key in self._never}
         of = self._values("method", "module", "tier", "start_ns", "end_ns", "il_bytes", "native_bytes", "rejected")
@@ -239,7 +236,7 @@ class CompilationSums:
                 tier=tier,
                 **self._sums(rows),
             )
-            for tier, rows in _groups(self._counted, tiers).items()
+            for tier, rows in grouped(self._counted, tiers.__getitem__).items()
         ]
         found.sort(key=lambda total: -total.compilations)
         return self._context.table(TierTotal, found)
@@ -253,7 +250,7 @@ class CompilationSums:
                 background=self._count("background", rows),
                 **self._sums(rows),
             )
-            for t, rows in _groups(self._counted, threads).items()
+            for t, rows in grouped(self._counted, threads.__getitem__).items()
         ]
         found.sort(key=lambda total: -(total.compile_ns or 0))
         return self._context.table(JitThread, found)
@@ -276,14 +273,6 @@ class CompilationSums:
 def _keys(listed: ReportTable[Compilation]) -> list[MethodKey]:
     names = ("method_id", "namespace", "name", "signature")
     return list(zip(*(listed.column(name).tolist() for name in names), strict=True))
-
-
-def _groups(rows: Iterable[int], keys: Sequence[K]) -> dict[K, list[int]]:
-    """Rows by their keys, in the order of the first of each."""
-    found: dict[K, list[int]] = {}
-    for place in rows:
-        found.setdefault(keys[place], []).append(place)
-    return found
 
 
 def _known(listed: ReportTable[Compilation], name: str) -> Mask:

@@ -15,7 +15,7 @@ from clrevents._util.words import counted, duration_text, moment_text
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.groups import Ints
+from clrevents.analysis.gathering.groups import Ints, grouped
 from clrevents.analysis.reports.pool.pool_rows import PoolFacts, PoolShortage
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.blocking.wait_feed import HIDDEN
@@ -351,9 +351,7 @@ class Conclusion:
         return len({wait.thread for wait in self._blocked.during(one.start, one.end)})
 
     def _culprit(self, one: Shortage) -> Culprit | None:
-        groups: dict[tuple[str | None, str], list[KnownWait]] = {}
-        for wait in self._blocked.during(one.start, one.end):
-            groups.setdefault((wait.method, wait.kind), []).append(wait)
+        groups = grouped(self._blocked.during(one.start, one.end), lambda wait: (wait.method, wait.kind))
         if not groups:
             return None
 

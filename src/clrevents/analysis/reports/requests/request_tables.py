@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, groupby
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.groups import nearest_rank
+from clrevents.analysis.gathering.groups import grouped, nearest_rank
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestSide
 from clrevents.analysis.reports.requests.request_commands import KnownCommand
 from clrevents.analysis.reports.requests.request_connections import NetworkStep
@@ -30,8 +30,6 @@ from clrevents.analysis.reports.requests.request_rows import (
     RequestRow,
     WaterfallLine,
 )
-
-Key: TypeAlias = tuple[Any, ...]
 
 _SIDES: Final[tuple[RequestSide, ...]] = ("client", "server")
 
@@ -232,7 +230,8 @@ class RequestTables:
     def routes(self) -> ReportTable[RequestRoute]:
         """Sums by side, host, method and route, longest total first."""
         rows = []
-        for (side, host, method, route), mine in self._grouped(lambda r: (r.side, r.host, r.method, r.route)).items():
+        groups = grouped(self.begun, lambda r: (r.side, r.host, r.method, r.route))
+        for (side, host, method, route), mine in groups.items():
             took = _durations(mine)
             rows.append(
                 RequestRoute(
@@ -256,7 +255,7 @@ class RequestTables:
     def periods(self, length_ns: int) -> ReportTable[RequestPeriod]:
         """The same by side, host and route, for each stretch of time in which one started."""
         rows = []
-        groups = self._grouped(lambda r: (r.start // length_ns, r.side, r.host, r.route))
+        groups = grouped(self.begun, lambda r: (r.start // length_ns, r.side, r.host, r.route))
         in_order = sorted(groups.items(), key=lambda one: (*one[0][:2], one[0][2] or "", one[0][3] or ""))
         for (number, side, host, route), mine in in_order:
             took = _durations(mine)
@@ -332,12 +331,6 @@ class RequestTables:
             now += change
             most = max(most, now)
         return most
-
-    def _grouped(self, key: Any) -> dict[Key, list[KnownRequest]]:
-        found: dict[Key, list[KnownRequest]] = {}
-        for request in self.begun:
-            found.setdefault(key(request), []).append(request)
-        return found
 
 
 def _span(span: InsideSpan) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Counts are of what was created in the window, times of what lies in it. Names no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -31,7 +31,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
-from clrevents.analysis.gathering.groups import NONE, Ints, Mask, nearest_rank, nulled, picked
+from clrevents.analysis.gathering.groups import NONE, Ints, Mask, grouped, nearest_rank, nulled, picked
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, NOBODY, TASK
 from clrevents.analysis.reports.tasks.task_events import TaskEvents, named
 from clrevents.analysis.reports.tasks.task_work import TaskWork
@@ -370,7 +370,9 @@ class TaskTables:
         """By method and kind, those that wait and run longest first."""
         rows = []
         kinds = self.work.kind.tolist()
-        for (method, kind), mine in _groups(np.flatnonzero(self.inside), lambda row: (self._methods[row], kinds[row])):
+        inside = np.flatnonzero(self.inside).tolist()
+        for (method, kind), places in grouped(inside, lambda row: (self._methods[row], kinds[row])).items():
+            mine = np.array(places)
             latencies = self.latencies(mine)
             rows.append(
                 TaskMethod(
@@ -407,7 +409,8 @@ class TaskTables:
         inside = self._context.window.meets(waits.start_ns, np.where(known, waits.bounds()[1], FOREVER))
         total = int(self.waited.sum())
         rows = []
-        for method, mine in _groups(np.flatnonzero(inside), lambda row: self._blockers[row]):
+        for method, places in grouped(np.flatnonzero(inside).tolist(), self._blockers.__getitem__).items():
+            mine = np.array(places)
             lengths = self._lasted[mine][known[mine]]
             waited = int(self.waited[mine].sum())
             rows.append(
@@ -442,10 +445,3 @@ def _sum(values: NDArray[Any], known: Mask, some: Mask) -> int | None:
 
 def _creator(parent: int) -> str:
     return "task" if parent >= 0 else "thread" if parent == NOBODY else "unknown"
-
-
-def _groups(rows: Ints, key: Any) -> Iterable[tuple[Any, Ints]]:
-    found: dict[Any, list[int]] = {}
-    for row in rows.tolist():
-        found.setdefault(key(row), []).append(row)
-    return [(of, np.array(mine, dtype=np.int64)) for of, mine in found.items()]

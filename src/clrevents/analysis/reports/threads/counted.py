@@ -22,6 +22,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     MetricDeclaration,
     TimeWindow,
 )
+from clrevents.analysis.gathering.groups import grouped
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.reports.threads.tiling import UNKNOWN, Piece
 from clrevents.analysis.shared.processor.counted_events import COMPILERS, Counts, counted_window, portion
@@ -134,9 +135,7 @@ def counted_lives(lives: Sequence[ThreadLife], counts: Counts) -> list[ThreadLif
     windows: dict[int, list[_Window]] = {
         thread: list(zip(*(column[of].tolist() for column in columns), strict=True)) for thread, of in rows.by_thread()
     }
-    mine: dict[int, list[ThreadLife]] = {}
-    for life in lives:
-        mine.setdefault(life.thread_id, []).append(life)
+    mine = grouped(lives, lambda life: life.thread_id)
     found = []
     for thread in sorted({*mine, *windows}):
         known = mine.get(thread, [])

@@ -14,6 +14,7 @@ import numpy as np
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
+from clrevents.analysis.gathering.groups import grouped
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans
 from clrevents.analysis.shared.events.gc_suspensions import ThreadStops
 from clrevents.analysis.shared.events.wait_events import WaitSpans
@@ -156,9 +157,7 @@ class WaitFinder:
     def all(self) -> list[KnownWait]:
         """All waits in order of time."""
         found = [*self._lock_waits(), *self._handle_waits(), *self._task_waits()]
-        by_thread: dict[int, list[KnownWait]] = {}
-        for wait in sorted(found, key=_order):
-            by_thread.setdefault(wait.thread, []).append(wait)
+        by_thread = grouped(sorted(found, key=_order), lambda wait: wait.thread)
         for waits in by_thread.values():
             _nest(waits)
         # What the kernel recorded, samples show less well.

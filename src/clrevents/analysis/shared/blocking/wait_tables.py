@@ -5,7 +5,7 @@ Waits of runtime threads, and of pool workers without work, are kept separate: t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
@@ -29,6 +29,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
     row,
 )
+from clrevents.analysis.gathering.groups import grouped
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.samples.leaf_states import MAIN
 
@@ -190,7 +191,7 @@ class WaitTables:
                 **self._sums(mine),
                 threads=_threads(mine),
             )
-            for (kind, evidence), mine in _groups(self._counted, lambda wait: (wait.kind, wait.evidence))
+            for (kind, evidence), mine in grouped(self._counted, lambda wait: (wait.kind, wait.evidence)).items()
         ]
         return self._context.summed(WaitKind, longest_first(rows))
 
@@ -198,8 +199,8 @@ class WaitTables:
         """By the blocking method, idle ones last."""
         total = self.waited(self.programs)
         rows = []
-        groups = _groups(self._counted, lambda wait: (wait.method, wait.kind, wait.evidence))
-        for (method, kind, evidence), mine in groups:
+        groups = grouped(self._counted, lambda wait: (wait.method, wait.kind, wait.evidence))
+        for (method, kind, evidence), mine in groups.items():
             sums = self._sums(mine)
             waited = sums["waited_ns"]
             rows.append(
@@ -222,7 +223,7 @@ class WaitTables:
     def threads(self) -> ReportTable[BlockedThread]:
         """By thread."""
         rows = []
-        for thread, mine in _groups(self.programs, lambda wait: wait.thread):
+        for thread, mine in grouped(self.programs, lambda wait: wait.thread).items():
             methods: dict[str | None, int] = {}
             for wait in mine:
                 methods[wait.method] = methods.get(wait.method, 0) + self._part(wait)
@@ -276,13 +277,6 @@ class WaitTables:
 
     def _part(self, wait: KnownWait) -> int:
         return wait.within(self._low, self._high)
-
-
-def _groups(waits: Sequence[KnownWait], key: Callable[[KnownWait], Any]) -> list[tuple[Any, list[KnownWait]]]:
-    found: dict[Any, list[KnownWait]] = {}
-    for wait in waits:
-        found.setdefault(key(wait), []).append(wait)
-    return list(found.items())
 
 
 def _threads(waits: Sequence[KnownWait]) -> int:
