@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import resource
@@ -26,7 +27,7 @@ from clrevents.mcp.desk import Desk
 from clrevents.mcp.reply import MOST, USUAL, Reply, fitted, place_of, plain_value, refusal
 from clrevents.mcp.shelf import Roots
 from clrevents.testing.builder import TraceBuilder
-from project_files import FIXTURES
+from project_files import FIXTURES, unpacked
 
 CONVOY, STARVATION, GARBAGE = (f"net10-{name}.nettrace.gz" for name in ("convoy", "starvation", "garbage"))
 
@@ -293,6 +294,53 @@ def test_types_of_two_heaps_are_compared_by_rows(desk: Desk) -> None:
     assert {row["what"].partition(".")[0] for row in reply.rows} == {"heap", "heap types", "heap paths"}
     biggest = desk.report(heap, "heap", "types").rows[0]
     assert any(biggest["type"] in row["what"] and row["base"] == row["new"] for row in reply.rows)
+
+
+def test_amounts_that_are_divided_say_by_what(desk: Desk) -> None:
+    units = {row["what"]: row["unit"] for row in desk.compare(CONVOY, CONVOY, per="second", limit=200).rows}
+    assert (units["locks.waited_total"], units["locks.waited_max"]) == ("ns/s", "ns")
+
+
+def test_rows_that_nobody_recorded_are_not_compared_as_the_same(desk: Desk) -> None:
+    heap = "net8-heap.nettrace.gz"
+    for new, coverage, which in ((heap, "none", "both sides have"), (CONVOY, "partial", "a side has")):
+        reply = desk.compare(heap, new, report="top")
+        assert (reply.coverage, reply.notes[0]) == (
+            coverage,
+            f"top: {which} no rows, so perhaps it was not recorded",
+        )
+    assert desk.compare(CONVOY, CONVOY, report="top").coverage == "full"
+
+
+def test_a_summary_says_how_its_rows_are_sorted(desk: Desk) -> None:
+    longest, in_time = desk.report(GARBAGE, "gc"), desk.report(GARBAGE, "gc", "collections", "start_ns:asc")
+    assert longest.summary.endswith("Each collection, in order of time. Here sorted by pause_ns.")
+    assert in_time.summary.endswith("Here sorted by start_ns:asc.")
+    pauses = [row["pause_ns"] for row in longest.rows]
+    assert pauses == sorted(pauses, reverse=True)
+    assert desk.report(GARBAGE, "gc", "collections").summary.endswith("in order of time.")
+
+
+def test_callers_and_callees_are_trees_by_their_depths(desk: Desk) -> None:
+    reply = desk.frames(CONVOY, focus="Monitor.Enter_Slowpath", limit=200)
+    for side in ("callers", "callees"):
+        depths = [row["depth"] for row in reply.rows if row["side"] == side]
+        assert depths[0] == 0
+        assert all(0 < depth <= before + 1 for before, depth in itertools.pairwise(depths))
+    names = {row["depth"]: row["name"] for row in reply.rows if row["side"] == "callers" and row["depth"] < 2}
+    assert names[1] == "System.Threading.Monitor.Enter(object, ref bool)"
+
+
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+def test_what_a_trace_lacks_no_report_has_in_full(tmp_path: Path) -> None:
+    data = unpacked(FIXTURES / CONVOY)
+    (tmp_path / "cut.nettrace").write_bytes(data[: len(data) * 6 // 10])
+    (tmp_path / "whole.nettrace").write_bytes(data)
+    desk = Desk(Roots.of([tmp_path]))
+    for path, most in (("cut.nettrace", "partial"), ("whole.nettrace", "full")):
+        told = {row["report"]: row["coverage"] for row in desk.overview(path).rows}
+        assert (told["gc"], told["locks"], told["heap"]) == (most, most, "none")
+        assert {name: desk.report(path, name).coverage for name in ("gc", "locks", "heap")}.items() <= told.items()
 
 
 def test_a_bound_is_said_with_its_number(desk: Desk) -> None:

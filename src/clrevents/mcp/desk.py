@@ -18,7 +18,7 @@ from clrevents._util.words import counted, duration_text, unknown
 from clrevents.analysis.about.describing import about
 from clrevents.analysis.compare.compare import compare, measure
 from clrevents.analysis.compare.comparison_texts import headline as compared_headline
-from clrevents.analysis.compare.comparison_texts import ordered
+from clrevents.analysis.compare.comparison_texts import ordered, per_text
 from clrevents.analysis.doctor.diagnosing import doctor
 from clrevents.analysis.doctor.diagnosis import Diagnosis, headline
 from clrevents.analysis.framework.model.answer import Answer
@@ -81,7 +81,8 @@ class Desk:
             {
                 "report": one.report,
                 "question": one.question,
-                "coverage": one.coverage,
+                # What the trace lost is missing from every answer.
+                "coverage": found.coverage if one.coverage == "full" else one.coverage,
                 "not_recorded": list(one.missing),
             }
             for one in sorted(found.reports, key=lambda one: ("full", "partial", "none").index(one.coverage))
@@ -216,7 +217,8 @@ class Desk:
         if chosen not in known:
             raise ValueError(unknown("table", chosen, known))
         rows: ReportTable[Any] = found.table(chosen)
-        order = _order(rows, sort or (declared.sort if not table else None))
+        sorted_by = sort or (declared.sort if not table else None)
+        order = _order(rows, sorted_by)
         names = _columns(rows.row_class, columns)
         first = place_of(cursor, of)
         shown = order[first : first + _most(limit)]
@@ -230,7 +232,8 @@ class Desk:
         ]
         return _reply(
             Reply(
-                f"{declared.question} {counted(len(rows), 'row')} of {chosen}: {known[chosen].description}",
+                f"{declared.question} {counted(len(rows), 'row')} of {chosen}: {known[chosen].description}"
+                + (f" Here sorted by {sorted_by}." if sorted_by else ""),
                 found.coverage,
                 _WALL if _sampled(found) else _SUMS,
                 len(rows),
@@ -275,7 +278,7 @@ class Desk:
         sides = []
         for table in tables:
             held: ReportTable[Any] = found.table(table)
-            keep = [c.name for c in columns_of(held.row_class) if c.name not in hidden_columns(held.row_class)]
+            keep = _columns(held.row_class, "")
             side = {"side": table} if focus else {}
             known = ({c: row[c] for c in keep if row[c] is not None and c != "lossy"} for row in held.rows())
             sides.append([{**side, **row} for row in known])
@@ -283,7 +286,8 @@ class Desk:
         rows = [row for pair in itertools.zip_longest(*sides) for row in pair if row is not None]
         return _reply(
             Reply(
-                f"{_ASKED[by, bool(focus)]} {counted(len(rows), 'row')}, the heaviest first.",
+                f"{_ASKED[by, bool(focus)]} {counted(len(rows), 'row')}, "
+                + ("each side a tree from the method (depth 0) on." if focus else "the heaviest first."),
                 found.coverage,
                 _WALL if by == _WEIGHTS[0] else _SUMS,
                 len(rows),
@@ -372,7 +376,7 @@ class Desk:
                 "what": change.key,
                 "base": change.base,
                 "new": change.new,
-                "unit": change.unit,
+                "unit": change.unit + (per_text(found.per) if change.adds else ""),
                 "verdict": change.verdict,
                 "change": None if change.change is None else change.relative(change.change),
                 "low": None if change.low is None else change.relative(change.low),
@@ -382,16 +386,20 @@ class Desk:
             for change in changes
         ]
         sides = f"{counted(len(found.base), 'recording')} before and {len(found.new):,} after"
+        with_rows = [any(one.rows for one in side) for side in (found.base, found.new) if report]
+        which = "a side has" if any(with_rows) else "both sides have"
+        lacking = [] if all(with_rows) else [f"{report}: {which} no rows, so perhaps it was not recorded"]
         return _reply(
             Reply(
                 f"What differs between {sides}? {len(found.alarms):,} of {counted(len(rows), 'row')} beyond chance, "
                 f"{sum(bool(row['change']) for row in rows):,} by their numbers.",
-                "full",
-                "Two recordings differ by chance, too: only groups of recordings say whether the programs do.",
+                "full" if not lacking else "partial" if any(with_rows) else "none",
+                "Two recordings differ by chance, too: only groups of recordings say whether the programs do. Changes "
+                "and their bounds are shares of the base; 'stated' was not tested.",
                 len(rows),
                 facts={"headline": compared_headline(found), "per": found.per, "alarms": len(found.alarms)},
                 rows=rows,
-                notes=list(found.warnings),
+                notes=[*lacking, *found.warnings],
                 next=[
                     f"compare(base, new, report): by the rows of {', '.join(_COMPARED)}",
                     "frames(path): where the time is",
@@ -506,7 +514,9 @@ def _order(rows: ReportTable[Any], sort: str | None) -> NDArray[np.int64]:
 def _columns(row_class: type[Any], columns: str) -> list[str]:
     known = [column.name for column in columns_of(row_class)]
     if not columns:
-        hidden = hidden_columns(row_class)
+        # A tree's rows are flat here: only their depths say which belongs to which.
+        tree = shape_of(row_class).tree
+        hidden = hidden_columns(row_class) - ({tree.depth} if tree else set())
         return [name for name in known if name not in hidden]
     names = [name.strip() for name in columns.split(",")]
     for name in names:

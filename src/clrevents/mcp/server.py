@@ -115,6 +115,9 @@ def _with_tools(server: Any, desk: Desk, reading: Any, answered: Callable[..., A
             name: Annotated[str, Field(description=text)]
             for name, text in (
                 ("path", "A trace, as overview lists it."),
+                ("table", "One of `tables` in the answer's facts."),
+                ("sort", "A column, largest first; COLUMN:asc for smallest first."),
+                ("columns", "NAME,…; those that are usually left out, too."),
                 ("start", "1.5s, 200ms, 50%; empty for the beginning."),
                 ("end", "Likewise, exclusive."),
                 ("options", "The report's own, as its answer lists them: NAME=VALUE,…"),
