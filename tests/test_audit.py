@@ -13,6 +13,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import MISSING, Metri
 from clrevents.events import WaitHandleWaitSource, WaitHandleWaitStart_V0, WaitHandleWaitStop_V0
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import passes_of
+from losing import with_losses
 from project_files import ROOT, loaded, unpacked
 from report_laws import opened
 
@@ -81,6 +82,16 @@ def test_a_quotient_is_as_good_as_its_parts(audit: ModuleType) -> None:
     with opened(unpacked(SHARED / "traces/own/net10-web.nettrace.gz")) as trace:
         web = trace.report("startup").metrics
     assert (web["events_to_main"].value, web["events_to_main"].high, web["events_per_second"].value) == (51, 51, None)
+
+
+@pytest.mark.parametrize(("name", "seed"), [("net10-servergc", 3), ("net10-servergc", 53), ("net10-garbage", 0)])
+def test_rates_in_rows_that_no_loss_marks(audit: ModuleType, name: str, seed: int) -> None:
+    """They are those of the whole: what such a row is made of is all there, or its rate is null."""
+    data = unpacked(ROOT / "fixtures" / f"{name}.nettrace.gz")
+    with opened(data) as trace, opened(with_losses(data, seed, 0.02)) as lossy:
+        whole, less = {"gc": trace.report("gc")}, {"gc": lossy.report("gc")}
+    assert [str(wrong) for wrong in audit.changed_rows(whole, less)] == []
+    assert {row.lossy for row in less["gc"].table("heaps") if row.survival is not None} == {False, True}
 
 
 @pytest.mark.full

@@ -4,7 +4,8 @@
 
 Each trace is asked whole; then it is harmed as recordings are (it ends early, a block is missing, something was not
 recorded) and asked again. What the whole says exactly is the truth. A number of the harmed trace that is stated exact
-must lie within 1 % of it, an "at least" not above it, an "at most" not below it. Null is always allowed. Metrics and
+must lie within 1 % of it, an "at least" not above it, an "at most" not below it; a rate in a row that is not marked
+must be the same. Null is always allowed. Metrics and
 numeric facts are counted apart: only metrics can say that they are bounds.
 
 Finds blocks by their envelopes and takes no part in how reports are made. Also what is about the
@@ -23,12 +24,14 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import clrevents
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.rewrite import cut
 from clrevents.trace import passes_of
 
@@ -68,6 +71,15 @@ PARTS: Final = {
 }
 """What each quotient is made of: it is as good as the worst of them. The rate leaves out what was allocated before the
 first collection, which the total has: it is held to the table of collections."""
+QUOTIENTS: Final = {
+    ("gc", "collections"): ("number",),
+    ("gc", "generations"): ("number", "generation"),
+    ("gc", "heaps"): ("number", "generation", "heap"),
+    ("counters", "values"): ("time_ns", "provider", "name", "tags", "quantile"),
+    ("pool", "adjustments"): ("time_ns",),
+}
+"""Tables with quotients that are no shares of all rows, and what names a row: each is made of few events, so that it is
+whole or marked, or null."""
 ALWAYS: Final = "Microsoft-DotNETCore-EventPipe"
 """A provider whose events are in every recording: they say which process it is, and when tracing stopped."""
 _TAGS: Final = b"\x05\x05\x01"
@@ -82,8 +94,8 @@ class Harmed(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """A number that the harmed trace states wrongly; `wrong` is `exact`, `low`, `high`, `fact`, or `part` where a
-    quotient is stated better than its parts."""
+    """A number that the harmed trace states wrongly; `wrong` is `exact`, `low`, `high`, `fact`, `row` of a rate
+    in a row that is not marked, or `part` where a quotient is stated better than its parts."""
 
     wrong: str
     report: str
@@ -197,6 +209,7 @@ def violations(whole: dict[str, Answer[Any]], less: dict[str, Answer[Any]], kind
     """What the harmed trace states wrongly, by what the whole says exactly. A fact may have a note that it counts
     what was recorded."""
     yield from overstated(less)
+    yield from changed_rows(whole, less)
     for report, answer in less.items():
         for name, metric in answer.metrics.items():
             true = whole[report].metrics[name]
@@ -243,6 +256,25 @@ def overstated(answers: dict[str, Answer[Any]]) -> Iterator[Violation]:
             shared = [row for row in rows if getattr(row, "share", None) is not None]
             if any(row.lossy for row in rows) and not all(row.lossy for row in shared):
                 yield Violation("part", report, f"{declared.name}.share", len(shared), len(rows), answer.coverage)
+
+
+def changed_rows(whole: dict[str, Answer[Any]], less: dict[str, Answer[Any]]) -> Iterator[Violation]:
+    """Quotients in rows that are not marked, and that the whole does not say."""
+    for (report, name), names in QUOTIENTS.items():
+        if report not in less:
+            continue
+        key, rows = attrgetter(*names), less[report].table(name)
+        for column in columns_of(rows.row_class):
+            if column.cell.name not in ("number", "ratio") or column.name in names:
+                continue
+            true: dict[Any, set[Any]] = {}
+            for row in whole[report].table(name):
+                true.setdefault(key(row), set()).add(getattr(row, column.name))
+            for row in rows:
+                value = getattr(row, column.name)
+                if value is not None and not row.lossy and value not in true.get(key(row), {value}):
+                    where = f"{name}.{column.name}"
+                    yield Violation("row", report, where, value, true[key(row)], less[report].coverage)
 
 
 def exact(metric: Metric) -> bool:
@@ -303,7 +335,7 @@ def main(arguments: list[str]) -> int:
             print(path.name, {kind: dict(counts) for kind, counts in by_kind.items()}, flush=True)
     for key, count in sorted(by_name.items(), key=lambda pair: (pair[0][0], pair[0][1], -pair[1])):
         print(f"{count:6} {' '.join(key)}")
-    return int(any(counts[wrong] for counts in by_kind.values() for wrong in ("exact", "low", "high", "part")))
+    return int(any(counts[wrong] for counts in by_kind.values() for wrong in ("exact", "low", "high", "part", "row")))
 
 
 if __name__ == "__main__":
