@@ -290,7 +290,7 @@ def test_a_report_says_what_it_needs(run: Run, options: list[str], said: str) ->
     assert said in done.stderr
 
 
-def test_ps_lists_nothing_or_processes(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ps_lists_processes(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with runtime_at(tmp_path / "dotnet-diagnostic-4194305-7-socket", SAMPLE):
         listed = run("ps")

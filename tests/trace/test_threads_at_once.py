@@ -100,6 +100,7 @@ class One:
     a: int
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not COMPILED, reason="only the compiled engine reads payloads together")
 def test_payloads_of_a_batch_wait_for_each_other() -> None:
     """A thread comes while the kernel is in the middle of them: here, in a part of a program that is Python."""
