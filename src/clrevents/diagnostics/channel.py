@@ -6,13 +6,11 @@ writes the rundown before it answers. Every wait has a limit. Decodes nothing, s
 
 from __future__ import annotations
 
-import contextlib
 import time
 from typing import Final, Literal, TypeAlias
 
-from clrevents.diagnostics.driving import ANSWER_SECONDS, open_request, run
-from clrevents.diagnostics.faults import DiagnosticsError
-from clrevents.diagnostics.first_collection import collect_before_stop, do_now
+from clrevents.diagnostics.driving import attempt, open_request, run
+from clrevents.diagnostics.first_collection import METRICS, collect_before_stop
 from clrevents.diagnostics.late_buffers import NUDGE_SECONDS, LateBuffers
 from clrevents.diagnostics.messages import CollectTracing5, StopTracing
 from clrevents.diagnostics.runtime_requests import SessionSettings, suited, understood_session
@@ -59,8 +57,7 @@ class Channel:
         if self.end is not None:
             return self._buffer[:0]
         if not self.stopping:
-            with contextlib.suppress(DiagnosticsError):
-                run(self._late.keep_up(), "late buffers", NUDGE_SECONDS)
+            attempt(self._late.keep_up(), "late buffers", NUDGE_SECONDS)
         if self._late.pending:
             if not self._late.left:
                 self._approach_end()
@@ -90,18 +87,14 @@ class Channel:
 
     def _approach_end(self) -> None:
         """Wait a little more, or ask for it."""
-        with contextlib.suppress(DiagnosticsError):
-            run(self._late.step(), "late buffers", NUDGE_SECONDS)
+        attempt(self._late.step(), "late buffers", NUDGE_SECONDS)
         if self._late.pending:
             return
         if not self._followed:
-            do_now(collect_before_stop(self._endpoint, self._settings))
+            attempt(collect_before_stop(self._endpoint, self._settings), METRICS)
         self._stopped = time.monotonic()
         # A process that is gone ends the stream by itself.
-        with contextlib.suppress(DiagnosticsError):
-            self._stopper = run(
-                open_request(self._endpoint, StopTracing(self.session)), "the end of a recording", ANSWER_SECONDS
-            )
+        self._stopper = attempt(open_request(self._endpoint, StopTracing(self.session)), "the end of a recording")
 
     def abandon(self) -> None:
         """Receive nothing more: the runtime notices when it writes, and ends the session. The rundown is lost."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from typing import Any, Final, TypeAlias, TypeVar
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
-from clrevents.diagnostics.faults import broken_off, nonsense, refused, unanswered
+from clrevents.diagnostics.faults import DiagnosticsError, broken_off, nonsense, refused, unanswered
 from clrevents.diagnostics.ipc_values import Malformed, Reader, TextType, read_record
 from clrevents.diagnostics.messages import (
     ERROR,
@@ -169,6 +170,13 @@ def run(steps: Steps[A], what: str, seconds: float = ANSWER_SECONDS) -> A:
             failed = broken_off(what)
         except Exception as error:
             failed = error
+
+
+def attempt(steps: Steps[A], what: str, seconds: float = ANSWER_SECONDS) -> A | None:
+    """Do them; None where they fail, and nothing depends on it."""
+    with suppress(DiagnosticsError):
+        return run(steps, what, seconds)
+    return None
 
 
 def _do(step: Step, what: str, until: float) -> Any:

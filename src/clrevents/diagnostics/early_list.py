@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Final
 
-from clrevents.diagnostics.driving import Steps, TakeSome, open_request, run
-from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.driving import Steps, TakeSome, attempt, open_request
 from clrevents.diagnostics.listening import RuntimePort
 from clrevents.diagnostics.messages import StopTracing
 from clrevents.diagnostics.providers import Provider
@@ -58,6 +56,4 @@ def early_list(endpoint: Endpoint) -> Steps[bytes | None]:
 
 def listed_now(endpoint: Endpoint) -> bytes | None:
     """The same at once; None also where the process refuses."""
-    with suppress(DiagnosticsError):
-        return run(early_list(endpoint), LISTING, PATIENCE)
-    return None
+    return attempt(early_list(endpoint), LISTING, PATIENCE)

@@ -6,12 +6,10 @@ hangs for good (docs/live.md). Later collections do no harm. Whatever goes wrong
 
 from __future__ import annotations
 
-import contextlib
 import time
 from typing import Final
 
-from clrevents.diagnostics.driving import Steps, TakeSome, request, run
-from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.driving import Steps, TakeSome, request
 from clrevents.diagnostics.listening import RuntimePort
 from clrevents.diagnostics.messages import StopTracing
 from clrevents.diagnostics.profiles import METER_VALUES, METERS
@@ -47,12 +45,6 @@ def collect_before_stop(endpoint: Endpoint, settings: SessionSettings) -> Steps[
     """Before it is stopped: a process that connected to us was not running when the recording began."""
     if isinstance(endpoint, RuntimePort):
         yield from _collect(endpoint, settings)
-
-
-def do_now(steps: Steps[None]) -> None:
-    """One of these at once."""
-    with contextlib.suppress(DiagnosticsError):
-        run(steps, METRICS)
 
 
 def _collect(endpoint: Endpoint, settings: SessionSettings) -> Steps[None]:

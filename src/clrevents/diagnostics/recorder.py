@@ -15,8 +15,9 @@ from typing import Final
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.dotnet_process import Process
+from clrevents.diagnostics.driving import attempt
 from clrevents.diagnostics.faults import DiagnosticsError
-from clrevents.diagnostics.first_collection import collect_before_start, do_now, with_last_collection
+from clrevents.diagnostics.first_collection import METRICS, collect_before_start, with_last_collection
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.tape import RecordedFile, Tape, Watch
 
@@ -95,7 +96,7 @@ class Recorder:
 
     def start(self) -> None:
         """Begin. Raises DiagnosticsError if the process refuses, OSError if the file cannot be created."""
-        do_now(collect_before_start(self._process.endpoint, self._settings))
+        attempt(collect_before_start(self._process.endpoint, self._settings), METRICS)
         self._began = self._cut = time.monotonic()
         self._add()
 

@@ -16,8 +16,9 @@ from typing import Any, Unpack
 from clrevents._util.notebook_views import Summary
 from clrevents.diagnostics.channel import QUIET_SECONDS, STOP_SECONDS, Channel, End
 from clrevents.diagnostics.dotnet_process import Process, find_process
+from clrevents.diagnostics.driving import attempt
 from clrevents.diagnostics.early_list import listed_now, may_list
-from clrevents.diagnostics.first_collection import collect_before_start, do_now, with_last_collection
+from clrevents.diagnostics.first_collection import METRICS, collect_before_start, with_last_collection
 from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
 from clrevents.diagnostics.profiles import joined_profiles
 from clrevents.diagnostics.providers import Provider, united
@@ -164,7 +165,7 @@ class Session(SessionOptions):
     """Once to stop, twice to give up: done by the iterating code, so signal handlers and threads may ask."""
 
     def __enter__(self) -> Session:
-        do_now(collect_before_start(self.process.endpoint, self.settings))
+        attempt(collect_before_start(self.process.endpoint, self.settings), METRICS)
         self._channel = Channel(self.process.endpoint, self.settings, self._stop_seconds)
         try:
             self._begin(self._channel.connection)

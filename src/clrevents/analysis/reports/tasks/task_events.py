@@ -9,7 +9,7 @@ which one is meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -47,11 +47,6 @@ def task_names(begins: Gathered, raw: bool) -> Mapping[int, str]:
         if name and found.setdefault(id, name) != name:
             found[id] = None
     return {id: name if raw else _readable(name) for id, name in found.items() if name is not None}
-
-
-def named(ids: Iterable[int], names: Mapping[int, str]) -> list[str | None]:
-    """The names of tasks, None if unknown."""
-    return [names.get(id) for id in ids]
 
 
 def _readable(name: str) -> str:

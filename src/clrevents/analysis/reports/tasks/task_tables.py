@@ -33,7 +33,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.groups import NONE, Ints, Mask, grouped, nearest_rank, nulled, picked
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, NOBODY, TASK
-from clrevents.analysis.reports.tasks.task_events import TaskEvents, named
+from clrevents.analysis.reports.tasks.task_events import TaskEvents
 from clrevents.analysis.reports.tasks.task_work import TaskWork
 from clrevents.analysis.shared.blocking.wait_tables import longest_first
 from clrevents.analysis.shared.events.async_awaits import AwaitSites
@@ -208,7 +208,11 @@ class TaskTables:
         )
         self._methods = [names.method(place) for place in range(len(work))]
         self._sites = None if events.awaits is None else AwaitSites.of(events.awaits, context, raw, my_code)
-        self._profiled: Mask = (work.kind == AWAIT) & (self._sites is not None)
+        self.profiled = self._sites is not None
+        """Whether the async profiler recorded any await."""
+        self.begins_told = events.begins_told
+        """Whether it was recorded when awaits began; the async profiler may only tell that they resumed."""
+        self._profiled: Mask = (work.kind == AWAIT) & self.profiled
         """What the async profiler recorded: its `id` is the number of an await."""
         if self._sites is not None:
             for place in np.flatnonzero(self._profiled).tolist():
@@ -262,8 +266,9 @@ class TaskTables:
 
     def runs(self) -> ReportTable[TaskRun]:
         """Each task, continuation and await, in order of time."""
-        events, work = self._events, self.work
+        events, work, operations = self._events, self.work, self._operations
         known = work.parent >= 0
+        tasks = np.where((work.kind == CONTINUATION) | self._profiled, NONE, work.id)
         resumed = (work.kind == AWAIT) & self.was_created
         method_task = picked(events.next, work.created)
         thread, maker = picked(events.thread, work.started), picked(events.thread, work.created)
@@ -274,9 +279,7 @@ class TaskTables:
                 "parent_row": nulled(work.parent, known),
                 "kind": [KINDS[kind] for kind in work.kind.tolist()],
                 "task_id": self._ids(),
-                "operation": named(
-                    np.where((work.kind == CONTINUATION) | self._profiled, NONE, work.id).tolist(), self._operations
-                ),
+                "operation": [operations.get(task) for task in tasks.tolist()],
                 "parent_task_id": nulled(picked(self._ids(), np.where(known, work.parent, NONE)), known),
                 "created_by": [_creator(parent) for parent in work.parent.tolist()],
                 "method_task_id": nulled(method_task, resumed & (method_task != 0)),
@@ -327,16 +330,6 @@ class TaskTables:
             "native_offset": [None if number == NONE else sites.native[number] for number in numbers],
             "il_offset": [None if number == NONE else sites.il[number] for number in numbers],
         }
-
-    @property
-    def profiled(self) -> bool:
-        """Whether the async profiler recorded any await."""
-        return self._sites is not None
-
-    @property
-    def begins_told(self) -> bool:
-        """Whether it was recorded when awaits began; the async profiler may only tell that they resumed."""
-        return self._events.begins_told
 
     @property
     def later(self) -> Mask:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
-from clrevents.analysis.gathering.groups import Interned, offsets
+from clrevents.analysis.gathering.groups import Interned, grouped, offsets
 from clrevents.analysis.gathering.merged_stacks import ASYNC, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.shared.samples.stack_shapes import folded
 from clrevents.symbols.async_machinery import AWAITERS, BUILDERS, CONTINUATIONS, RUNTIME_ASYNC
@@ -105,12 +105,9 @@ class TaskTrails:
         found = np.full(len(time), -1, dtype=np.int64)
         known = np.flatnonzero((self.started >= 0) & (self.ended >= 0))
         owner = self.process if apart else np.full(len(self.process), -1)
-        of: dict[tuple[int, int], list[int]] = {}
-        for piece in known[np.argsort(self.started[known], kind="stable")].tolist():
-            of.setdefault((int(owner[piece]), int(self.thread[piece])), []).append(piece)
-        keys: dict[tuple[int, int], list[int]] = {}
-        for use, key in enumerate(zip(process.tolist(), thread.tolist(), strict=True)):
-            keys.setdefault(key, []).append(use)
+        in_order = known[np.argsort(self.started[known], kind="stable")].tolist()
+        of = grouped(in_order, lambda piece: (int(owner[piece]), int(self.thread[piece])))
+        keys = grouped(range(len(time)), list(zip(process.tolist(), thread.tolist(), strict=True)).__getitem__)
         for key, pieces in of.items():
             if key in keys:
                 uses = np.array(keys[key], dtype=np.int64)
