@@ -33,7 +33,7 @@ class ThreadTrail:
     creations: list[Creation] = attrs.field(factory=list)
     listed: tuple[int, int] | None = None
     """The runtime's number and flags of a thread that was there at the end."""
-    roles: dict[str, int] = attrs.field(factory=dict)
+    roles: set[str] = attrs.field(factory=set)
 
 
 @frozen

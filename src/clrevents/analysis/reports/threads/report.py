@@ -373,15 +373,13 @@ class ThreadsCollector(Collector[ThreadsReport]):
                 state = "unknown"
             trail(one.thread).blocked.append(attrs.evolve(one, state=state, event=event))
         for thread, role in names.roles:
-            roles = trail(thread).roles
-            roles[role] = roles.get(role, 0) + 1
+            trail(thread).roles.add(role)
         for name in (IDLE, WORKER, RETIRED, FINALIZING, COMPILING):
             rows = events[name]
             for thread, time in zip(ints(rows, "thread_id"), ints(rows, "time_ns"), strict=True):
                 mine = trail(thread)
                 (mine.idle if name == IDLE else mine.moments).append(time)
-                role = {FINALIZING: "finalizer", COMPILING: "tiering"}.get(name, "pool_worker")
-                mine.roles[role] = mine.roles.get(role, 0) + 1
+                mine.roles.add({FINALIZING: "finalizer", COMPILING: "tiering"}.get(name, "pool_worker"))
         for creation in creations(events, found):
             trail(creation.thread).creations.append(creation)
         rows = events[LISTED]

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import nulled, picked
 from clrevents.analysis.shared.events.contention_spans import CONTENDED as CONTENDED
 from clrevents.analysis.shared.events.contention_spans import ENTERED as ENTERED
 from clrevents.analysis.shared.events.contention_spans import OWNER_COLUMNS, LockOwners, whole_of
-from clrevents.analysis.shared.events.wait_events import field_numbers
+from clrevents.analysis.shared.events.wait_events import SYNCHRONOUS, WaitSpans, field_numbers, wait_spans
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
 from clrevents.trace import TraceInfo
 
@@ -56,7 +59,6 @@ KEPT: Final[Mapping[str, tuple[str, ...]]] = {
 """What is kept of each event."""
 
 _NATIVE: Final = 1
-_SYNCHRONOUS: Final = 1
 
 
 @frozen
@@ -95,146 +97,75 @@ def blocked(events: Mapping[str, Gathered], task_ends: bool, info: TraceInfo) ->
 
     Without `task_ends` the ends of waits for tasks were not recorded, so none of them is known to last.
     """
-    found: list[Blocked] = []
-    lost = 0
-    tasks = _tasks(events) if task_ends else ([], 0)
-    for made, unmatched in (_locks(events, info), _handles(events), tasks, _compilations(events)):
-        found += made
-        lost += unmatched
-    return found, lost
+    locks, lost_locks = _spans(events, CONTENDED, ENTERED, "ContentionFlags")
+    found = _locks(locks.only(locks.either("ContentionFlags") != _NATIVE), events, info)
+    handles, lost_handles = _spans(events, WAITED, SIGNALED)
+    names = "WaitHandleWaitStart", "WaitHandleWaitStop"
+    found += _waits(handles, "wait", names, 1, object_address=handles.at_begin("AssociatedObjectID"))
+    if task_ends:
+        tasks, _ = _spans(events, TASK_BEGIN, TASK_END, "TaskID")
+        # An await blocks no thread; an end without a begin may be that of one, which another thread ends.
+        tasks = tasks.only(tasks.begun & (tasks.at_begin("Behavior") == SYNCHRONOUS))
+        found += _waits(tasks, "task_wait", ("TaskWaitBegin",) * 2, 2, task_id=tasks.at_begin("TaskID"))
+    work, _ = _spans(events, COMPILING, COMPILED)
+    compiled = _waits(work.only(work.begun & work.ended), "native", ("TieredCompilationBackgroundJitStart",) * 2, 3)
+    return [*found, *(attrs.evolve(one, stack_id=0) for one in compiled)], lost_locks + lost_handles
 
 
-Pairs = list[tuple[int, int]]
-_NO_ROW: Final = -1
+def _spans(events: Mapping[str, Gathered], begin: str, end: str, *more: str) -> tuple[WaitSpans, int]:
+    """Each start with the next end of its thread, and of the same `more`; and how many are left out.
 
-
-def _pairs(begins: Gathered, ends: Gathered, begin_keys: list[Any], end_keys: list[Any]) -> tuple[Pairs, int]:
-    """Rows of starts with rows of ends of the same key, -1 for one that is missing at the start or the end of all.
-
-    A start followed by another start of its key, and an end that follows an end, lost their counterpart: they are
-    counted.
+    A start followed by another start of its key, and an end that follows an end, lost their counterpart.
     """
-    places = np.concatenate([begins.places, ends.places])
-    order = np.argsort(places, kind="stable").tolist()
-    count = len(begins)
-    open_rows: dict[Any, int] = {}
-    heard: set[Any] = set()
-    found: Pairs = []
-    lost = 0
-    for row in order:
-        if row < count:
-            key = begin_keys[row]
-            lost += key in open_rows
-            open_rows[key] = row
-        else:
-            key = end_keys[row - count]
-            begin = open_rows.pop(key, _NO_ROW)
-            if begin != _NO_ROW or key not in heard:
-                found.append((begin, row - count))
-            else:
-                lost += 1
-        heard.add(key)
-    found += [(row, _NO_ROW) for row in open_rows.values()]
-    return found, lost
+    keys = ("thread_id", *more)
+    spans = wait_spans(events[begin], events[end], keys)
+    _, first = np.unique([spans.either(key).astype(np.uint64) for key in keys], axis=1, return_index=True)
+    kept = np.where(spans.begun, spans.ended | spans.last, np.isin(np.arange(len(spans)), first))
+    return spans.only(kept), len(spans) - int(kept.sum())
 
 
-def _locks(events: Mapping[str, Gathered], info: TraceInfo) -> tuple[list[Blocked], int]:
-    begins, ends = events[CONTENDED], events[ENTERED]
-    begin_thread, end_thread = ints(begins, "thread_id"), ints(ends, "thread_id")
-    begin_flag, end_flag = ints(begins, "ContentionFlags"), ints(ends, "ContentionFlags")
-    begin_time, end_time = ints(begins, "time_ns"), ints(ends, "time_ns")
-    stack, lock, thing, owner = (
-        ints(begins, name) for name in ("stack_id", "LockID", "AssociatedObjectID", "LockOwnerThreadID")
+def _waits(
+    spans: WaitSpans, state: ThreadState, names: tuple[str, str], rank: int, **more: NDArray[Any]
+) -> list[Blocked]:
+    """What each span says, by the name of its start or, without that, of its end; 0 in `more` is nothing."""
+    columns = (
+        spans.thread.tolist(),
+        nulled(spans.start_ns, spans.begun),
+        nulled(spans.end_ns, spans.ended),
+        spans.at_begin("stack_id").tolist(),
     )
-    took = ints(ends, "DurationNs")
-    waiters = np.array([*begin_thread, *end_thread], dtype=np.uint64)
-    times = np.array(begin_time, dtype=np.int64)
-    owners = LockOwners.of(events, info).threads(np.array(owner, dtype=np.uint64), times, waiters)
-    owner = whole_of(owners.tolist(), waiters.tolist())
-    pairs, lost = _pairs(
-        begins,
-        ends,
-        list(zip(begin_thread, begin_flag, strict=True)),
-        list(zip(end_thread, end_flag, strict=True)),
-    )
-    found = []
-    for begin, end in pairs:
-        flag = begin_flag[begin] if begin >= 0 else end_flag[end]
-        if flag == _NATIVE:
-            continue
-        if begin >= 0:
-            found.append(
-                Blocked(
-                    begin_thread[begin],
-                    begin_time[begin],
-                    end_time[end] if end >= 0 else None,
-                    "lock",
-                    "ContentionStart",
-                    0,
-                    stack[begin],
-                    lock[begin] or None,
-                    thing[begin] or None,
-                    owner[begin] or None,
-                )
-            )
-        else:
-            # A damaged duration is no time.
-            start = end_time[end] - int(took[end]) if 0 < took[end] < 1 << 62 else None
-            found.append(Blocked(end_thread[end], start, end_time[end], "lock", "ContentionStop", 0))
-    return found, lost
-
-
-def _handles(events: Mapping[str, Gathered]) -> tuple[list[Blocked], int]:
-    begins, ends = events[WAITED], events[SIGNALED]
-    begin_thread, end_thread = ints(begins, "thread_id"), ints(ends, "thread_id")
-    begin_time, end_time = ints(begins, "time_ns"), ints(ends, "time_ns")
-    stack, thing = ints(begins, "stack_id"), ints(begins, "AssociatedObjectID")
-    pairs, lost = _pairs(begins, ends, begin_thread, end_thread)
-    found = []
-    for begin, end in pairs:
-        finish = end_time[end] if end >= 0 else None
-        if begin >= 0:
-            waiter, start, address = begin_thread[begin], begin_time[begin], thing[begin] or None
-            found.append(
-                Blocked(waiter, start, finish, "wait", "WaitHandleWaitStart", 1, stack[begin], object_address=address)
-            )
-        else:
-            found.append(Blocked(end_thread[end], None, finish, "wait", "WaitHandleWaitStop", 1))
-    return found, lost
-
-
-def _tasks(events: Mapping[str, Gathered]) -> tuple[list[Blocked], int]:
-    """Waits that block a thread; an await (the other behavior) blocks none."""
-    begins, ends = events[TASK_BEGIN], events[TASK_END]
-    begin_thread, end_thread = ints(begins, "thread_id"), ints(ends, "thread_id")
-    begin_task, end_task = ints(begins, "TaskID"), ints(ends, "TaskID")
-    begin_time, end_time = ints(begins, "time_ns"), ints(ends, "time_ns")
-    behavior, stack = ints(begins, "Behavior"), ints(begins, "stack_id")
-    pairs, _ = _pairs(
-        begins,
-        ends,
-        list(zip(begin_thread, begin_task, strict=True)),
-        list(zip(end_thread, end_task, strict=True)),
-    )
-    found = []
-    for begin, end in pairs:
-        # An end without a begin may be that of an await, which another thread ends.
-        if begin >= 0 and behavior[begin] == _SYNCHRONOUS:
-            finish = end_time[end] if end >= 0 else None
-            thread, start, task = begin_thread[begin], begin_time[begin], begin_task[begin]
-            found.append(Blocked(thread, start, finish, "task_wait", "TaskWaitBegin", 2, stack[begin], task_id=task))
-    return found, 0
-
-
-def _compilations(events: Mapping[str, Gathered]) -> tuple[list[Blocked], int]:
-    begins, ends = events[COMPILING], events[COMPILED]
-    begin_thread, begin_time, end_time = ints(begins, "thread_id"), ints(begins, "time_ns"), ints(ends, "time_ns")
-    pairs, _ = _pairs(begins, ends, begin_thread, ints(ends, "thread_id"))
+    fields = [{name: values[row].item() or None for name, values in more.items()} for row in range(len(spans))]
     return [
-        Blocked(begin_thread[b], begin_time[b], end_time[e], "native", "TieredCompilationBackgroundJitStart", 3)
-        for b, e in pairs
-        if b >= 0 and e >= 0
-    ], 0
+        Blocked(thread, start, end, state, names[start is None], rank, stack, **told)
+        for thread, start, end, stack, told in zip(*columns, fields, strict=True)
+    ]
+
+
+def _locks(spans: WaitSpans, events: Mapping[str, Gathered], info: TraceInfo) -> list[Blocked]:
+    begins = events[CONTENDED]
+    waiters = np.concatenate(
+        [field_numbers(events[name], "thread_id").astype(np.uint64) for name in (CONTENDED, ENTERED)]
+    )
+    owners = LockOwners.of(events, info).threads(
+        field_numbers(begins, "LockOwnerThreadID").astype(np.uint64), field_numbers(begins, "time_ns"), waiters
+    )
+    whole = np.array(whole_of(owners.tolist(), waiters.tolist()), dtype=np.uint64)
+    found = _waits(
+        spans,
+        "lock",
+        ("ContentionStart", "ContentionStop"),
+        0,
+        lock_id=spans.at_begin("LockID"),
+        object_address=spans.at_begin("AssociatedObjectID"),
+        owner_thread_id=picked(whole, spans.begin),
+    )
+    # Of a wait without a start the end says how long it was; a damaged duration is no time.
+    return [
+        attrs.evolve(one, start=one.end - int(took))
+        if one.start is None and one.end is not None and 0 < took < 1 << 62
+        else one
+        for one, took in zip(found, spans.at_end("DurationNs").tolist(), strict=True)
+    ]
 
 
 @frozen
