@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -15,6 +16,7 @@ from clrevents.events import (
     GCRestartEEEnd_V1,
     GCSuspendEEBegin_V1,
     GCSuspendEEReason,
+    RuntimeInformationStart_V0,
     ThreadCreated_V0,
     ThreadFlags,
     ThreadPoolWorkerThreadWait_V0,
@@ -131,6 +133,15 @@ def test_events_are_exact_and_a_lock_wins_over_the_handle_in_it() -> None:
     assert report.metrics["lock_total"].value == 8 * MS
     # Without stops and tasks, other waits may be hidden, and more than these may be waits for tasks.
     assert report.metrics["wait_total"].value is None
+
+
+@pytest.mark.parametrize(("version", "owner"), [(10, 8), (11, None)])
+def test_a_number_of_the_runtime_is_no_thread(version: int, owner: int | None) -> None:
+    """Since .NET 11 locks name their owners by it; whose it is, only a creation tells."""
+    runtime = RuntimeInformationStart_V0(0, 2, version, 0, 0, 0, version, 0, 0, 0, 0, 1, "", UUID(int=0), "")
+    builder = enters(contends(begun().event(runtime), 7, 4), 7, 12, 8)
+    (lock,) = [row for row in reported(builder).intervals if row.state == "lock"]
+    assert lock.owner_thread_id == owner
 
 
 def test_a_sample_long_before_an_event_does_not_hold_until_then() -> None:
