@@ -253,14 +253,12 @@ _FilteredProviders = Annotated[tuple[FilteredProvider, ...], ArrayOf(RecordOf(Fi
 
 
 @frozen(kw_only=True)
-class CollectTracing5(Command[SessionId]):
+class CollectTracing5(CollectTracing):
     """Also says which events of a provider are recorded."""
 
     what: ClassVar = "a recording of some events only"
     code: ClassVar = (2, 6)
     since: ClassVar = ".NET 10"
-    answer: ClassVar = SessionId
-    advice: ClassVar = _TOO_MANY
 
     session_kind: U32 = attrs.field(default=STREAMED, validator=attrs.validators.in_((STREAMED,)))
     buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)

@@ -162,27 +162,19 @@ class TaskEvents:
     def _with(self, awaits: AsyncAwaits) -> TaskEvents:
         """Together with awaits that the async profiler recorded, instead of those that are here."""
         kept = np.flatnonzero(~np.isin(self.code, _OF_AWAITS))
-        more = np.zeros(len(awaits.what), dtype=np.int64)
         order = np.argsort(np.concatenate((self.time[kept], awaits.time)), kind="stable")
         place = np.zeros(len(self), dtype=np.int64)
         place[kept] = np.argsort(order)[: len(kept)]
-        codes = np.array([CHAIN_SUSPENDED, CHAIN_CONTINUED, CHAIN_RETURNED])
-
-        def joined(mine: NDArray[Any], others: NDArray[Any] = more) -> NDArray[Any]:
-            return np.concatenate((mine[kept], others))[order]
-
-        return TaskEvents(
-            joined(self.code, codes[awaits.what]),
-            joined(self.time, awaits.time),
-            joined(self.thread, awaits.thread),
-            joined(self.stack),
-            joined(self.id, awaits.number),
-            joined(self.next),
-            joined(self.origin, more + UNTOLD),
-            joined(self.failed),
-            joined(self.runs, more > 0),
-            self.blocking,
-            place[self.blocked],
-            awaits,
-            awaits.begun,
-        )
+        told = {
+            "code": np.array([CHAIN_SUSPENDED, CHAIN_CONTINUED, CHAIN_RETURNED])[awaits.what],
+            "time": awaits.time,
+            "thread": awaits.thread,
+            "id": awaits.number,
+            "origin": np.full(len(awaits.what), UNTOLD),
+        }
+        columns: dict[str, Any] = {}
+        for name in (*told, "stack", "next", "failed", "runs"):
+            mine = getattr(self, name)[kept]
+            others = told.get(name, np.zeros(len(awaits.what), dtype=mine.dtype))
+            columns[name] = np.concatenate((mine, others))[order]
+        return attrs.evolve(self, **columns, blocked=place[self.blocked], awaits=awaits, begins_told=awaits.begun)

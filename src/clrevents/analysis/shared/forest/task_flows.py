@@ -96,7 +96,8 @@ class TaskFlows:
             case SignalKind.RUN if space == _WAIT and id in worker.blocked:
                 self._release(worker, signal)
             case SignalKind.RUN | SignalKind.RESUME:
-                worker.running.append(_TaskPiece(_is_task(signal), id, self._take(signal.key)))
+                is_task = signal.kind == SignalKind.RUN and space == _TASK
+                worker.running.append(_TaskPiece(is_task, id, self._take(signal.key)))
                 if space == _WAIT:
                     # The continuation of an await may have been queued, by the id of the task.
                     self._take((_TASK, id))
@@ -134,10 +135,6 @@ class TaskFlows:
         worker.blocked.remove(signal.key[1])
         carried = self.inside(signal.thread_id) if signal.key not in self._made else _UNKNOWN
         worker.running.append(_TaskPiece(False, signal.key[1], carried))
-
-
-def _is_task(signal: Signal) -> bool:
-    return signal.kind == SignalKind.RUN and signal.key is not None and signal.key[0] == _TASK
 
 
 def _end(worker: _Worker, task: bool, id: int) -> None:

@@ -76,14 +76,14 @@ class TaskTrails:
     def of(cls, trace: Trace) -> TaskTrails:
         """Of all tasks of a trace."""
         rows = trace.report("tasks").tasks
-        process, row, parent = (rows.numbers(name, -1).astype(np.int64) for name in ("process_id", "row", "parent_row"))
+        names = (
+            *("process_id", "row", "parent_row", "thread_id"),
+            *("started_ns", "completed_ns", "created_ns", "stack_id"),
+        )
+        columns = (rows.numbers(name, -1).astype(np.int64) for name in names)
+        process, row, parent, thread, started, ended, created, stack = columns
         place = {key: index for index, key in enumerate(zip(process.tolist(), row.tolist(), strict=True))}
         parents = [place.get(key, -1) for key in zip(process.tolist(), parent.tolist(), strict=True)]
-        numbers = [
-            rows.numbers(name, -1).astype(np.int64)
-            for name in ("thread_id", "started_ns", "completed_ns", "created_ns", "stack_id")
-        ]
-        thread, started, ended, created, stack = numbers
         resumes = np.array([kind != "task" for kind in rows.column("kind").tolist()], dtype=np.bool_)
         return cls(trace, process, thread, started, ended, np.array(parents, np.int64), created, stack, resumes)
 
