@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.column_pass import Chunk
 from clrevents.decode.kernels.engine import offsets_of
-from clrevents.decode.stacks import StackArrays
+from clrevents.decode.stacks import StackArrays, join
 from clrevents.schema.async_forms import FIRST_ID
 from clrevents.schema.registry import ASYNC
 from clrevents.symbols.async_machinery import BUILDERS, CONTINUATIONS
@@ -185,12 +185,7 @@ class AsyncStacks:
             offsets_of(np.array([len(whole) // 8 for whole in made], dtype=np.int64)),
             np.frombuffer(b"".join(made), dtype=np.uint64),
         )
-        both = StackArrays(
-            np.concatenate((stacks.ids, more.ids)),
-            np.concatenate((stacks.offsets, more.offsets[1:] + stacks.offsets[-1])),
-            np.concatenate((stacks.addresses, more.addresses)),
-        )
-        return both, ids
+        return join((stacks, more)), ids
 
     def running(self, times: Ints, threads: NDArray[np.integer[Any]], processes: Ints | None = None) -> Ints:
         """The number of the context that is innermost on each thread at each time, -1 for none."""
