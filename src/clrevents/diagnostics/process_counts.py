@@ -59,12 +59,10 @@ class ProcessCounts:
         self._listed_ns = self._process_ns = self._second_ns = 0
         self._process_time = 0
         self._last: dict[str, tuple[object, tuple[int, ...]]] = {}
-        self._opened: list[int] = []
-        self._sources: dict[str, int] = {}
-        self._kept = 0
+        self._opened: dict[str, int] = {}
+        """Files that stay open, by their paths."""
         try:
-            self._tasks = os.open(f"/proc/{pid}/task", os.O_RDONLY | os.O_DIRECTORY)
-            self._opened.append(self._tasks)
+            self._tasks = self._path(f"/proc/{pid}/task")
             # In the namespace of the process, which its trace speaks of.
             self.inner_pid = self._inner(str(pid))
             self._exact = int(self._once(f"{pid}/schedstat").split()[0]) > 0
@@ -81,10 +79,10 @@ class ProcessCounts:
 
     def close(self) -> None:
         """Close all files."""
-        for file in (*self._opened, *(one.file for one in self._threads.values() if one.file is not None)):
+        for file in (*self._opened.values(), *(one.file for one in self._threads.values() if one.file is not None)):
             with suppress(OSError):
                 os.close(file)
-        self._opened, self._threads = [], {}
+        self._opened, self._threads = {}, {}
 
     def begin(self, every: float) -> list[OwnEvent]:
         """The first reading, which is the base: how it is counted, and the names of threads."""
@@ -138,9 +136,8 @@ class ProcessCounts:
         """A thread that is new, which began after this time."""
         inner = int(key) if self.inner_pid == self.pid else self._inner(key)
         file = None
-        if self._kept < self._room:
+        if len(self._threads) < self._room:
             file = os.open(f"{key}/{self._counter}", os.O_RDONLY, dir_fd=self._tasks)
-            self._kept += 1
         thread = self._threads[key] = _CountedThread(inner, file, since_ns)
         return thread
 
@@ -188,7 +185,6 @@ class ProcessCounts:
             return
         if thread.file is not None:
             os.close(thread.file)
-            self._kept -= 1
         if thread.name is not None:
             now = time.monotonic_ns()
             events.append(own_event(now, "ThreadEnd", thread.id, now - thread.read_ns))
@@ -283,10 +279,9 @@ class ProcessCounts:
 
     def _path(self, path: str) -> int:
         """A file that stays open."""
-        if path not in self._sources:
-            self._sources[path] = os.open(path, os.O_RDONLY)
-            self._opened.append(self._sources[path])
-        return self._sources[path]
+        if path not in self._opened:
+            self._opened[path] = os.open(path, os.O_RDONLY)
+        return self._opened[path]
 
 
 def _after_name(stat: bytes) -> list[bytes]:

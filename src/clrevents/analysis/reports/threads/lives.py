@@ -121,7 +121,8 @@ class Lives:
         reached: list[int] = []
         began = start
         for one in trail.blocked:
-            low, high, evidence, open = one.start, one.end, "event", False
+            low, high, open = one.start, one.end, False
+            evidence: Evidence = "event"
             if low is None:
                 # It waited since before the trace, if nothing else is known from before.
                 assert high is not None
@@ -140,7 +141,7 @@ class Lives:
                 high, evidence, open = (min(stops) if stops else limit), "inferred", not stops
                 reached.append(high)
             if high > low:
-                found.append((one.rank, Piece(low, high, _doing(one, evidence, open), one.rank == 2)))
+                found.append((one.rank, Piece(low, high, doing_of(one, evidence, open), one.rank == 2)))
         return _in_tasks(found), reached, began
 
     def _with_idle(self, trail: ThreadTrail) -> list[Seen]:
@@ -170,18 +171,10 @@ def _after(times: Sequence[int], moment: int) -> int | None:
     return times[place] if place < len(times) else None
 
 
-def _doing(one: Blocked, evidence: str, open: bool) -> Doing:
-    return Doing(
-        one.state,
-        "event" if evidence == "event" else "inferred",
-        one.event,
-        one.stack_id,
-        one.lock_id,
-        one.object_address,
-        one.owner_thread_id,
-        one.task_id,
-        open=open,
-    )
+def doing_of(one: Blocked, evidence: Evidence, open: bool) -> Doing:
+    """What a thread does that waits so; `open` says that it went on when tracing stopped."""
+    what = one.stack_id, one.lock_id, one.object_address, one.owner_thread_id, one.task_id
+    return Doing(one.state, evidence, one.event, *what, open=open)
 
 
 def _in_tasks(found: Iterable[tuple[int, Piece]]) -> list[tuple[int, Piece]]:

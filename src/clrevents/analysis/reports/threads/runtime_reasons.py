@@ -15,7 +15,7 @@ import attrs
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import duration_text
 from clrevents.analysis.framework.vocabulary.answer_values import Note
-from clrevents.analysis.reports.threads.lives import ThreadLife
+from clrevents.analysis.reports.threads.lives import ThreadLife, doing_of
 from clrevents.analysis.reports.threads.thread_events import Blocked
 from clrevents.analysis.reports.threads.tiling import Doing, Piece, proven, without
 from clrevents.analysis.shared.events.gc_suspensions import ThreadStops
@@ -79,16 +79,7 @@ def waits_of(
         low, high = one.start or 0, stopped_ns if one.end is None else one.end
         if one.rank >= _RANKS or high <= low:
             continue
-        doing = Doing(
-            state,
-            "event",
-            event,
-            lock_id=one.lock_id,
-            object_address=one.object_address,
-            owner_thread_id=one.owner_thread_id,
-            task_id=one.task_id,
-            open=one.end is None,
-        )
+        doing = doing_of(attrs.evolve(one, state=state, event=event), "event", one.end is None)
         found.setdefault(one.thread, [[] for _ in range(_RANKS)])[one.rank].append(Piece(low, high, doing))
     return {thread: proven(kinds) for thread, kinds in found.items()}
 
