@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.symbols.display_names import display_name, display_signature, display_type, made_up, raw_name
+from clrevents.symbols.display_names import display_name, display_type, made_up, raw_name
 
 # All of these but the last few stand in traces of .NET Core 2.0 to .NET 10, made by three compilers.
 NAMES = [
@@ -131,8 +131,8 @@ def test_type_arguments(text: str, shown: str) -> None:
 
 
 def test_signature_types_take_the_types_arguments() -> None:
-    shown = display_signature("class System.Collections.Generic.Dictionary`2<!0,!!1>", ("System.Int32",))
-    assert shown == "Dictionary<int, M1>"
+    signature = "instance void  (class System.Collections.Generic.Dictionary`2<!0,!!1>)"
+    assert display_name("Box`1[System.Int32]", "Fill", signature) == "Box<int>.Fill(Dictionary<int, M1>)"
 
 
 def test_given_names_are_not_made_up() -> None:

@@ -7,15 +7,13 @@ never sees a byte, and does not know its event.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 
 from clrevents._util.value_classes import frozen
 from clrevents.schema.types import Pad
 from clrevents.schema.wire import WireType
-
-PointerSize: TypeAlias = Literal[4, 8]
 
 
 @frozen

@@ -380,11 +380,6 @@ def nameless_method(module: str, numbers: Mapping[str, int]) -> str:
     return f"{where}!{token:#010x}" if token else f"{where}!method {numbers['MethodID']:#x}"
 
 
-def display_signature(text: str, arguments: tuple[str, ...] = ()) -> str:
-    """One type of a signature as C# writes it; `arguments` replace `!0`, `!1` and so on."""
-    return text if len(text) > LONGEST else _display(text, arguments, 0)
-
-
 def _arguments(signature: str) -> str:
     """The parenthesized parameters; empty if the text has none."""
     at = signature.find("(") if is_mono(signature) else signature.find("  (") + 2

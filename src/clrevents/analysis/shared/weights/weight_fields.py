@@ -83,8 +83,6 @@ WORDS: Final = {"exceptions": (THROWN, None), "ExceptionType": (THROWN, "Excepti
 """By word: the event, and its field."""
 LEFT_OUT: Final = ("ExceptionFlags", int(ExceptionThrownFlags.ReThrown))
 """A field, and its bit that the events of `WORDS` must not have."""
-QUANTITIES: Final = {ALLOC: "allocated.bytes", "exceptions": "exceptions.thrown"}
-"""What all weights together are, by word: the quantity that other reports' metrics declare."""
 OFF_CPU: Final = "off-cpu"
 """The word for time off a processor as a weight."""
 CPU_TIME: Final = "cpu"
