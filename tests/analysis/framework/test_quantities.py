@@ -13,11 +13,12 @@ import clrevents
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.analysis.shared.weights.weight_fields import QUANTITIES
 from project_files import SHARED, fixture, fixtures, unpacked
 from tiers import drawn
 
 FAST = [fixture(name) for name in ("net10-exceptions", "net8-method-interop", "net10-garbage")]
+QUANTITIES = {"alloc": "allocated.bytes", "exceptions": "exceptions.thrown"}
+"""What the total of `top --by` each of these is."""
 FOLDERS = ("traces/own", "traces/perfview", "scenarios", "rare")
 SHARED_TRACES = [path for folder in FOLDERS for path in sorted((SHARED / folder).glob("*.net*.gz"))]
 
