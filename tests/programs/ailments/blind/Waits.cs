@@ -31,7 +31,7 @@ static class Warehouse
         while (Story.Goes)
         {
             Reserve();
-            Thread.Sleep(10);
+            Thread.Sleep(25);
         }
     }
 
