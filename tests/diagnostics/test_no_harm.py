@@ -17,7 +17,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -161,16 +161,15 @@ def test_what_the_law_holds_against() -> None:
         with suppress(DiagnosticsError), living(NET11) as (started, process):
             time.sleep(0.3)
             connection, session = run(start_session(process.endpoint, settings), "a recording")
-            time.sleep(1 + turn / 500)
-            stopper = run(open_request(process.endpoint, StopTracing(session)), "its end")
-            ended = end_of(started, SECONDS + 10)
-            connection.close()
-            stopper.close()
-            return ended
+            with closing(connection):
+                time.sleep(1 + turn / 500)
+                with closing(run(open_request(process.endpoint, StopTracing(session)), "its end")):
+                    return end_of(started, SECONDS + 10)
         return "it was too late"
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        assert "hangs" in pool.map(one, range(-12, 12))
+        # The moment is short: most often one of the first round meets it, not always.
+        assert any("hangs" in pool.map(one, range(-12, 12)) for _ in range(4))
 
 
 @BOTH
