@@ -15,5 +15,6 @@ VERSION: Final = "BclMajorVersion"
 
 def versions_of(events: Gathered | None) -> set[int]:
     """The versions that one of the events tells."""
-    known = events is not None and VERSION in events.table
-    return set() if events is None or not known else set(events.numbers(VERSION).astype(np.int64).tolist())
+    if events is None or VERSION not in events.table:
+        return set()
+    return set(events.numbers(VERSION).astype(np.int64).tolist())
