@@ -72,7 +72,7 @@ def test_subclass_exactly_where_the_wire_appends(info: EventInfo) -> None:
         other = DEFAULT.get(info.provider, info.id, version)
         assert other is not None
         older = other.version < info.version
-        appends = older and info.layout.starts_with(other.layout)
+        appends = older and info.layout.fields[: len(other.layout.fields)] == other.layout.fields
         assert (issubclass(info.record, other.record) and info is not other) == appends
 
 

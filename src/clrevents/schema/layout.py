@@ -110,10 +110,6 @@ class Layout:
     def __len__(self) -> int:
         return len(self.fields)
 
-    def starts_with(self, other: Layout) -> bool:
-        """Whether the other's fields are a prefix of these, so that a newer version only appended fields."""
-        return self.fields[: len(other.fields)] == other.fields
-
     def bind(self, pointer_size: int) -> BoundLayout:
         """The layout for a process with pointers of 4 or 8 bytes. Cached; raises ValueError for other sizes."""
         if pointer_size not in (4, 8):
