@@ -25,7 +25,7 @@ HERE: Final = Path(__file__).resolve().parent
 for place in (HERE.parent / "src", HERE.parent / "tests" / "support" / "costs"):
     sys.path.insert(0, os.fspath(place))
 
-from memory import peak, resident  # noqa: E402
+from stages import peak, resident  # noqa: E402
 
 from costly_families import FAMILIES, Family  # noqa: E402
 from costly_uses import (  # noqa: E402

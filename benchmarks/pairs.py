@@ -23,9 +23,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from run import HERE, environment, plain_file
+from commands import HERE, SMALL, environment, plain_file
 
-SMALL: Final = HERE.parent / "fixtures" / "net10-method-interop.nettrace.gz"
 SEEN: Final = 0.05
 """A difference is pointed out if the median differs by so much, and the middle half lies on the same side of 1."""
 

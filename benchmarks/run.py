@@ -2,34 +2,29 @@
 
     python benchmarks/run.py [--rounds 5] [--engines compiled,interpreted] [--json FILE] [TRACE …]
 
-The yardstick walks every event header in plain Python and does nothing more (yardstick.py, or the one of the shared
-material where that is beside the checkout: both take the same time). Multiples of it can be compared between
+The yardstick walks every event header in plain Python and does nothing more. Multiples of it can be compared between
 machines, and with the official decoder's, which were measured in the same way. Without traces it takes large shared
-ones, and where these are missing makes some of fixtures (see memory.py). Times are the least of
-all rounds, in seconds of processor time (whole commands: also by the clock); memory is the largest resident set
-(VmHWM) of a process that does nothing else. Two commits are compared by pairs.py: figures of two runs drift.
+ones, and where these are missing makes some of fixtures (see commands.py). Times are the least of all rounds, in
+seconds of processor time (whole commands: also by the clock); memory is the largest resident set (VmHWM) of a process
+that does nothing else. Two commits are compared by pairs.py: figures of two runs drift.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any, Final
 
-from memory import FIXTURES, Repeated, _bytes
-from memory import load as unpacked
-from stages import YARDSTICK, load, timed, walk
+from commands import FIXTURES, HERE, ask, plain_file, repeated, whole
+from stages import timed, walk
 
-HERE: Final = Path(__file__).resolve().parent
 SHARED: Final = HERE.parents[1] / "shared"
 TRACES: Final = ("net10-big", "net10-all", "net10-gc", "net10-cpu")
 # What traces are made of where those are missing.
@@ -59,16 +54,12 @@ def main() -> int:
     parser.add_argument("--slow-rounds", type=int, default=1, help="…of the interpreted engine (default 1)")
     parser.add_argument("--engines", default="compiled,interpreted", help="which stages to measure; empty for none")
     parser.add_argument("--no-commands", action="store_true", help="leave out whole commands")
-    parser.add_argument("--yardstick", type=Path, default=YARDSTICK, help="the plain scan's file")
     parser.add_argument("--size", default="20M", help="how long traces made of fixtures are (default 20M)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
     options = parser.parse_args()
-    if not options.yardstick.exists():
-        parser.error(f"no yardstick at {options.yardstick}")
     if min(options.rounds, options.slow_rounds) < 1:
         parser.error("at least one round")
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
-    print(f"The yardstick is {options.yardstick.name}.")
     with tempfile.TemporaryDirectory() as folder:
         stored = [SHARED / "traces" / "own" / f"{name}.nettrace.gz" for name in TRACES]
         traces = options.traces or [path for path in stored if path.exists()]
@@ -81,51 +72,18 @@ def main() -> int:
             mine = figures[plain.name] = {"bytes": plain.stat().st_size}
             for engine in filter(None, options.engines.split(",")):
                 rounds = options.rounds if engine == "compiled" else options.slow_rounds
-                mine[engine] = print_stages(plain, engine, options.yardstick, rounds)
+                mine[engine] = print_stages(plain, engine, rounds)
             if not options.no_commands:
-                mine["commands"] = print_commands(plain, options.yardstick, options.rounds, Path(folder))
+                mine["commands"] = print_commands(plain, options.rounds, Path(folder))
     if options.json is not None:
         machine = {"python": platform.python_version(), "processors": os.cpu_count()}
         options.json.write_text(json.dumps({**machine, "traces": figures}, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
-def repeated(path: Path, size: str, folder: Path) -> Path:
-    """A sound trace of this size made of a small one's regions, named after it."""
-    made = folder / f"{path.name.partition('.')[0]}-repeated.nettrace"
-    with made.open("wb") as file:
-        file.writelines(Repeated(unpacked(path)).stream(_bytes(size)))
-    return made
-
-
-def plain_file(path: Path, folder: Path) -> Path:
-    """The trace without compression, so that gzip is not measured."""
-    if path.suffix != ".gz":
-        return path
-    copy = folder / path.stem
-    with gzip.open(path) as packed, copy.open("wb") as out:
-        shutil.copyfileobj(packed, out)
-    return copy
-
-
-def environment(engine: str) -> dict[str, str]:
-    """As a user's, with the engine that is asked for; byte code is kept, as it is by default."""
-    kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "CLREVENTS_PURE")}
-    kept.setdefault("PYTHONPATH", str(HERE.parent / "src"))
-    return kept | ({"CLREVENTS_PURE": "1"} if engine == "interpreted" else {"CLREVENTS_REQUIRE_COMPILED": "1"})
-
-
-def ask(engine: str, *arguments: str) -> Any:
-    """What a process of `stages.py` answers."""
-    command = [sys.executable, str(HERE / "stages.py"), *arguments]
-    done = subprocess.run(command, env=environment(engine), capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
-
-
-def print_stages(path: Path, engine: str, yardstick: Path, rounds: int) -> dict[str, Any]:
+def print_stages(path: Path, engine: str, rounds: int) -> dict[str, Any]:
     """One trace's table for one engine; its figures: seconds, what each stage gave, peak bytes."""
-    common = (str(path), "--yardstick", str(yardstick))
-    found = ask(engine, *common, "--rounds", str(rounds))
+    found = ask(engine, str(path), "--rounds", str(rounds))
     assert found["engine"] == engine
     unit = found["yardstick"]
     found["peak"] = {}
@@ -133,7 +91,7 @@ def print_stages(path: Path, engine: str, yardstick: Path, rounds: int) -> dict[
     print(f"\n{path.name}, {path.stat().st_size / 1e6:.1f} MB, {engine}: best of {rounds}; yardstick {unit:.3f} s")
     print(f"  {'':<44}{'given':>12}{'seconds':>10}{'yardsticks':>12}{'TraceEvent':>12}{'faster':>9}{'peak MB':>9}")
     for number, (name, seconds) in enumerate(found["seconds"].items()):
-        most = found["peak"][name] = ask(engine, *common, "--peak", str(number))
+        most = found["peak"][name] = ask(engine, str(path), "--peak", str(number))
         theirs = official.get("values" if name in VALUES else name)
         compared = f"{'–':>12}{'–':>9}" if theirs is None else f"{theirs:>12.2f}{theirs * unit / seconds:>8.1f}×"
         multiple = f"{seconds / unit:>12.3f}"
@@ -152,10 +110,10 @@ def commands(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def print_commands(path: Path, yardstick: Path, rounds: int, folder: Path) -> dict[str, Any]:
+def print_commands(path: Path, rounds: int, folder: Path) -> dict[str, Any]:
     """Whole processes, each measured next to the yardstick: a busy minute hits both. Their figures."""
     figures = {}
-    scan, data = load(yardstick), path.read_bytes()
+    data = path.read_bytes()
     theirs = TRACE_EVENT.get(path.name.partition(".")[0], {}).get("convert")
     print(
         f"\n{path.name}, whole commands, compiled: best of {rounds}; dotnet-trace convert: {theirs or '–'} yardsticks"
@@ -166,12 +124,12 @@ def print_commands(path: Path, yardstick: Path, rounds: int, folder: Path) -> di
         code = 0
         for _ in range(rounds):
             began = time.perf_counter()
-            unit = min(unit, timed(lambda: walk(scan, data))[0])
+            unit = min(unit, timed(lambda: walk(data))[0])
             unit_clock = min(unit_clock, time.perf_counter() - began)
             seconds, wall, code = whole([sys.executable, "-m", "clrevents", *command, str(path)])
             best, clock = min(best, seconds), min(clock, wall)
             shutil.rmtree(folder / "out", ignore_errors=True)
-        most = ask("compiled", str(path), "--command", *command)
+        most, _ = ask("compiled", str(path), "--command", *command)
         shutil.rmtree(folder / "out", ignore_errors=True)
         numbers = f"{best / unit:>12.2f}{best:>10.3f}{clock:>14.3f}{clock / unit_clock:>12.2f}{most / 1e6:>9.0f}"
         print(f"  {name:<32}{numbers}{code:>6}", flush=True)
@@ -184,18 +142,6 @@ def print_commands(path: Path, yardstick: Path, rounds: int, folder: Path) -> di
             "exit": code,
         }
     return figures
-
-
-def whole(command: list[str]) -> tuple[float, float, int]:
-    """Processor and clock seconds of one process, and how it ended."""
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        command, env=environment("compiled"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_utime + usage.ru_stime, wall, process.returncode
 
 
 if __name__ == "__main__":

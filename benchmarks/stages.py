@@ -1,4 +1,7 @@
-"""The stages that benchmarks/run.py times: what each one does, and a process that measures one engine.
+"""What run.py and pairs.py time: the yardstick, and stages of reading; and a process that measures one engine.
+
+The yardstick is a bare walk over all event headers of a NetTrace 4 file in plain Python: one loop a number, a tuple an
+event, and nothing else. It must stay as slow as it is, or figures of different days could not be compared.
 
 Runs as a process of its own, so that the engine can be chosen and memory counted from nothing; answers in JSON.
 Times are the processor's, which other work on the machine disturbs least.
@@ -9,23 +12,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
-import importlib.util
 import json
 import os
+import struct
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
-from memory import peak
-
 HERE: Final = Path(__file__).resolve().parent
-_SHARED: Final = HERE.parents[1] / "shared" / "bench" / "pyscan.py"
-# The same walk twice: with the shared one all published figures were measured.
-YARDSTICK: Final = _SHARED if _SHARED.exists() else HERE / "yardstick.py"
 Task = Callable[[], int]
 HEADERS = (
     *("provider", "id", "version", "name", "opcode", "level", "keywords", "time_ns", "time", "thread_id"),
@@ -33,20 +30,137 @@ HEADERS = (
 )
 
 
-def load(path: Path) -> ModuleType:
-    """The yardstick's module."""
-    spec = importlib.util.spec_from_file_location("yardstick", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+# Of the Trace object, which has no size of its own.
+_TRACE = 48
+_OBJECT, _OBJECT_END = 5, 6
+_COMPRESSED = 1
+
+Row = tuple[int, int, int, int, int, int]
 
 
-def walk(yardstick: ModuleType, data: bytes) -> int:
-    """What the yardstick's own main program does after it has read the file."""
-    blocks = list(yardstick.blocks(data))
-    return sum(len(yardstick.scan(data, at, size)) for name, at, size in blocks if name == "EventBlock")
+def blocks(data: bytes) -> Iterator[tuple[str, int, int]]:
+    """Each object's name, and where its content begins and how long it is."""
+    if data[:8] != b"Nettrace":
+        raise ValueError("the yardstick reads NetTrace 4 only")
+    at = 32
+    while data[at] == _OBJECT:
+        (length,) = struct.unpack_from("<I", data, at + 11)
+        name = data[at + 15 : at + 15 + length].decode()
+        at += 16 + length
+        size = _TRACE
+        if name != "Trace":
+            (size,) = struct.unpack_from("<I", data, at)
+            at += 4
+            at += -at % 4
+        yield name, at, size
+        at += size
+        if data[at] != _OBJECT_END:
+            raise ValueError(f"{name} does not end at byte {at}")
+        at += 1
+
+
+def scan(data: bytes, start: int, size: int) -> list[Row]:
+    """(metadata id, thread, tick, stack id, place and size of the payload) of each event of one block.
+
+    Ticks are sums that do not wrap: `tick & (2**64 - 1)` is the time.
+    """
+    header, block_flags = struct.unpack_from("<HH", data, start)
+    if not block_flags & _COMPRESSED:
+        raise ValueError(f"the block at byte {start} has full headers")
+    at = start + header
+    end = start + size
+    metadata = sequence = capture = processor = thread = stack = tick = payload = 0
+    rows: list[Row] = []
+    add = rows.append
+    # No function for a number: calls would be most of the time.
+    while at < end:
+        flags = data[at]
+        at += 1
+        if flags & 1:
+            metadata = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                metadata |= (byte & 127) << shift
+                if byte < 128:
+                    break
+                shift += 7
+        if flags & 2:
+            step = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                step |= (byte & 127) << shift
+                if byte < 128:
+                    break
+                shift += 7
+            sequence += step
+            capture = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                capture |= (byte & 127) << shift
+                if byte < 128:
+                    break
+                shift += 7
+            processor = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                processor |= (byte & 127) << shift
+                if byte < 128:
+                    break
+                shift += 7
+        elif metadata:
+            sequence += 1
+        if flags & 4:
+            thread = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                thread |= (byte & 127) << shift
+                if byte < 128:
+                    break
+                shift += 7
+        if flags & 8:
+            stack = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                stack |= (byte & 127) << shift
+                if byte < 128:
+                    break
+                shift += 7
+        step = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            step |= (byte & 127) << shift
+            if byte < 128:
+                break
+            shift += 7
+        tick += step
+        if flags & 16:
+            at += 16
+        if flags & 32:
+            at += 16
+        if flags & 128:
+            payload = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                payload |= (byte & 127) << shift
+                if byte < 128:
+                    break
+                shift += 7
+        add((metadata, thread, tick, stack, at, payload))
+        at += payload
+    return rows
+
+
+def walk(data: bytes) -> int:
+    """The yardstick: how many events there are."""
+    return sum(len(scan(data, at, size)) for name, at, size in list(blocks(data)) if name == "EventBlock")
 
 
 def timed(task: Task) -> tuple[float, int]:
@@ -138,7 +252,7 @@ def touched(events: Iterable[Any]) -> int:
     return count
 
 
-def measure(path: Path, yardstick: ModuleType, rounds: int) -> dict[str, Any]:
+def measure(path: Path, rounds: int) -> dict[str, Any]:
     """Best times of all stages, the yardstick's among them; round by round, so that a busy moment hits all."""
     import clrevents
 
@@ -148,11 +262,11 @@ def measure(path: Path, yardstick: ModuleType, rounds: int) -> dict[str, Any]:
     given = dict.fromkeys(tasks, 0)
     unit = float("inf")
     for _ in range(rounds):
-        unit = min(unit, timed(lambda: walk(yardstick, data))[0])
+        unit = min(unit, timed(lambda: walk(data))[0])
         for name, task in tasks.items():
             seconds, given[name] = timed(task)
             best[name] = min(best[name], seconds)
-    unit = min(unit, timed(lambda: walk(yardstick, data))[0])
+    unit = min(unit, timed(lambda: walk(data))[0])
     return {"engine": clrevents.engine(), "yardstick": unit, "seconds": best, "given": given}
 
 
@@ -167,6 +281,22 @@ def serve(path: Path) -> None:
         print(sum(timed(each[number])[0] for _ in range(times)), flush=True)
 
 
+def peak() -> int:
+    """This process's largest memory so far, in bytes (Linux: VmHWM)."""
+    return _status("VmHWM")
+
+
+def resident() -> int:
+    return _status("VmRSS")
+
+
+def _status(what: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(what):
+            return int(line.split()[1]) << 10
+    raise OSError(f"no {what} here")
+
+
 def run_command() -> None:
     """What the command does, as `sys.argv` has it; nothing of it is shown."""
     from clrevents.__main__ import main as command
@@ -178,13 +308,12 @@ def run_command() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trace", type=Path)
-    parser.add_argument("--yardstick", type=Path, default=YARDSTICK)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--source", type=Path, default=HERE.parent / "src", help="the clrevents to measure")
     parser.add_argument("--serve", action="store_true", help="do the stages whose numbers come in")
     parser.add_argument("--peak", type=int, help="do this one stage once (by its number) and tell the peak memory")
     parser.add_argument(
-        "--command", nargs=argparse.REMAINDER, help="run `clrevents COMMAND… TRACE` here and tell the peak memory"
+        "--command", nargs=argparse.REMAINDER, help="run `clrevents COMMAND… TRACE` here: peak memory, our modules"
     )
     options = parser.parse_args()
     sys.path.insert(0, str(options.source))
@@ -195,14 +324,16 @@ def main() -> None:
     if options.command:
         # What a parent had in memory counts as its child's peak for the system (ru_maxrss), so the process itself
         # tells.
-        sys.argv = ["clrevents", *options.command, str(options.trace)]
+        path = [] if options.command == ["--help"] else [str(options.trace)]
+        sys.argv = ["clrevents", *options.command, *path]
         run_command()
-    elif options.peak is None:
-        print(json.dumps(measure(options.trace, load(options.yardstick), options.rounds)))
+        print(json.dumps([peak(), sum(name.partition(".")[0] == "clrevents" for name in sys.modules)]))
         return
+    if options.peak is None:
+        print(json.dumps(measure(options.trace, options.rounds)))
     else:
         list(stages(options.trace).values())[options.peak]()
-    print(json.dumps(peak()))
+        print(json.dumps(peak()))
 
 
 if __name__ == "__main__":

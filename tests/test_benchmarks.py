@@ -32,7 +32,7 @@ M64 = (1 << 64) - 1
 
 @pytest.fixture(scope="module")
 def yardstick() -> ModuleType:
-    return loaded("benchmarks_yardstick", BENCHMARKS / "yardstick.py")
+    return loaded("benchmarks_stages", BENCHMARKS / "stages.py")
 
 
 @pytest.fixture
@@ -107,14 +107,13 @@ def test_run_makes_its_own_traces(checkout: Path) -> None:
     written = checkout / "figures.json"
     out = run(checkout, "run", "--rounds", "1", "--engines", engine, "--size", "100K", "--json", str(written), *more)
     figures = json.loads(written.read_text(encoding="utf-8"))["traces"]
-    assert "The yardstick is yardstick.py." in out
     assert "fixtures, repeated" in out
-    memory = loaded("benchmarks_memory_here", BENCHMARKS / "memory.py")
+    commands = loaded("benchmarks_commands", BENCHMARKS / "commands.py")
     tables = re.split(r"\n\n(?=\S+-repeated\.nettrace, [\d.]+ MB, )", out)[1:]
     assert len(tables) == 3
     for table in tables:
         name = table.partition("-repeated")[0]
-        repeated = memory.Repeated(unpacked(FIXTURES / f"{name}.nettrace.gz"))
+        repeated = commands.Repeated(unpacked(FIXTURES / f"{name}.nettrace.gz"))
         with clrevents.open(b"".join(repeated.stream(100 << 10))) as trace:
             events = sum(trace.event_counts().values())
         assert events % repeated.events == 0
@@ -133,16 +132,15 @@ def test_run_makes_its_own_traces(checkout: Path) -> None:
 
 
 @needs_proc
-def test_growth_and_memory_repeat_a_fixture(checkout: Path) -> None:
-    seed = loaded("benchmarks_memory_here", BENCHMARKS / "memory.py").Repeated(
-        unpacked(FIXTURES / "net10-method-interop.nettrace.gz")
-    )
-    lines = run(checkout, "memory", "--sizes", "1K,2M").splitlines()
-    counts = [re.search(r"([\d,]+) events 0 lost 0 problems", line) for line in lines]
-    assert [int(found[1].replace(",", "")) for found in counts if found] == [seed.events, 2 * seed.events]
-    if clrevents.engine() == "compiled":
-        grown = run(checkout, "growth", "--sizes", "1K", "--commands", "info")
-        assert re.fullmatch(r" +1 MB  info .* 1\.00 of the first .* 1\.000 of the first\n", grown)
+def test_commands_over_repeated_traces(checkout: Path) -> None:
+    """A table for each size, with a line for each command; counting imports fewer of our modules than a report."""
+    if clrevents.engine() != "compiled":
+        pytest.skip("it measures compiled kernels")
+    out = run(checkout, "commands", "--runs", "1", "--sizes", "1K,2M", "--commands", "info,jit")
+    assert re.findall(r"^net10-method-interop-repeated.nettrace, ([\d.]+) MB", out, re.MULTILINE) == ["1.3", "2.6"]
+    lines = re.findall(r"^  (info|jit) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +(\d+)$", out, re.MULTILINE)
+    assert [name for name, *_ in lines] == ["info", "jit"] * 2
+    assert all(int(info[-1]) < int(jit[-1]) for info, jit in zip(lines[::2], lines[1::2], strict=True))
 
 
 def test_two_checkouts_are_compared_in_turns(checkout: Path, tmp_path: Path) -> None:
@@ -164,13 +162,3 @@ def test_two_checkouts_are_compared_in_turns(checkout: Path, tmp_path: Path) -> 
         assert [name for name, _ in one] == turns
         assert float(row[4]) <= float(row[3]) <= float(row[5])
         assert float(row[1]) == pytest.approx(sum(took for name, took in one if name == "before") / 2, abs=1e-4)
-
-
-def test_comparing_dealt_recordings(checkout: Path) -> None:
-    """A line for each length in the first table, and for each length and what can be slowed down in the second."""
-    trace = checkout / "fixtures" / "net10-convoy.nettrace.gz"
-    first, second = run(checkout, "compare_power", str(trace), "--trials", "2", "--power", "1").strip().split("\n\n")
-    assert len(first.splitlines()) == 2 + 2 * 4
-    assert re.findall(r"^\| (\w+) \| (\S+)", second, re.MULTILINE) == [
-        (what, runs) for what in ("method", "allocation", "locks") for runs in ("1", "1", "1", "5")
-    ]

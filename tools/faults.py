@@ -112,8 +112,8 @@ def trace_bytes(size: int = 0) -> bytes:
     if not size:
         return gzip.decompress(path.read_bytes())
     sys.path.insert(0, str(ROOT / "benchmarks"))
-    memory = importlib.import_module("memory")
-    return b"".join(memory.Repeated(memory.load(path)).stream(size))
+    commands = importlib.import_module("commands")
+    return b"".join(commands.Repeated(commands.unpacked(path)).stream(size))
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:

@@ -166,7 +166,7 @@ def test_repeated_buffers_are_what_they_were_at_later_times(tmp_path: Path) -> N
     alone = tmp_path / "alone.nettrace"
     with clrevents.open(SHARED / "net11" / "async-runtime.nettrace.gz") as trace:
         cut(trace, alone, "AsyncEvents", rundown=False)
-    repeated = loaded("benchmarks_memory", ROOT / "benchmarks" / "memory.py").Repeated(alone.read_bytes())
+    repeated = loaded("benchmarks_commands", ROOT / "benchmarks" / "commands.py").Repeated(alone.read_bytes())
     found = []
     for data in (alone.read_bytes(), b"".join(repeated.stream(2 * alone.stat().st_size + 1))):
         with clrevents.open(data) as trace:

@@ -1,4 +1,4 @@
-"""Memory follows neither the length of a stream nor the number of Decoders; benchmarks/memory.py measures it."""
+"""Memory follows neither the length of a stream nor the number of Decoders."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MIB = 1 << 20
 MANY_DECODERS = """
 import gc, gzip, sys
 sys.path.insert(0, sys.argv[1])
-from memory import resident
+from stages import resident
 from clrevents import Decoder
 
 with gzip.open(sys.argv[2]) as file:
@@ -51,13 +51,13 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="
 
 
 @cache
-def benchmark() -> ModuleType:
-    return loaded("benchmarks_memory", ROOT / "benchmarks" / "memory.py")
+def benchmark(name: str) -> ModuleType:
+    return loaded(f"benchmarks_{name}", ROOT / "benchmarks" / f"{name}.py")
 
 
 def test_repeated_regions_are_a_sound_trace() -> None:
     data = unpacked(fixture("net8-method-interop"))
-    repeated = benchmark().Repeated(data)
+    repeated = benchmark("commands").Repeated(data)
     long = b"".join(repeated.stream(3 * len(data)))
     once = list(open_trace(data).events())
     with open_trace(long, errors="strict") as trace:
@@ -73,16 +73,16 @@ def test_repeated_regions_are_a_sound_trace() -> None:
 
 @needs_proc
 def test_a_decoder_that_is_fed_for_long() -> None:
-    repeated = benchmark().Repeated(unpacked(fixture("net8-method-interop")))
+    repeated = benchmark("commands").Repeated(unpacked(fixture("net8-method-interop")))
     decoder = Decoder()
     done = events = early = 0
     for block in repeated.stream(300 * MIB):
         done += len(block)
         events += sum(map(len, decoder.feed(block)))
         if not early and done > 30 * MIB:
-            early = benchmark().resident()
+            early = benchmark("stages").resident()
     assert events > 1_500_000
-    assert benchmark().resident() < early + 12 * MIB
+    assert benchmark("stages").resident() < early + 12 * MIB
     assert decoder.losses == ()
     assert decoder.problems == ()
 

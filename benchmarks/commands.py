@@ -1,18 +1,25 @@
-"""How much memory reading needs, for streams that are as long as one likes.
+"""Whole commands, as one waits for them: a small trace, a large one, and traces that are as long as one likes.
 
-    python benchmarks/memory.py [TRACE] [--sizes 50M,200M,1G] [--feed 10G] [--decoders 10000]
+    python benchmarks/commands.py [TRACE] [--runs 5] [--commands info,jit]
+    python benchmarks/commands.py [TRACE] --sizes 50M,200M,1G --commands info,export
 
-Generates streams that repeat a real trace's regions with later times and continued sequence numbers, so that they
-are sound from end to end; without TRACE it is a fixture. For millions of sub-events of the async profiler TRACE is
-what `clrevents cut --events AsyncEvents --no-rundown` makes of a recording. Each size is counted in a process of its
-own (VmHWM); `--feed` pushes that much through one Decoder, `--decoders` makes and drops that many, each after its first
-blocks; both tell how memory went.
+Medians of processor time, of a process with its start, also as multiples of `python -c "import numpy"`, which is
+measured in turns with it; seconds by the clock; the process's own count of its largest memory (VmHWM); and how many of
+our modules it has imported when it ends. Without TRACE, a small one from `fixtures/`.
+
+With `--sizes` traces repeat TRACE's regions with later times and continued sequence numbers, so that they are sound
+from end to end. For millions of sub-events of the async profiler TRACE is what `clrevents cut --events AsyncEvents
+--no-rundown` makes of a recording.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import json
+import os
+import shutil
+import statistics
 import struct
 import subprocess
 import sys
@@ -20,11 +27,24 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-SOURCE: Final = Path(__file__).resolve().parents[1] / "src"
-FIXTURES: Final = SOURCE.parent / "fixtures"
-SEED: Final = FIXTURES / "net10-method-interop.nettrace.gz"
+HERE: Final = Path(__file__).resolve().parent
+FIXTURES: Final = HERE.parent / "fixtures"
+SMALL: Final = FIXTURES / "net10-method-interop.nettrace.gz"
+COMMANDS: Final = (
+    "--help",
+    "info",
+    "events --limit 5",
+    "check",
+    "jit",
+    "gc",
+    "top",
+    "threads",
+    "locks",
+    "alloc",
+    "doctor",
+)
 HEADER: Final = struct.Struct("<HHqq")
 BUFFER: Final = struct.Struct("<IBI")
 """How an `AsyncEvents` begins: the length of the buffer, its version, and the length again."""
@@ -45,7 +65,7 @@ class Repeated:
         self.events = 0
         times: list[int] = []
         head_end = None
-        for name, start, at, end in _blocks(data):
+        for name, start, at, end in _objects(data):
             head_end = head_end or start
             content: bytes | EventBlock = data[at:end]
             if name == "EventBlock":
@@ -159,7 +179,7 @@ def _shifted_point(content: bytes | EventBlock, later: int, shift: dict[int, int
     return struct.pack("<qi", when + later, count) + b"".join(moved)
 
 
-def _blocks(data: bytes) -> Iterator[tuple[str, int, int, int]]:
+def _objects(data: bytes) -> Iterator[tuple[str, int, int, int]]:
     """(name, start of the object, start and end of its content) of each block."""
     pos = 32
     while data[pos] == 5:
@@ -197,110 +217,95 @@ def _leb(number: int) -> bytes:
     return bytes(out)
 
 
-def load(path: Path) -> bytes:
+def unpacked(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
-def peak() -> int:
-    """The process's largest memory so far, in bytes (Linux: VmHWM)."""
-    return _status("VmHWM")
-
-
-def resident() -> int:
-    return _status("VmRSS")
-
-
-def _status(what: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(what):
-            return int(line.split()[1]) << 10
-    raise OSError(f"no {what} here")
-
-
-def count(path: Path) -> None:
-    """Count a file's events and tell the peak: runs in a process of its own."""
-    import clrevents
-
-    with clrevents.open(path) as trace:
-        print(sum(trace.event_counts().values()), trace.lost, len(trace.problems), peak())
-
-
-def measure(trace: Path, sizes: list[int]) -> None:
-    repeated = Repeated(load(trace))
-    base = 0
-    for size in sizes:
-        with tempfile.NamedTemporaryFile(suffix=".nettrace") as file:
-            for block in repeated.stream(size):
-                file.write(block)
-            file.flush()
-            done = subprocess.run(
-                [sys.executable, __file__, "--count", file.name], check=True, capture_output=True, text=True
-            )
-            events, lost, problems, most = map(int, done.stdout.split())
-            base = base or most
-            print(
-                f"{Path(file.name).stat().st_size / 1e6:10,.0f} MB {events:12,} events {lost} lost {problems} problems"
-                f"   peak {most / 1e6:7.1f} MB   {most / base:.3f} of the first",
-                flush=True,
-            )
-
-
-def feed(trace: Path, size: int) -> None:
-    """One Decoder, all events decoded; what its process holds on the way."""
-    from clrevents import Decoder
-
-    repeated = Repeated(load(trace))
-    decoder = Decoder()
-    done = events = told = 0
-    start = time.monotonic()
-    for block in repeated.stream(size):
-        done += len(block)
-        events += sum(map(len, decoder.feed(block)))
-        if done - told >= size // 20:
-            told = done
-            print(
-                f"{done / 1e9:7.2f} GB {events:12,} events {time.monotonic() - start:6.0f} s"
-                f"   resident {resident() / 1e6:7.1f} MB, peak {peak() / 1e6:7.1f} MB",
-                flush=True,
-            )
-    events += sum(map(len, decoder.close()))
-    print(f"{events:,} events, {len(decoder.losses)} losses, {len(decoder.problems)} problems")
-
-
-def decoders(trace: Path, number: int) -> None:
-    """Many Decoders, each fed the first 200 KB and dropped."""
-    from clrevents import Decoder
-
-    head = load(trace)[: 200 << 10]
-    for turn in range(number):
-        decoder = Decoder()
-        decoder.feed(head)
-        if turn % max(number // 10, 1) == 0:
-            print(f"{turn:8,} decoders   resident {resident() / 1e6:7.1f} MB", flush=True)
-    print(f"{number:8,} decoders   resident {resident() / 1e6:7.1f} MB")
-
-
-def _bytes(text: str) -> int:
+def size_of(text: str) -> int:
+    """Bytes, from `50M`."""
     return int(float(text[:-1]) * UNITS[text[-1].upper()]) if text[-1].upper() in UNITS else int(text)
+
+
+def repeated(trace: Path, size: str, folder: Path) -> Path:
+    """A sound trace of this size made of a small one's regions, named after it."""
+    path = folder / f"{trace.name.partition('.')[0]}-repeated.nettrace"
+    with path.open("wb") as file:
+        file.writelines(Repeated(unpacked(trace)).stream(size_of(size)))
+    return path
+
+
+def plain_file(path: Path, folder: Path) -> Path:
+    """The trace without compression, so that gzip is not measured."""
+    if path.suffix != ".gz":
+        return path
+    copy = folder / path.stem
+    with gzip.open(path) as packed, copy.open("wb") as out:
+        shutil.copyfileobj(packed, out)
+    return copy
+
+
+def environment(engine: str) -> dict[str, str]:
+    """As a user's, with the engine that is asked for; byte code is kept, as it is by default."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "CLREVENTS_PURE")}
+    kept.setdefault("PYTHONPATH", str(HERE.parent / "src"))
+    return kept | ({"CLREVENTS_PURE": "1"} if engine == "interpreted" else {"CLREVENTS_REQUIRE_COMPILED": "1"})
+
+
+def ask(engine: str, *arguments: str) -> Any:
+    """What a process of `stages.py` answers."""
+    command = [sys.executable, str(HERE / "stages.py"), *arguments]
+    done = subprocess.run(command, env=environment(engine), capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def whole(command: list[str]) -> tuple[float, float, int]:
+    """Processor and clock seconds of one process, and how it ended."""
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command, env=environment("compiled"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    clock = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime, clock, process.returncode
+
+
+def print_command(command: str, trace: Path, runs: int, folder: Path) -> None:
+    """A line of the table."""
+    words = command.split()
+    if command == "export":
+        words += ["--jobs", "1", "-o", str(folder / "out")]
+    path = [] if command == "--help" else [str(trace)]
+    units, own, clocks = [], [], []
+    for _ in range(runs):
+        units.append(whole([sys.executable, "-c", "import numpy"])[0])
+        seconds, clock, code = whole([sys.executable, "-m", "clrevents", *words, *path])
+        assert code == 0, f"clrevents {command} ended with {code}"
+        own.append(seconds)
+        clocks.append(clock)
+        shutil.rmtree(folder / "out", ignore_errors=True)
+    most, modules = ask("compiled", str(trace), "--command", *words)
+    shutil.rmtree(folder / "out", ignore_errors=True)
+    median, unit, clock = (statistics.median(each) for each in (own, units, clocks))
+    figures = f"{median:>9.3f}{median / unit:>9.2f}{clock:>9.3f}{most / 1e6:>9.1f}{modules:>9}"
+    print(f"  {command:<20}{figures}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("trace", type=Path, nargs="?", default=SEED, help="a NetTrace 4 file, also .gz")
-    parser.add_argument("--sizes", default="50M,200M,1G")
-    parser.add_argument("--feed")
-    parser.add_argument("--decoders", type=int)
-    parser.add_argument("--count", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("trace", type=Path, nargs="?", default=SMALL, help=".nettrace, also .gz; to repeat: NetTrace 4")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--commands", default=",".join(COMMANDS))
+    parser.add_argument("--sizes", help="repeat the trace until it is as long as each of these")
     options = parser.parse_args()
-    sys.path.insert(0, str(SOURCE))
-    if options.count:
-        count(options.count)
-    elif options.feed:
-        feed(options.trace, _bytes(options.feed))
-    elif options.decoders:
-        decoders(options.trace, options.decoders)
-    else:
-        measure(options.trace, [_bytes(s) for s in options.sizes.split(",")])
+    for size in options.sizes.split(",") if options.sizes else [None]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            trace = repeated(options.trace, size, folder) if size else options.trace
+            print(f"{trace.name}, {trace.stat().st_size / 1e6:,.1f} MB: medians of {options.runs}")
+            print(f"  {'':<20}{'seconds':>9}{'× numpy':>9}{'clock':>9}{'peak MB':>9}{'modules':>9}")
+            for command in options.commands.split(","):
+                print_command(command, trace, options.runs, folder)
 
 
 if __name__ == "__main__":
