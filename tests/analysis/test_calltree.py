@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.shared.samples.calltree import call_tree, stack_sums, summed_up
-from clrevents.analysis.shared.samples.hot import hottest
+from clrevents.analysis.shared.samples.calltree import call_tree, hottest, stack_sums, summed_up
 from clrevents.analysis.shared.samples.samples import Samples
 from hand_made import Row, hand_made
 

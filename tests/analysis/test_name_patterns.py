@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clrevents.analysis.gathering.merged_stacks import StackFrame
-from clrevents.analysis.shared.samples.name_patterns import NamePattern, group_rules, matched, name_patterns
+from clrevents.analysis.shared.samples.stack_shapes import NamePattern, group_rules, matched, name_patterns
 
 PAY = StackFrame("Shop.Cart<T>.Pay(int[])", "app!Shop.Cart`1[System.__Canon].Pay(int32[])", "app")
 

@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
-from clrevents.analysis.shared.processor.counted_events import NO_THREAD, ThreadWindows, portion
-from clrevents.analysis.shared.processor.dividing import MANAGED, NOTHING, WAITING, divided
+from clrevents.analysis.shared.processor.counted_events import (
+    MANAGED,
+    NO_THREAD,
+    NOTHING,
+    WAITING,
+    ThreadWindows,
+    divided,
+    portion,
+)
 from clrevents.rewrite import cut
 from clrevents.schema.events.recorder import (
     MachineProcessorTime_V0,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis.gathering.merged_stacks import StackFrame, _with_modules
-from clrevents.analysis.shared.samples.hot import HotMethod, telling_names
+from clrevents.analysis.shared.samples.calltree import HotMethod, telling_names
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.events import MethodJittingStarted_V1, MethodLoad_V2, TypeLoadStart_V0, TypeLoadStop_V0
 from clrevents.testing.builder import Format, TraceBuilder

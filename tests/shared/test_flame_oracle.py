@@ -13,7 +13,7 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis.shared.samples.hot import hottest
+from clrevents.analysis.shared.samples.calltree import hottest
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.export.flame.flame_formats import speedscope
 from clrevents.export.look import Look

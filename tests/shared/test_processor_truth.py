@@ -12,7 +12,7 @@ import pytest
 import clrevents
 from clrevents.analysis.compare.change import PROCESSOR
 from clrevents.analysis.compare.compare import measure
-from clrevents.analysis.shared.samples.hot import hottest
+from clrevents.analysis.shared.samples.calltree import hottest
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.export.look import Look
 from clrevents.export.timeline.report_items import read_timeline

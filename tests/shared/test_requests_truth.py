@@ -12,7 +12,7 @@ from shared_files import SHARED, needs_shared
 
 import clrevents
 from clrevents.analysis.reports.requests import RequestsReport
-from clrevents.analysis.reports.requests.request_rows import RequestRow
+from clrevents.analysis.reports.requests.request_tables import RequestRow
 
 WEB = SHARED / "traces/own/net10-web.nettrace.gz"
 

@@ -134,7 +134,7 @@ SECTIONS: Final = (
         (
             "analysis.shared.samples.samples.SampledThread",
             "analysis.gathering.merged_stacks.StackFrame",
-            "analysis.shared.samples.hot.HotMethod",
+            "analysis.shared.samples.calltree.HotMethod",
         ),
     ),
     Section(

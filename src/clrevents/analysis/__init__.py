@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.heap import heap_snapshots as heap_snapshots
     from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot as HeapSnapshot
     from clrevents.analysis.reports.heap.heap_tables import heap_growth as heap_growth
-    from clrevents.analysis.shared.samples.hot import hottest as hottest
+    from clrevents.analysis.shared.samples.calltree import hottest as hottest
     from clrevents.analysis.shared.samples.leaf_states import add_artefact as add_artefact
     from clrevents.analysis.shared.samples.leaf_states import add_leaf as add_leaf
     from clrevents.analysis.shared.samples.samples import Samples as Samples
@@ -41,7 +41,7 @@ _HOMES = {
     "pairing": ("spans",),
     "shared.samples.leaf_states": ("add_artefact", "add_leaf"),
     "shared.samples.samples": ("Samples", "read_samples"),
-    "shared.samples.hot": ("hottest",),
+    "shared.samples.calltree": ("hottest",),
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 

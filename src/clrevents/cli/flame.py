@@ -14,10 +14,9 @@ import click
 import clrevents
 from clrevents._util.words import amount_text, counted
 from clrevents.analysis.framework.model.needs import BY_MACHINE, record_needs
-from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
 from clrevents.analysis.shared.samples.sample_parameters import KINDS
 from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
-from clrevents.analysis.shared.samples.stack_shapes import StackShape, chosen_states
+from clrevents.analysis.shared.samples.stack_shapes import SEPARATOR, StackShape, chosen_states
 from clrevents.analysis.shared.weights.allocations import ALLOC, NEEDED, NEEDED_RARE, certainty
 from clrevents.analysis.shared.weights.weighing import ON_PROCESSOR, SAFE_POINT_CAVEAT
 from clrevents.analysis.shared.weights.weight_fields import ALONE, CPU_TIME, OFF_CPU, event_and_weight

@@ -19,16 +19,15 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.gc import GcReport
     from clrevents.analysis.reports.gc.gc_rows import AdaptationSample, AdaptationTuning, CollectedGeneration, CommittedMemory, GarbageCollection, GcSuspension, GcTotal, HeapGeneration, KeptObjects, MarkedRoots, SuspensionHint
     from clrevents.analysis.reports.heap import HeapReport
-    from clrevents.analysis.reports.heap.heap_rows import DominatorLine, RootGroup, RootPath, Snapshot, TypeGrowth, TypeOnHeap
-    from clrevents.analysis.reports.jit import JitReport
-    from clrevents.analysis.reports.jit.jit_tables import Compilation, JitDecision, JitThread, JittedMethod, TierTotal
+    from clrevents.analysis.reports.heap.heap_tables import DominatorLine, RootGroup, RootPath, Snapshot, TypeGrowth, TypeOnHeap
+    from clrevents.analysis.reports.jit import Compilation, JitDecision, JitReport, JitThread, JittedMethod, TierTotal
     from clrevents.analysis.reports.locks import LocksReport
-    from clrevents.analysis.reports.locks.lock_rows import ContendedLock, Contention, Convoy, DeadlockedThread, LockHolder, LockOwner, WaitingMethod, WaitingThread
+    from clrevents.analysis.reports.locks.lock_tables import ContendedLock, Contention, Convoy, DeadlockedThread, LockHolder, LockOwner, WaitingMethod, WaitingThread
     from clrevents.analysis.reports.modules import LoadedModule, ModulesReport
     from clrevents.analysis.reports.pool import PoolReport
     from clrevents.analysis.reports.pool.pool_rows import PoolAdjustment, PoolLimits, PoolShortage, PoolSize, PoolThroughput, QueueLatency, QueueLength, QueuedItem
     from clrevents.analysis.reports.requests import RequestsReport
-    from clrevents.analysis.reports.requests.request_rows import ConnectionStep, DatabaseCommand, RequestConcurrency, RequestInside, RequestNearby, RequestPart, RequestPeriod, RequestRoute, RequestRow, WaterfallLine
+    from clrevents.analysis.reports.requests.request_tables import ConnectionStep, DatabaseCommand, RequestConcurrency, RequestInside, RequestNearby, RequestPart, RequestPeriod, RequestRoute, RequestRow, WaterfallLine
     from clrevents.analysis.reports.startup import StartupReport
     from clrevents.analysis.reports.startup.startup_tables import AssemblyLoading, CodeLookup, LoadedType, StartupCompilation, StartupMoment
     from clrevents.analysis.reports.stubs import Stub, StubKind, StubTarget, StubsReport

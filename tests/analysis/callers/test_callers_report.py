@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 import clrevents
 from analysis.test_stack_shapes import fits, samples_of
-from clrevents.analysis.reports.callers import CallersReport
-from clrevents.analysis.reports.callers.call_sides import CallNodes, call_sides
-from clrevents.analysis.shared.samples.name_patterns import matched, name_patterns
+from clrevents.analysis.reports.callers import CallersReport, CallNodes, call_sides
 from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.samples.stack_shapes import matched, name_patterns
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
 

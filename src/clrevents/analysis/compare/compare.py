@@ -33,7 +33,7 @@ from clrevents.analysis.framework.model.declaration import WindowOptions, parame
 from clrevents.analysis.framework.run.asking import ask, find_report, report_names, trace_window
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.reports.callers import CallersCollector
-from clrevents.analysis.shared.samples.hot import By
+from clrevents.analysis.shared.samples.calltree import By
 from clrevents.analysis.shared.samples.sample_collector import WEIGHTS, SampleCollector
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
 from clrevents.errors import SourceError

@@ -22,7 +22,7 @@ from clrevents.analysis.compare.comparison_texts import comparison_lines, markdo
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.shared.samples.name_patterns import NamePattern
+from clrevents.analysis.shared.samples.stack_shapes import NamePattern
 from clrevents.table.table import plain
 
 # Amounts are alike if they differ by at most this part of the larger one: chance moves both.

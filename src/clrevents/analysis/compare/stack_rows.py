@@ -29,9 +29,8 @@ from clrevents.analysis.compare.measured import Amount
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.gathering.groups import Ints, numbered
 from clrevents.analysis.gathering.merged_stacks import StackFrame
-from clrevents.analysis.reports.callers.call_sides import CallPaths
-from clrevents.analysis.shared.samples.calltree import summed_up, without_address
-from clrevents.analysis.shared.samples.hot import By
+from clrevents.analysis.reports.callers import CallPaths
+from clrevents.analysis.shared.samples.calltree import By, summed_up, without_address
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.samples import Samples
 

@@ -31,7 +31,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.gathering.merged_stacks import is_own
-from clrevents.analysis.shared.samples.hot import BY, By, counted_columns, hottest, telling_names
+from clrevents.analysis.shared.samples.calltree import BY, By, counted_columns, hottest, telling_names
 from clrevents.analysis.shared.samples.leaf_states import STATES, UNTOLD
 from clrevents.analysis.shared.samples.sample_collector import (
     SAMPLE_METRICS,

@@ -12,8 +12,14 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.shared.blocking.known_waits import KnownWait
-from clrevents.analysis.shared.blocking.wait_feed import HIDDEN, WAIT_HEADERS, WAIT_SELECTORS, FoundWaits, WaitFeed
+from clrevents.analysis.shared.blocking.known_waits import (
+    HIDDEN,
+    WAIT_HEADERS,
+    WAIT_SELECTORS,
+    FoundWaits,
+    KnownWait,
+    WaitFeed,
+)
 from clrevents.analysis.shared.blocking.wait_tables import (
     IDLE,
     BlockedThread,

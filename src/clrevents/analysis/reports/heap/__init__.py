@@ -24,18 +24,16 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.heap.heap_blocks import SELECTORS, HeapBlocks
 from clrevents.analysis.reports.heap.heap_build import snapshot_of
 from clrevents.analysis.reports.heap.heap_paths import FoundPaths, matching, root_paths
-from clrevents.analysis.reports.heap.heap_rows import (
+from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot
+from clrevents.analysis.reports.heap.heap_tables import (
     DominatorLine,
     HeapFacts,
+    Namer,
     RootGroup,
     RootPath,
     Snapshot,
     TypeGrowth,
     TypeOnHeap,
-)
-from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot
-from clrevents.analysis.reports.heap.heap_tables import (
-    Namer,
     display_name,
     dominator_rows,
     growth_rows,

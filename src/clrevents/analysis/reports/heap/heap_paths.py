@@ -14,9 +14,8 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.reports.heap.heap_graph import KERNEL
-from clrevents.analysis.reports.heap.heap_rows import RootPath
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of
-from clrevents.analysis.reports.heap.heap_tables import Namer, short_type_name, type_tree
+from clrevents.analysis.reports.heap.heap_tables import Namer, RootPath, short_type_name, type_tree
 
 RAREST: Final = 1000
 """A path is given if at least one object of a type in this many is reached by it."""

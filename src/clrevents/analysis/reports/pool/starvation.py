@@ -17,8 +17,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Ints, grouped
 from clrevents.analysis.reports.pool.pool_rows import PoolFacts, PoolShortage
-from clrevents.analysis.shared.blocking.known_waits import KnownWait
-from clrevents.analysis.shared.blocking.wait_feed import HIDDEN
+from clrevents.analysis.shared.blocking.known_waits import HIDDEN, KnownWait
 from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 

@@ -15,7 +15,17 @@ from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import ComparedRows, Dated, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder
+from clrevents.analysis.reports.requests.known_requests import (
+    ESTABLISHED,
+    HOSTING,
+    HTTP,
+    KESTREL,
+    LEFT_QUEUE,
+    REQUEST_COLUMNS,
+    UNHANDLED,
+    KnownRequest,
+    RequestFinder,
+)
 from clrevents.analysis.reports.requests.request_commands import (
     BRIDGE_COLUMNS,
     SQL_COLUMNS,
@@ -28,20 +38,12 @@ from clrevents.analysis.reports.requests.request_connections import (
     network_steps,
     tie_peers,
 )
-from clrevents.analysis.reports.requests.request_events import (
-    ESTABLISHED,
-    HOSTING,
-    HTTP,
-    KESTREL,
-    LEFT_QUEUE,
-    REQUEST_COLUMNS,
-    UNHANDLED,
-)
 from clrevents.analysis.reports.requests.request_insides import INSIDE_COLUMNS, MOST_PAUSES, RequestInsides
 from clrevents.analysis.reports.requests.request_parts import RequestParts
-from clrevents.analysis.reports.requests.request_rows import (
+from clrevents.analysis.reports.requests.request_tables import (
     ConnectionStep,
     DatabaseCommand,
+    KnownInsides,
     RequestConcurrency,
     RequestInside,
     RequestNearby,
@@ -50,10 +52,10 @@ from clrevents.analysis.reports.requests.request_rows import (
     RequestRoute,
     RequestRow,
     RequestsFacts,
+    RequestTables,
     WaterfallLine,
 )
-from clrevents.analysis.reports.requests.request_tables import KnownInsides, RequestTables
-from clrevents.analysis.shared.blocking.wait_feed import WAIT_EVENTS, WaitFeed
+from clrevents.analysis.shared.blocking.known_waits import WAIT_EVENTS, WaitFeed
 from clrevents.analysis.shared.events.async_awaits import AWAITED_EVENTS, also_needed
 from clrevents.analysis.shared.forest.activity_forest import ActivityForest
 from clrevents.analysis.shared.forest.activity_signals import (

@@ -18,9 +18,8 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Ints
-from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder
+from clrevents.analysis.reports.requests.known_requests import THROWN, KnownRequest, RequestFinder
 from clrevents.analysis.reports.requests.request_continuations import CONTINUATION_COLUMNS, RequestContinuations
-from clrevents.analysis.reports.requests.request_events import THROWN
 from clrevents.analysis.reports.requests.request_parts import TimedPart
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.events.contention_spans import CONTENDED

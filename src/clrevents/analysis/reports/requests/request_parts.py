@@ -18,10 +18,9 @@ import attrs
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import NONE
-from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder
+from clrevents.analysis.reports.requests.known_requests import HTTP, RECEIVING, SENDING, KnownRequest, RequestFinder
 from clrevents.analysis.reports.requests.request_commands import KnownCommand
 from clrevents.analysis.reports.requests.request_connections import CONNECTING, RESOLVING, SECURING
-from clrevents.analysis.reports.requests.request_events import HTTP, RECEIVING, SENDING
 from clrevents.analysis.shared.forest.activity_forest import ActivityForest
 from clrevents.analysis.shared.forest.activity_signals import ActivitySource
 

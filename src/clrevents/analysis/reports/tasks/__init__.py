@@ -18,7 +18,6 @@ from clrevents.analysis.framework.vocabulary.answer_values import Metric, Metric
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Ints, nearest_rank
-from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, TASK, UNKNOWN
 from clrevents.analysis.reports.tasks.task_events import OPERATION_BEGIN, TASK_COLUMNS, TaskEvents, task_names
 from clrevents.analysis.reports.tasks.task_tables import (
     BlockingWait,
@@ -28,7 +27,7 @@ from clrevents.analysis.reports.tasks.task_tables import (
     TasksFacts,
     TaskTables,
 )
-from clrevents.analysis.reports.tasks.task_work import task_work
+from clrevents.analysis.reports.tasks.task_work import AWAIT, CONTINUATION, TASK, UNKNOWN, task_work
 from clrevents.analysis.shared.blocking.wait_tables import can_await
 from clrevents.analysis.shared.events.async_awaits import (
     AWAITED_EVENTS,

@@ -32,7 +32,6 @@ from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampl
 from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, counted_window
 from clrevents.analysis.shared.samples.leaf_states import UNTOLD, tells_running
-from clrevents.analysis.shared.samples.name_patterns import NamePattern
 from clrevents.analysis.shared.samples.off_processor import (
     OFF_CPU_CAVEAT,
     SWITCH,
@@ -43,7 +42,7 @@ from clrevents.analysis.shared.samples.off_processor import (
 from clrevents.analysis.shared.samples.runtime_work import WORK_EVENTS, RuntimeWork
 from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
 from clrevents.analysis.shared.samples.samples import Samples, name_samples
-from clrevents.analysis.shared.samples.stack_shapes import StackShape, chosen_states, tellable
+from clrevents.analysis.shared.samples.stack_shapes import NamePattern, StackShape, chosen_states, tellable
 from clrevents.analysis.shared.weights.allocations import ALLOC, BYTES, NEEDED, AllocationRows, certainty
 from clrevents.analysis.shared.weights.allocations import SELECTORS as ALLOCATIONS
 from clrevents.analysis.shared.weights.sample_runs import MANAGED, SAMPLE_TYPE, SAMPLES

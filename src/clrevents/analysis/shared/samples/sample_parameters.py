@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from clrevents.analysis.framework.model.declaration import RAW, NameParameters, parameter, parameters
-from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
+from clrevents.analysis.shared.samples.stack_shapes import SEPARATOR
 from clrevents.analysis.shared.weights.weight_fields import ALONE, OFF_CPU
 from clrevents.symbols.native import KINDS as KINDS
 from clrevents.symbols.native import check_kind

@@ -34,9 +34,16 @@ from clrevents.analysis.gathering.merged_stacks import (
 )
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
 from clrevents.analysis.shared.events.runtime_versions import VERSION, VERSION_EVENTS
-from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, Counts
-from clrevents.analysis.shared.processor.dividing import MANAGED as IN_MANAGED
-from clrevents.analysis.shared.processor.dividing import NOTHING, WAITING, Divided, divided
+from clrevents.analysis.shared.processor.counted_events import (
+    COUNT_EVENTS,
+    NOTHING,
+    WAITING,
+    CountFeed,
+    Counts,
+    Divided,
+    divided,
+)
+from clrevents.analysis.shared.processor.counted_events import MANAGED as IN_MANAGED
 from clrevents.analysis.shared.samples.leaf_states import STATES, UNTOLD, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import (
     SWITCH,
