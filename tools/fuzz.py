@@ -12,7 +12,7 @@ and put the input into tests/corpus/ as FAMILY/NAME.bin, which tests/test_corpus
 guided by coverage.
 
 With `--cost` it looks for small inputs that take long or much memory instead, in every way of reading a trace
-(tests/support/costs/cost_modes.py): it repeats and mixes parts of streams and goes on from the worst found.
+(tests/support/costs/costly_uses.py): it repeats and mixes parts of streams and goes on from the worst found.
 `--seconds` are then processor time. It prints and keeps the worst five by time and by memory, and exits with 1 if one
 of them takes more than an input of its size may (tests/support/costs/cost_runs.py). A finding becomes a small
 generated case in tests/cost/.
@@ -211,12 +211,12 @@ def cost_seeds(folders: list[Path], largest: int = 200_000) -> list[bytes]:
 
 def run_cost(folders: list[Path], seconds: float, keep: Path, seed: int, largest: int) -> int:
     """The number of places (of a measure, mode and container) where an input takes more than it may."""
-    import cost_modes
+    import costly_uses
     from cost_runs import measure
     from cost_search import MEASURES, Search
     from mutations import MUTATIONS
 
-    modes = {name: functools.partial(cost_modes.run, name) for name in cost_modes.MODES}
+    modes = {name: functools.partial(costly_uses.of_bytes, name) for name in costly_uses.USES}
     search = Search(cost_seeds(folders), tuple(modes), MUTATIONS[:12], random.Random(seed), largest)
     for data in search.seeds[:: max(len(search.seeds) // 40, 1)]:
         for mode in modes.values():

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 import pytest
 
-import cost_modes
-import cost_recipes
 from clrevents.testing.builder import TraceBuilder
 from cost_growth import grown, put_together, shape_of, taken_apart
 from cost_runs import Cost
 from cost_search import Search
 from costly import operations
+from costly_families import FAMILIES
+from costly_uses import USES, of_bytes
 from generations import GENERATIONS, written
 from hostile import cases
 from mutations import MUTATIONS
@@ -38,15 +38,13 @@ def seeds() -> list[bytes]:
 
 
 def search(seed: int) -> Search:
-    return Search(seeds(), tuple(cost_modes.MODES), MUTATIONS[:12], random.Random(seed), LARGEST)
+    return Search(seeds(), tuple(USES), MUTATIONS[:12], random.Random(seed), LARGEST)
 
 
 def inputs() -> Iterator[bytes]:
     yield from seeds()
     yield from (written(generation) for generation in GENERATIONS)
-    rng = random.Random(1)
-    yield from (cost_recipes.recipe(rng, 5000) for _ in range(40))
-    yield from (cost_recipes.families(rng) for _ in range(20))
+    yield from (family.make(family.small // 100 or 1) for family in FAMILIES if family.small > 20)
 
 
 def test_a_stream_in_parts_is_the_same_stream() -> None:
@@ -109,17 +107,16 @@ def test_the_search_climbs() -> None:
 def test_a_short_search_finds_nothing_that_costs_much() -> None:
     nothing = {}
     found = search(3)
-    # All reports together take hundreds of thousands of calls for any trace, and a file thousands for any table.
-    found.modes = [mode for mode in cost_modes.MODES if not mode.startswith(("reports", "live", "export"))]
+    found.modes = ["counts", "events", "frames", "tables", "headers", "facts", "single bytes"]
     for mode in found.modes:
         for data in seeds()[::40]:
-            cost_modes.run(mode, data)
-        nothing[mode] = operations(functools.partial(cost_modes.run, mode, TraceBuilder().build()))
+            of_bytes(mode, data)
+        nothing[mode] = operations(functools.partial(of_bytes, mode, TraceBuilder().build()))
     for _ in range(60):
         data, modes = found.next()
         costs = {}
         for mode in modes:
-            calls = operations(functools.partial(cost_modes.run, mode, data)) - nothing[mode]
+            calls = operations(functools.partial(of_bytes, mode, data)) - nothing[mode]
             assert calls < FIXED_CALLS + CALLS_PER_BYTE * len(data), (mode, len(data))
             costs[mode] = Cost(max(calls, 0) * 1e-6, 0)
         found.add(data, costs)

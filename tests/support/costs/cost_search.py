@@ -12,9 +12,10 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-import cost_recipes
 from cost_growth import Bytewise, grown, shape_of
 from cost_runs import Cost
+from costly_families import FAMILIES
+from lying import lying_trace
 
 Measure: TypeAlias = Literal["time", "memory"]
 Place: TypeAlias = tuple[Measure, str, str]
@@ -25,6 +26,8 @@ _KEPT: Final = 2
 _WORST: Final = 12
 _AS_THEY_ARE: Final = 60
 _MODES: Final = 4
+_FAMILIES: Final = [family for family in FAMILIES if family.small > 20]
+"""But those of which even the smallest is long."""
 _SIZES: Final = (4 << 10, 8 << 10, 16 << 10, 16 << 10, 32 << 10, 128 << 10)
 _GUIDING: Final = 0.1
 """The part of the fixed allowance that guides the search: with all of it, the largest inputs would always win, and what
@@ -66,9 +69,10 @@ class Search:
         start = rng.random()
         chosen: Found | None = None
         if start < 0.2:
-            made = cost_recipes.recipe(rng, min(limit, 60_000))
+            made = lying_trace(rng)[:limit]
         elif start < 0.3:
-            made = cost_recipes.families(rng)[:limit]
+            family = rng.choice(_FAMILIES)
+            made = family.make(family.small // rng.choice((10, 30, 100)) or 1)[:limit]
         elif start < 0.4 or not self._guides:
             made = rng.choice(self.seeds)[:limit]
         else:

@@ -186,6 +186,14 @@ def silently(use: Use, path: Path, mode: str) -> str:
     return ""
 
 
+def of_bytes(use: str, data: bytes) -> None:
+    """Run a use of a trace in salvage mode."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "in.nettrace"
+        path.write_bytes(data)
+        silently(USES[use], path, "salvage")
+
+
 def limited(seconds: int, room: int, mode: str, path: str, *names: str) -> list[str]:
     """Those of the uses that a limited process came to the end of."""
     told, tell = os.pipe()

@@ -17,7 +17,7 @@ from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Undescribable, Variant
 from clrevents.schema.layout import Layout
 from clrevents.schema.own_marks import LACKED, PROVIDER
-from cost_recipes import payload
+from drawn_payloads import payload
 from plain_trace import GENERATIONS, PlainTrace
 
 _CODES: Final = tuple(sorted({*TypeCode} - {TypeCode.NULL, *ARRAYS, TypeCode.OBJECT}))
