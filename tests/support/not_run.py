@@ -20,9 +20,6 @@ ALLOWED: Final[dict[str, str]] = {
 }
 """Beginnings of reasons for which a test may be skipped even so: to why that is right."""
 
-CHECKLIST: Final = "checklist"
-"""The property in which a test records how many cases of the format's checklist run here, and how many more could."""
-
 
 def reason(report: Any) -> str:
     """Why a test or a module was skipped."""
@@ -36,7 +33,7 @@ def forbidden(reports: list[Any]) -> list[Any]:
     return [report for report in reports if not reason(report).startswith(allowed)]
 
 
-def lines(reports: list[Any], checklist: tuple[int, int] | None) -> list[str]:
+def lines(reports: list[Any]) -> list[str]:
     """What is said of these skips."""
     shared = [report for report in reports if reason(report).startswith(NEEDS_SHARED)]
     found = []
@@ -44,8 +41,6 @@ def lines(reports: list[Any], checklist: tuple[int, int] | None) -> list[str]:
         places = Counter(_place(report) for report in shared)
         text = f"not run: {_tests(len(shared))} ({', '.join(f'{n} {p}' for p, n in places.most_common())})"
         text += " on traces and dumps that are not part of the project"
-        if checklist is not None:
-            text += f", and so {checklist[1]} of {sum(checklist)} cases of the format's checklist"
         found.append(f"{text}; docs/hacking.md says what to put at ../shared")
     others = Counter(reason(report) for report in reports if report not in shared)
     found += [f"not run: {_tests(count)}: {why}" for why, count in sorted(others.items())]
@@ -77,12 +72,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     skips = _skips(terminalreporter.config)
-    checklist = None
-    for report in terminalreporter.stats.get("passed", ()):
-        for what, value in report.user_properties:
-            if what == CHECKLIST:
-                checklist = (value[0], value[1])
-    for line in lines(skips, checklist):
+    for line in lines(skips):
         terminalreporter.write_line(line)
     if os.environ.get("CLREVENTS_REQUIRE_ALL"):
         for report in forbidden(skips):

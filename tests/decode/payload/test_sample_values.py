@@ -15,10 +15,10 @@ from uuid import UUID
 import pytest
 
 import clrevents
-from checklist_cases import perfview
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.types import FileTime
 from project_files import fixture, unpacked
+from small_streams import perfview
 
 SAMPLE: Final = "Clrevents-Sample"
 

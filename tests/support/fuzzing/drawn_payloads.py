@@ -1,4 +1,4 @@
-"""Payloads that fit a layout, drawn from a seed: small numbers and addresses, any texts, counts that are few or many."""
+"""Payloads that fit a layout, drawn from a seed: small numbers, addresses, any texts, counts that are few or many."""
 
 from __future__ import annotations
 

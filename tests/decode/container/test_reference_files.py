@@ -1,4 +1,4 @@
-"""Checklist: the cases of the reference reader's tests that read real files.
+"""The cases of the reference reader's tests that read real files.
 
 The files are third-party and not part of the project: where the shared folder is missing these tests are skipped.
 """
@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import clrevents
-from checklist_cases import Read, kept, perfview, shared_case
 from clrevents.decode.stream.stream import Stream
+from small_streams import Read, kept, perfview
 
 pytestmark = pytest.mark.shared
 
@@ -37,11 +37,10 @@ class Pipe(io.RawIOBase):
         return len(data)
 
 
-@shared_case(2)
 @pytest.mark.parametrize(
     "name", ["dotnetcore2.1-linux-x64-objver3", "dotnetcore2.1-win-x86", "dotnetcore2.1-linux-x64-tr"]
 )
-def test_case_02_no_event_waits_for_more_than_its_block(name: str) -> None:
+def test_no_event_waits_for_more_than_its_block(name: str) -> None:
     """Fed in small pieces, nothing is delivered more than 103,000 bytes late; a pipe with short reads is as good."""
     data = perfview(name)
     stream = Stream()
@@ -57,8 +56,7 @@ def test_case_02_no_event_waits_for_more_than_its_block(name: str) -> None:
         assert sum(trace.event_counts().values()) == events
 
 
-@shared_case(2)
-def test_case_02_single_bytes() -> None:
+def test_single_bytes() -> None:
     data = perfview("dotnetcore2.1-linux-x64-tr")
     whole = Read(data)
     decoder = clrevents.Decoder()
@@ -71,8 +69,7 @@ def test_case_02_single_bytes() -> None:
     assert found == kept(whole.events)
 
 
-@shared_case(3)
-def test_case_03_a_live_session_delivers_while_it_runs() -> None:
+def test_a_live_session_delivers_while_it_runs() -> None:
     """Samples arrive before the session's last bytes; `flush` brings what waits for its order."""
     data = perfview("dotnetcore3.0-win-x64")
     decoder = clrevents.Decoder("Microsoft-DotNETCore-SampleProfiler/*")
@@ -85,8 +82,7 @@ def test_case_03_a_live_session_delivers_while_it_runs() -> None:
     assert sum(samples) + waiting + rest == 35_161
 
 
-@shared_case(4)
-def test_case_04_netperf_2_is_read() -> None:
+def test_netperf_2_is_read() -> None:
     """The reference refuses versions 1 and 2; they are read here, with what they cannot say as unknown."""
     with clrevents.open(perfview("dotnetcore2.0-linux-objver2")) as trace:
         assert (trace.info.format, trace.info.version) == ("NetPerf", 2)
@@ -112,27 +108,23 @@ def header(name: str) -> tuple[Any, ...]:
         )
 
 
-@shared_case(6)
-def test_case_06_header_of_netperf_3() -> None:
+def test_header_of_netperf_3() -> None:
     assert header("dotnetcore2.1-win-x86") == (4, 3312, 4, 1_000_000, 636531024984420000, 20461004832, 2533315)
 
 
-@shared_case(7)
-def test_case_07_header_of_nettrace_4() -> None:
+def test_header_of_nettrace_4() -> None:
     expected = (8, 10064, 4, 1_000_000, 636962398197540000, 100935252313, 3124099)
     assert header("dotnetcore3.0-win-x64") == expected
 
 
-@shared_case(8)
-def test_case_08_processor_numbers() -> None:
+def test_processor_numbers() -> None:
     with clrevents.open(perfview("dotnetcore3.0-win-x64")) as trace:
         seen = {event.processor for event in trace.events()}
     # None: a sample is about another thread than the one whose processor is known.
     assert seen == {None, 0, 1, 2, 3}
 
 
-@shared_case(11)
-def test_case_11_array_types() -> None:
+def test_array_types() -> None:
     with clrevents.open(perfview("dotnetcore5.0-win-x64-arraytypes")) as trace:
         one, two, three = trace.events("TestEventSource0/*")
     assert (one.name, one.level) == ("TestEvent1", 2)
@@ -147,16 +139,14 @@ def test_case_11_array_types() -> None:
     assert three.payload["arg0"] == "\ue7a3\u33af\u968d\u1cef\u8be4"
 
 
-@shared_case(12)
-def test_case_12_every_event_is_delivered() -> None:
+def test_every_event_is_delivered() -> None:
     with clrevents.open(perfview("dotnetcore2.1-win-x86")) as trace:
         counts = trace.event_counts()
         delivered = sum(1 for _ in trace.events())
         assert delivered == sum(counts.values()) == sum(sum(1 for _ in trace.events(key)) for key in counts)
 
 
-@shared_case(13)
-def test_case_13_guids_in_metadata() -> None:
+def test_guids_in_metadata() -> None:
     guid = "10000000-0000-0000-0000-000000000001"
     with clrevents.open(perfview("dotnetcore2.1-linux-x64-objver3")) as trace:
         listed = list(trace.events())
@@ -166,8 +156,7 @@ def test_case_13_guids_in_metadata() -> None:
     assert {str(e.activity_id) for e in listed[at + 1 :]} == {guid}
 
 
-@shared_case(14)
-def test_case_14_times_before_the_session() -> None:
+def test_times_before_the_session() -> None:
     with clrevents.open(perfview("dotnetcore6.0-win-x64-executioncheckpoints")) as trace:
         info = trace.info
         found = {}
