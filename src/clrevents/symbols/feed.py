@@ -1,12 +1,13 @@
-"""Rows of events → the inputs of the method map: columns of sightings, and payloads to be read on demand.
+"""Rows of events → the inputs of the method map: columns of methods, and other payloads to be read on demand.
 
-The one place that knows which events describe code, and where their numbers are. Reads the leading numbers of all
-payloads of a kind at once; texts, modules and IL maps stay bytes until requested.
+The one place that knows which events describe code. Methods become columns like those of tables, because a trace has
+tens of thousands; modules and IL maps stay bytes until requested.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import repeat
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -15,13 +16,25 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define
 from clrevents.decode.decoded import DecodedRows
+from clrevents.decode.kernels.engine import gather, offsets_of
+from clrevents.decode.kernels.header_scan import arranged
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column import INTEGERS, column_type, has_fields
+from clrevents.decode.payload.columns.column import (
+    BINARY,
+    INTEGERS,
+    STRING,
+    Column,
+    column_type,
+    concat,
+    fits,
+    has_fields,
+)
+from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import Filters, Selection
 from clrevents.errors import LimitError, Limits
 from clrevents.schema.dynamic import Learned
-from clrevents.schema.layout import FixedStep, Layout
+from clrevents.schema.layout import Layout
 from clrevents.schema.registry import RUNDOWN, RUNTIME, Registry
 from clrevents.symbols.lifetimes import LISTED, LOAD, UNLOAD, Ints, bounded
 
@@ -83,6 +96,7 @@ class CodeEvents(Selection):
 
 _ENTRY_REACH: Final = 1 << 15
 _NUMBERS: Final = ("MethodID", "ModuleID", "MethodStartAddress", "MethodSize", "MethodToken", "MethodFlags", "ReJITID")
+_TEXTS: Final = ("MethodNamespace", "MethodName", "MethodSignature")
 
 
 @define(eq=False)
@@ -97,14 +111,32 @@ class CodeRow:
 
 @define(eq=False)
 class MethodColumns:
-    """One row for each method event, in order of arrival; `data` and `kinds` provide texts on demand."""
+    """One row for each method event; `texts` are the namespace, name and signature, empty where it is not `named`."""
 
     role: NDArray[np.int8]
-    time: NDArray[np.int64]
-    process: NDArray[np.int64]
+    time: Ints
+    process: Ints
     numbers: dict[str, NDArray[np.uint64]]
-    kinds: list[EventKind]
-    data: list[bytes]
+    named: NDArray[np.bool_]
+    texts: tuple[Column, ...]
+
+    def take(self, rows: Ints) -> MethodColumns:
+        """Some rows."""
+        return MethodColumns(
+            self.role[rows],
+            self.time[rows],
+            self.process[rows],
+            {name: column[rows] for name, column in self.numbers.items()},
+            self.named[rows],
+            tuple(column.take(rows) for column in self.texts),
+        )
+
+    def text(self, row: int) -> tuple[str, str, str]:
+        """The texts of one row."""
+        namespace, name, signature = (
+            column.values[column.offsets[row] : column.offsets[row + 1]].tobytes().decode() for column in self.texts
+        )
+        return namespace, name, signature
 
 
 class Feed:
@@ -113,7 +145,9 @@ class Feed:
     def __init__(self, limits: Limits) -> None:
         self._limit = limits.code_events
         self.modules: list[CodeRow] = []
-        self.maps: list[CodeRow] = []
+        self._maps: list[CodeRow] = []
+        # Kind, times, processes and payloads of IL maps that nobody has asked for.
+        self._new_maps: list[tuple[EventKind, Ints, Ints, Column]] = []
         self.native: list[CodeRow] = []
         self.processes: list[tuple[int, int, bool]] = []
         """Which processes began and ended: process, time, and whether it began."""
@@ -134,53 +168,57 @@ class Feed:
         """Keep what these rows say about code; skips other events. Raises LimitError if there are too many."""
         self.pointer_size = given.pointer_size
         times = bounded(given.clock.ns_array(given.ticks))
-        ns, own = times.tolist(), -1 if given.process_id is None else given.process_id
-        whose = [own if process is None else process for process in given.process_ids or [None] * len(ns)]
-        groups: dict[int, list[int]] = {}
-        for row, index in enumerate(given.kind_indexes.tolist()):
-            groups.setdefault(index, []).append(row)
-        for index, rows in groups.items():
-            kind = given.kinds[index]
+        own = -1 if given.process_id is None else given.process_id
+        whose = np.full(len(times), own, dtype=np.int64)
+        if given.process_ids is not None:
+            whose[:] = [own if process is None else process for process in given.process_ids]
+        order, groups = arranged(given.kind_indexes)
+        for index, part in groups:
+            kind, rows = given.kinds[index], order[part]
             what = (kind.key.provider, kind.key.name)
-            role = METHODS.get(what)
-            if role is not None:
-                self._methods(given, rows, kind, role, times, whose)
-            elif what in COMPLETE:
-                self.complete = True
-            elif what in STARTED:
-                self.started = True
-            elif what in PROCESSES:
-                self.processes += [(whose[r], ns[r], PROCESSES[what]) for r in rows]
+            if what in METHODS:
+                self._take_methods(given, rows, kind, METHODS[what], times[rows], whose[rows])
+            elif what in IL_MAPS:
+                starts, sizes = given.starts[rows], given.sizes[rows]
+                data = Column(BINARY, len(rows), gather(given.data, starts, sizes), offsets_of(sizes))
+                self._new_maps.append((kind, times[rows], whose[rows], data))
+            elif what in MODULES or what in NATIVE:
+                kept = self.modules if what in MODULES else self.native
+                places = zip(
+                    *(column[rows].tolist() for column in (times, whose, given.starts, given.ends)), strict=True
+                )
+                kept += [CodeRow(kind, time, process, given.data[a:b]) for time, process, a, b in places]
             else:
-                kept = self._list(what)
-                if kept is None:
-                    continue
-                kept += [CodeRow(kind, ns[r], whose[r], given.payload_bytes[r]) for r in rows]
+                self.complete |= what in COMPLETE
+                self.started |= what in STARTED
+                if what in PROCESSES:
+                    self.processes += [(int(whose[r]), int(times[r]), PROCESSES[what]) for r in rows.tolist()]
+                continue
             self.taken += len(rows)
             self.held += len(rows)
             if self.held > self._limit:
                 raise LimitError(f"more events about code than Limits.code_events ({self._limit})")
 
+    @property
+    def maps(self) -> list[CodeRow]:
+        """The IL maps of methods."""
+        for kind, times, processes, data in self._new_maps:
+            self._maps += map(CodeRow, repeat(kind), times.tolist(), processes.tolist(), data.tolist())
+        self._new_maps.clear()
+        return self._maps
+
     def keep(self, rows: NDArray[np.int64]) -> None:
         """Drop all method events except these rows of `columns()`, and the IL maps of methods that are in none."""
-        old = self.columns()
-        chosen = rows.tolist()
-        numbers = {name: column[rows] for name, column in old.numbers.items()}
-        kinds, data = [old.kinds[r] for r in chosen], [old.data[r] for r in chosen]
-        self._parts = [MethodColumns(old.role[rows], old.time[rows], old.process[rows], numbers, kinds, data)]
-        methods = set(numbers["MethodID"].tolist())
-        self.maps = [row for row in self.maps if int.from_bytes(row.data[:8], "little") in methods]
-        self.held = len(chosen) + len(self.maps) + len(self.modules) + len(self.native) + len(self.processes)
+        kept = self.columns().take(rows)
+        self._parts = [kept]
+        methods = set(kept.numbers["MethodID"].tolist())
+        self._maps = [row for row in self.maps if int.from_bytes(row.data[:8], "little") in methods]
+        self.held = len(rows) + len(self._maps) + len(self.modules) + len(self.native) + len(self.processes)
 
     def columns(self) -> MethodColumns:
         """All method events taken so far."""
-        parts = self._parts
-        if len(parts) != 1:
-            none = np.zeros(0, dtype=np.int64)
-            empty = MethodColumns(
-                none.astype(np.int8), none, none, {n: none.astype(np.uint64) for n in _NUMBERS}, [], []
-            )
-            self._parts = [_join(parts) if parts else empty]
+        if len(self._parts) != 1:
+            self._parts = [_joined(self._parts)]
         return self._parts[0]
 
     def _decoder(self, kind: EventKind) -> PayloadDecoder:
@@ -200,47 +238,47 @@ class Feed:
             return payload
         return _as_known(payload, info.layout) if has_fields(record.__layout__, info.layout) else None
 
-    def _described_otherwise(self, kind: EventKind) -> bool:
-        return bool(kind.row.fields) and len(self._decoder(kind).layouts(kind)) > 1
-
-    def _list(self, what: tuple[str, str]) -> list[CodeRow] | None:
-        if what in MODULES:
-            return self.modules
-        if what in IL_MAPS:
-            return self.maps
-        return self.native if what in NATIVE else None
-
-    def _methods(
-        self, given: DecodedRows, rows: list[int], kind: EventKind, role: int, times: Ints, whose: list[int]
+    def _take_methods(
+        self, given: DecodedRows, rows: Ints, kind: EventKind, role: int, times: Ints, whose: Ints
     ) -> None:
-        data = [given.payload_bytes[r] for r in rows]
-        if role == ENTRY or kind.newer or kind.info is None or self._described_otherwise(kind):
-            sound, numbers = self._one_by_one(kind, data, "EntryPoint" if role == ENTRY else "MethodStartAddress")
-        else:
-            sound, numbers = _all_at_once(kind, data, given.pointer_size)
-        kept = [r for r, fits in zip(rows, sound.tolist(), strict=True) if fits]
-        self._parts.append(
-            MethodColumns(
-                np.full(len(kept), role, dtype=np.int8),
-                times[kept],
-                np.array([whose[r] for r in kept], dtype=np.int64),
-                {name: column[sound] for name, column in numbers.items()},
-                [kind] * len(kept),
-                [given.payload_bytes[r] for r in kept],
+        every = np.arange(len(rows))
+        group = Group(kind, given.data, given.starts[rows], given.ends[rows], np.zeros(len(rows), np.int64), every)
+        # A pass over the events themselves reports what cannot be read.
+        for read in ColumnMaker(self._decoder(kind), None, lambda problem, times: None).columns_of(group):
+            if not _has_known(kind, read.columns):
+                continue
+            columns = dict(read.columns)
+            if role == ENTRY:
+                columns["MethodStartAddress"] = columns["EntryPoint"]
+            texts = [columns.get(name) for name in _TEXTS]
+            methods = MethodColumns(
+                np.full(len(read.rows), role, dtype=np.int8),
+                times[read.rows],
+                whose[read.rows],
+                {name: _numbers(columns.get(name), len(read.rows)) for name in _NUMBERS},
+                np.full(len(read.rows), texts[1] is not None and texts[1].type == STRING),
+                tuple(_no_texts(len(read.rows)) if text is None or text.type != STRING else text for text in texts),
             )
-        )
+            located = methods.numbers["MethodStartAddress"] > 0
+            self._parts.append(methods.take(np.flatnonzero(located)) if role == ENTRY else methods)
 
-    def _one_by_one(
-        self, kind: EventKind, data: list[bytes], address: str
-    ) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.uint64]]]:
-        """For layouts whose numbers are not all at the start, with the name of the address."""
-        records = [self.record(kind, d) for d in data]
-        numbers = {}
-        for name in _NUMBERS:
-            wire = address if name == "MethodStartAddress" else name
-            numbers[name] = np.array([_whole(getattr(r, wire, 0)) for r in records], dtype=np.uint64)
-        sound = np.array([r is not None for r in records], dtype=np.bool_)
-        return sound & (numbers["MethodStartAddress"] > 0), numbers
+
+def _has_known(kind: EventKind, columns: Mapping[str, Column]) -> bool:
+    """Whether there is all that is known of an event, however the trace describes it."""
+    if kind.info is None or kind.info.only_undescribed:
+        return True
+    known = {field.name: column_type(field.type) for field in kind.info.layout}
+    return all(name in columns and fits(type, columns[name].type) for name, type in known.items())
+
+
+def _numbers(column: Column | None, length: int) -> NDArray[np.uint64]:
+    if column is None or column.type.kind not in INTEGERS:
+        return np.zeros(length, dtype=np.uint64)
+    return column.filled().astype(np.uint64)
+
+
+def _no_texts(length: int) -> Column:
+    return Column(STRING, length, np.zeros(0, dtype=np.uint8), np.zeros(length + 1, dtype=np.int64))
 
 
 def _as_known(payload: Learned, known: Layout) -> SimpleNamespace:
@@ -251,54 +289,16 @@ def _as_known(payload: Learned, known: Layout) -> SimpleNamespace:
     )
 
 
-def _all_at_once(
-    kind: EventKind, data: list[bytes], pointer_size: int
-) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.uint64]]]:
-    """The leading numbers, and the trailing ReJITID, of payloads of one layout."""
-    assert kind.info is not None
-    layout = kind.info.layout.bind(pointer_size)
-    sizes = np.array([len(d) for d in data], dtype=np.int64)
-    sound = sizes >= layout.min_size
-    ends = np.cumsum(sizes)
-    blob = np.frombuffer(b"".join(data), dtype=np.uint8)
-    numbers = {name: np.zeros(len(data), dtype=np.uint64) for name in _NUMBERS}
-    for number, step in enumerate((*layout.steps[:1], *layout.steps[1:][-1:])):
-        if not isinstance(step, FixedStep):
-            continue
-        start = (ends - sizes if number == 0 else ends - step.size)[sound]
-        columns = blob[start[:, None] + np.arange(step.size)].view(_dtype(step)).reshape(-1)
-        for name in columns.dtype.names or ():
-            if name in numbers:
-                numbers[name][sound] = columns[name]
-    return sound, numbers
-
-
-def _dtype(step: FixedStep) -> np.dtype[np.void]:
-    """The numpy dtype of a run of numbers."""
-    names, formats, offsets = [], [], []
-    at = 0
-    for field in step.fields:
-        at += field.pad
-        names.append(field.name)
-        formats.append(field.type.dtype)
-        offsets.append(at)
-        at += field.fixed_size or 0
-    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": step.size})
-
-
-def _join(parts: list[MethodColumns]) -> MethodColumns:
+def _joined(parts: list[MethodColumns]) -> MethodColumns:
+    none = np.zeros(0, dtype=np.int64)
     return MethodColumns(
-        np.concatenate([p.role for p in parts]),
-        np.concatenate([p.time for p in parts]),
-        np.concatenate([p.process for p in parts]),
-        {name: np.concatenate([p.numbers[name] for p in parts]) for name in _NUMBERS},
-        [kind for p in parts for kind in p.kinds],
-        [data for p in parts for data in p.data],
+        np.concatenate([none.astype(np.int8), *(part.role for part in parts)]),
+        np.concatenate([none, *(part.time for part in parts)]),
+        np.concatenate([none, *(part.process for part in parts)]),
+        {name: np.concatenate([none.astype(np.uint64), *(part.numbers[name] for part in parts)]) for name in _NUMBERS},
+        np.concatenate([none.astype(np.bool_), *(part.named for part in parts)]),
+        tuple(concat(STRING, [_no_texts(0), *(part.texts[place] for part in parts)]) for place in range(len(_TEXTS))),
     )
-
-
-def _whole(value: Any) -> int:
-    return value if isinstance(value, int) and 0 <= value < 1 << 64 else 0
 
 
 def with_entries(columns: MethodColumns) -> NDArray[np.uint64]:

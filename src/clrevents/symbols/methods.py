@@ -87,8 +87,6 @@ class Methods(Summary):
         self._spaces = tuple(processes.tolist())
         numbers = columns.numbers
         flags = numbers["MethodFlags"]
-        named = {id(kind): _has_text(kind) for kind in {id(k): k for k in columns.kinds}.values()}
-        self._named = np.array([named[id(kind)] for kind in columns.kinds], dtype=np.bool_)
         entry = columns.role == ENTRY
         size = with_entries(columns) if feed.started and not feed.complete else numbers["MethodSize"]
         kept = np.flatnonzero(size > 0)
@@ -101,7 +99,7 @@ class Methods(Summary):
             numbers["MethodID"][kept],
             numbers["ModuleID"][kept],
             (flags[kept] & np.uint64(MethodFlags.Jitted)) == 0,
-            self._named[kept],
+            columns.named[kept],
             (flags[kept] & np.uint64(MethodFlags.Dynamic)) > 0,
         )
         place = {process: n for n, process in enumerate(self._spaces)}
@@ -444,19 +442,18 @@ class Methods(Summary):
 
     def _text(self, row: int) -> tuple[str, str, str]:
         """Namespace, name and signature; for an event without texts, those of another event with its method id."""
-        if not self._named[row]:
+        if not self._columns.named[row]:
             other = self._texts_by_id.get(
                 (int(self._columns.process[row]), int(self._columns.numbers["MethodID"][row]))
             )
             if other is None:
                 return "", "", ""
             row = other
-        record = self._feed.record(self._columns.kinds[row], self._columns.data[row])
-        return tuple(str(getattr(record, f"Method{n}", "")) for n in ("Namespace", "Name", "Signature"))  # type: ignore[return-value]
+        return self._columns.text(row)
 
     @cached_property
     def _texts_by_id(self) -> dict[tuple[int, int], int]:
-        rows = np.flatnonzero(self._named).tolist()
+        rows = np.flatnonzero(self._columns.named).tolist()
         process, identity = self._columns.process, self._columns.numbers["MethodID"]
         return {(int(process[row]), int(identity[row])): row for row in rows}
 
@@ -481,10 +478,6 @@ class Methods(Summary):
     def _file(self, address: int, process_id: int | None) -> str:
         index, _ = self.native.mappings.find_one(address, None, process_id)
         return self.native.file(index) if index >= 0 else self.images.file(address, process_id)
-
-
-def _has_text(kind: Any) -> bool:
-    return kind.info is not None and any(field.name == "MethodName" for field in kind.info.layout)
 
 
 def _process(number: int) -> int | None:
