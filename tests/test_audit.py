@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from clrevents.analysis.framework.run.asking import find_report, report_names
-from clrevents.analysis.framework.run.processes import merged_metric
+from clrevents.analysis.framework.run.report_reading import merged_metric
 from clrevents.analysis.framework.vocabulary.answer_values import MISSING, Metric
 from clrevents.events import WaitHandleWaitSource, WaitHandleWaitStart_V0, WaitHandleWaitStop_V0
 from clrevents.testing.builder import TraceBuilder

@@ -14,7 +14,7 @@ import click
 import clrevents
 from clrevents._util.words import amount_text, counted
 from clrevents.analysis.framework.model.needs import BY_MACHINE, record_needs
-from clrevents.analysis.shared.samples.sample_parameters import KINDS
+from clrevents.analysis.shared.samples.sample_collector import KINDS
 from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
 from clrevents.analysis.shared.samples.stack_shapes import SEPARATOR, StackShape, chosen_states
 from clrevents.analysis.shared.weights.allocations import ALLOC, NEEDED, NEEDED_RARE, certainty

@@ -16,7 +16,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.run.asking import find_report
-from clrevents.analysis.framework.run.processes import merged_metric
+from clrevents.analysis.framework.run.report_reading import merged_metric
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, metric_text
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of

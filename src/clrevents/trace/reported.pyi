@@ -7,15 +7,12 @@ from clrevents.decode.selection import Moment
 if TYPE_CHECKING:
     from clrevents.analysis.about.checking import CheckResult
     from clrevents.analysis.doctor.diagnosis import Diagnosis
-    from clrevents.analysis.reports.activities import ActivitiesReport
-    from clrevents.analysis.reports.activities.activity_tables import ActivityLeak, ActivityName, ActivityRow, OrphanStop
-    from clrevents.analysis.reports.alloc import AllocReport
-    from clrevents.analysis.reports.alloc.alloc_tables import AllocatedKind, AllocatedType, AllocatedTypeStack, AllocatingStack, AllocatingThread, AllocationInterval, AllocationSource
+    from clrevents.analysis.reports.activities import ActivitiesReport, ActivityLeak, ActivityName, ActivityRow, OrphanStop
+    from clrevents.analysis.reports.alloc import AllocReport, AllocatedKind, AllocatedType, AllocatedTypeStack, AllocatingStack, AllocatingThread, AllocationInterval, AllocationSource
     from clrevents.analysis.reports.callers import CallNode, CalledMethod, CallersReport
     from clrevents.analysis.reports.counters import CountersReport
     from clrevents.analysis.reports.counters.counter_tables import CounterInstrument, CounterProblem, CounterSeries, CounterValue
-    from clrevents.analysis.reports.exceptions import ExceptionsReport
-    from clrevents.analysis.reports.exceptions.exception_tables import ExceptionGroup, ExceptionInterval, ExceptionMessage, ExceptionOutcome, ThrownException
+    from clrevents.analysis.reports.exceptions import ExceptionGroup, ExceptionInterval, ExceptionMessage, ExceptionOutcome, ExceptionsReport, ThrownException
     from clrevents.analysis.reports.gc import GcReport
     from clrevents.analysis.reports.gc.gc_rows import AdaptationSample, AdaptationTuning, CollectedGeneration, CommittedMemory, GarbageCollection, GcSuspension, GcTotal, HeapGeneration, KeptObjects, MarkedRoots, SuspensionHint
     from clrevents.analysis.reports.heap import HeapReport
@@ -28,8 +25,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.pool.pool_rows import PoolAdjustment, PoolLimits, PoolShortage, PoolSize, PoolThroughput, QueueLatency, QueueLength, QueuedItem
     from clrevents.analysis.reports.requests import RequestsReport
     from clrevents.analysis.reports.requests.request_tables import ConnectionStep, DatabaseCommand, RequestConcurrency, RequestInside, RequestNearby, RequestPart, RequestPeriod, RequestRoute, RequestRow, WaterfallLine
-    from clrevents.analysis.reports.startup import StartupReport
-    from clrevents.analysis.reports.startup.startup_tables import AssemblyLoading, CodeLookup, LoadedType, StartupCompilation, StartupMoment
+    from clrevents.analysis.reports.startup import AssemblyLoading, CodeLookup, LoadedType, StartupCompilation, StartupMoment, StartupReport
     from clrevents.analysis.reports.stubs import Stub, StubKind, StubTarget, StubsReport
     from clrevents.analysis.reports.tasks import TasksReport
     from clrevents.analysis.reports.tasks.task_tables import BlockingWait, TaskBlocker, TaskMethod, TaskRun

@@ -11,8 +11,14 @@ import clrevents
 import report_laws
 from built_allocations import ADD, MAIN, MS, PAY, made, named, random_allocations, sampled, shop, tick
 from clrevents.analysis import read_samples
-from clrevents.analysis.reports.alloc import REPORT, SOURCES, AllocParameters
-from clrevents.analysis.reports.alloc.alloc_tables import AllocatedType, AllocatingStack, AllocationInterval
+from clrevents.analysis.reports.alloc import (
+    REPORT,
+    SOURCES,
+    AllocatedType,
+    AllocatingStack,
+    AllocationInterval,
+    AllocParameters,
+)
 from clrevents.events import GCAllocationKind, GCAllocationTick_V1
 from clrevents.testing.builder import Format, TraceBuilder
 from tiers import one_in

@@ -12,7 +12,7 @@ import report_laws
 import sample_pauses as pauses
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import NoParameters
-from clrevents.analysis.framework.run.processes import merged
+from clrevents.analysis.framework.run.report_reading import merged
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
 from sample_pauses import PauseFacts
 

@@ -38,8 +38,8 @@ from clrevents.analysis.shared.samples.sample_collector import (
     CollectedSamples,
     SampleCollector,
     SampleFacts,
+    SampleParameters,
 )
-from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.samples.stack_shapes import matched, name_patterns
 from clrevents.analysis.shared.weights.weighing import Weights

@@ -40,8 +40,8 @@ from clrevents.analysis.shared.samples.sample_collector import (
     CollectedSamples,
     SampleCollector,
     SampleFacts,
+    SampleParameters,
 )
-from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weight_fields import AMOUNTS
 

@@ -8,7 +8,7 @@ from typing import Final
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
-from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, StackParameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, Evidence, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -32,7 +32,6 @@ from clrevents.analysis.shared.blocking.wait_tables import (
 from clrevents.analysis.shared.events.gc_suspensions import STOP_EVENTS, stops_recorded
 from clrevents.analysis.shared.events.wait_events import ends_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH
-from clrevents.analysis.shared.samples.sample_parameters import StackParameters
 from clrevents.schema.registry import SAMPLE, TPL
 
 _SAMPLED: Final = "waits without events, such as sleeps"

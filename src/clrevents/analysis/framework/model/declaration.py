@@ -72,6 +72,9 @@ def parameters(body: C) -> C:
 
 
 RAW: Final[Any] = parameter(False, "Show names as the runtime writes them.")
+MY_CODE: Final[Any] = parameter(
+    False, "Leave out methods of the runtime and the framework, unless the stack has nothing else."
+)
 
 
 @parameters
@@ -84,6 +87,13 @@ class NameParameters:
     """How methods are named."""
 
     raw: bool = RAW
+
+
+@parameters
+class StackParameters(NameParameters):
+    """How methods are named, and which of a stack's."""
+
+    my_code: bool = MY_CODE
 
 
 @frozen

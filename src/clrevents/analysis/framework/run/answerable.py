@@ -12,7 +12,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.needs import Need, coverage, missing_notes, record_needs, recordable
 from clrevents.analysis.framework.run._report_index import REPORTS
 from clrevents.analysis.framework.run.listing import ROOM, report_names
-from clrevents.analysis.framework.run.processes import seen_kinds
+from clrevents.analysis.framework.run.report_reading import seen_kinds
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage
 from clrevents.trace import Trace
 

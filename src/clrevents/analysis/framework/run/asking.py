@@ -20,14 +20,16 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, Wi
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
 from clrevents.analysis.framework.run.listing import ROOM
 from clrevents.analysis.framework.run.listing import report_names as report_names
-from clrevents.analysis.framework.run.processes import busiest_processes, kinds_of_processes, seen_kind
 from clrevents.analysis.framework.run.report_reading import (
     PROCESSES,
     Asked,
     HoleQueue,
     ReadingEnd,
     ReportReading,
+    busiest_processes,
+    kinds_of_processes,
     patient,
+    seen_kind,
 )
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import holes_of, stack_holes, trace_holes

@@ -23,10 +23,10 @@ from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVE
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.heap.heap_blocks import SELECTORS, HeapBlocks
 from clrevents.analysis.reports.heap.heap_build import snapshot_of
-from clrevents.analysis.reports.heap.heap_paths import FoundPaths, matching, root_paths
 from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot
 from clrevents.analysis.reports.heap.heap_tables import (
     DominatorLine,
+    FoundPaths,
     HeapFacts,
     Namer,
     RootGroup,
@@ -37,7 +37,9 @@ from clrevents.analysis.reports.heap.heap_tables import (
     display_name,
     dominator_rows,
     growth_rows,
+    matching,
     raw_type_name,
+    root_paths,
     root_rows,
     snapshot_rows,
     type_rows,

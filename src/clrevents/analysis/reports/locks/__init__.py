@@ -9,7 +9,7 @@ import numpy as np
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk, narrowed
-from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, StackParameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import (
     CODE,
@@ -44,7 +44,6 @@ from clrevents.analysis.shared.events.contention_spans import (
 )
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH, SwitchFeed
-from clrevents.analysis.shared.samples.sample_parameters import StackParameters
 from clrevents.analysis.shared.weights.sample_runs import (
     SAMPLER_EVENTS,
     THREAD_COLUMNS,

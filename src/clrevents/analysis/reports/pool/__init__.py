@@ -9,7 +9,7 @@ import numpy as np
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk, narrowed
-from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, StackParameters
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
@@ -50,7 +50,6 @@ from clrevents.analysis.shared.blocking.known_waits import WAIT_HEADERS, WAIT_SE
 from clrevents.analysis.shared.blocking.wait_tables import IDLE, BlockingMethod, WaitTables
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH
-from clrevents.analysis.shared.samples.sample_parameters import StackParameters
 from clrevents.schema.registry import SAMPLE, TPL
 
 _LOCKED: Final = Need("waits for locks", ("ContentionStart", "ContentionStop"), 0x4000, 4)

@@ -11,7 +11,7 @@ import numpy as np
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk, narrowed
-from clrevents.analysis.framework.model.declaration import RAW, ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.declaration import MY_CODE, RAW, ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
@@ -40,7 +40,6 @@ from clrevents.analysis.shared.events.async_awaits import (
 from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.wait_events import ends_recorded
 from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
-from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.schema.registry import TPL
 
 _MOST: Final = 4_000_000

@@ -1,6 +1,7 @@
 """Collects weighted stacks for reports: the sample profiler's, allocations', or those of any event.
 
-Reads, weights, names and chooses them, and knows what limits them. Adding them up is left to each report.
+Reads, weights, names and chooses them as parameters say, and knows what limits them. Adding them up is left to each
+report.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk
+from clrevents.analysis.framework.model.declaration import MY_CODE, RAW, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import (
     MANY_PROCESSES,
@@ -40,9 +42,8 @@ from clrevents.analysis.shared.samples.off_processor import (
     SwitchFeed,
 )
 from clrevents.analysis.shared.samples.runtime_work import WORK_EVENTS, RuntimeWork
-from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
 from clrevents.analysis.shared.samples.samples import Samples, name_samples
-from clrevents.analysis.shared.samples.stack_shapes import NamePattern, StackShape, chosen_states, tellable
+from clrevents.analysis.shared.samples.stack_shapes import SEPARATOR, NamePattern, StackShape, chosen_states, tellable
 from clrevents.analysis.shared.weights.allocations import ALLOC, BYTES, NEEDED, AllocationRows, certainty
 from clrevents.analysis.shared.weights.allocations import SELECTORS as ALLOCATIONS
 from clrevents.analysis.shared.weights.sample_runs import MANAGED, SAMPLE_TYPE, SAMPLES
@@ -66,10 +67,71 @@ from clrevents.analysis.shared.weights.weighing import (
     weigh_events,
     weigh_times,
 )
-from clrevents.analysis.shared.weights.weight_fields import OFF_CPU, THROWN, check_weight, event_and_weight, left_out
+from clrevents.analysis.shared.weights.weight_fields import (
+    ALONE,
+    OFF_CPU,
+    THROWN,
+    check_weight,
+    event_and_weight,
+    left_out,
+)
 from clrevents.errors import AmbiguousEventError
 from clrevents.schema.registry import DEFAULT, RUNTIME, SAMPLE
+from clrevents.symbols.native import KINDS as KINDS
+from clrevents.symbols.native import check_kind
 from clrevents.table.read import Wanted
+
+
+@parameters
+class SampleParameters:
+    """Which samples are added up, and how their stacks are shown."""
+
+    event: str | None = parameter(
+        None, "Add up the stacks of this event instead of the sample profiler's.", selector=True
+    )
+    weight: str | None = parameter(
+        None,
+        "The field of `event` to use as its weight (by default, each event has a weight of 1); for a text, each "
+        "event has a weight of 1 below it. Without `event`: `alloc` for bytes allocated, `exceptions` or "
+        "`ExceptionType` for exceptions thrown, `off-cpu` for time off a processor.",
+    )
+    thread_id: int | None = parameter(None, "Only samples of this thread.")
+    running: bool = parameter(False, "Only samples of threads that were running managed code.")
+    waiting: bool = parameter(False, "Only samples of threads that were waiting, in a method known to wait.")
+    state: str | None = parameter(None, "Only samples of threads in this state, such as `lock` or `native`.")
+    kind: str | None = parameter(
+        None,
+        ("Only samples whose innermost frame is `kernel`, `native` or `managed`; only known in machine recordings."),
+    )
+    group: str | None = parameter(
+        None,
+        "Show methods that match as one: PATTERN->NAME, or PATTERN=>NAME to distinguish by which method the group "
+        "was entered.",
+        joined=SEPARATOR,
+    )
+    include: str | None = parameter(None, "Only samples whose stacks have a method that matches.", joined=SEPARATOR)
+    exclude: str | None = parameter(None, "Only samples whose stacks have no method that matches.", joined=SEPARATOR)
+    fold: str | None = parameter(
+        None, "Remove methods that match from stacks; their weight goes to their callers.", joined=SEPARATOR
+    )
+    fold_kernel: bool = parameter(
+        False, "Show the kernel's frames of a stack as one: the system call, page fault or interrupt."
+    )
+    my_code: bool = MY_CODE
+    artefacts: bool = parameter(
+        False, "Keep the runtime's suspension and exception-dispatch frames, and those that dispatch async methods."
+    )
+    raw: bool = RAW
+
+    def check(self) -> None:
+        """ValueError for contradictory parameters."""
+        stated = self.running or self.waiting or self.state is not None
+        if stated and (self.event or self.weight not in (None, OFF_CPU)):
+            raise ValueError("only profiler samples show whether a thread ran or waited")
+        check_kind(self.kind)
+        if self.event is None and self.weight not in (None, *ALONE):
+            raise ValueError("weight needs event: profiler samples are weighted by time")
+
 
 A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
 

@@ -1,8 +1,8 @@
 """Call stacks with weights: of the sample profiler, weighted by time, or of any event, weighted by count or by a field.
 
 The input of flame graphs and lists of hot methods. A sample's weight is the time to the same thread's next sample,
-because the profiler says where threads were, not what they used: it is wall-clock time, waiting included. Draws nothing
-and writes no file itself.
+because the profiler says where threads were, not what they used: it is wall-clock time, waiting included. Shows the
+heaviest innermost frames, escaped; draws nothing else and writes no file itself.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.notebook_views import Value
+from clrevents._util.notebook_views import Value, framed_html, html_table, shortened
 from clrevents._util.offered import offered
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import counted, share_text
+from clrevents._util.words import amount_text, counted, moment_text, safe, share_text
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered, near_table
+from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.gathering.merged_stacks import (
     NO_STACK,
     NOT_SAMPLED,
@@ -53,7 +55,6 @@ from clrevents.analysis.shared.samples.off_processor import (
     away_states,
 )
 from clrevents.analysis.shared.samples.runtime_work import WORK_EVENTS, RuntimeWork, with_work
-from clrevents.analysis.shared.samples.sample_display import samples_html, samples_text
 from clrevents.analysis.shared.samples.stack_shapes import (
     FOLDED,
     StackShape,
@@ -103,6 +104,7 @@ from clrevents.symbols.frame import NAMELESS
 from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.symbols.methods import Methods, no_methods
 from clrevents.symbols.native import check_kind
+from clrevents.table.display import LINES, fitted, text_rows
 from clrevents.table.read import AddressStacks, Wanted, cut_stacks, stacks_of
 from clrevents.table.table import ColumnType, Table, TableField, from_values, number_column, text_column
 from clrevents.trace import FilterOptions, Filters, Moment, Selector, ThreadIds, Trace, TraceInfo, passes_of
@@ -792,3 +794,62 @@ def _sampled_threads(rows: SampleColumns, names: Mapping[int, str]) -> tuple[tup
         name = names.get(number)
         tracks.append(SampledThread(None if number < 0 else number, None if owner < 0 else owner, name))
     return tuple(tracks), place[of]
+
+
+_ROWS: Final = 50
+_HEAD: Final = ("weight", "samples", "innermost frame")
+
+
+def samples_text(samples: Samples) -> str:
+    """The repr of samples."""
+    lines = [f"<Samples: {_title(samples)}>", *(f"  {name:<9} {value}" for name, value in _facts(samples))]
+    lines = [fitted(line) for line in lines]
+    if not len(samples):
+        return "\n".join(lines)
+    rows = _heaviest(samples)
+    return "\n".join([*lines, *text_rows(_HEAD, rows, len(rows), "innermost frames", LINES - len(lines))])
+
+
+def samples_html(samples: Samples) -> str:
+    """The notebook view of samples."""
+    parts = [f"<b>{escape(_title(samples))}</b>", html_table((), _facts(samples))]
+    rows = _heaviest(samples)
+    parts.append(html_table(_HEAD, [(*numbers, shortened(name)) for *numbers, name in rows[:_ROWS]]))
+    if len(rows) > _ROWS:
+        parts.append(f"<p>{_ROWS} of {len(rows):,} innermost frames</p>")
+    return framed_html("".join(parts), lambda: samples_text(samples))
+
+
+def _title(samples: Samples) -> str:
+    threads = counted(len(samples.threads), "thread")
+    return safe(f"{counted(samples.count, 'sample')} of {samples.event or 'no event'} on {threads}")
+
+
+def _facts(samples: Samples) -> list[tuple[str, str]]:
+    if not len(samples):
+        return []
+    first, last = int(samples.time_ns.min()), int(samples.time_ns.max())
+    found = [
+        ("total", _amount(samples, samples.total)),
+        ("time", f"{moment_text(first)} to {moment_text(last)}"),
+        ("stacks", f"{counted(len(samples.offsets) - 1, 'stack')} of {counted(len(samples.frames), 'frame')}"),
+    ]
+    if samples.unsampled_total:
+        found.append(("unsampled", _amount(samples, samples.unsampled_total)))
+    if samples.cut_text is not None:
+        found.append(("cut", samples.cut_text))
+    return found if samples.advice is None else [*found, ("names", f"some are missing: {safe(samples.advice)}")]
+
+
+def _heaviest(samples: Samples) -> list[tuple[str, ...]]:
+    """The innermost frames with their own weight and number of samples, heaviest first."""
+    leaf = samples.values[samples.offsets[samples.stack]] if len(samples) else samples.stack
+    weight = sum_by(leaf, samples.weight, len(samples.frames))
+    count = np.bincount(leaf[~samples.unsampled], minlength=len(samples.frames))
+    weights, counts = weight.tolist(), count.tolist()
+    order = sorted(np.unique(leaf).tolist(), key=lambda i: (-weights[i], -counts[i], samples.frames[i].raw))
+    return [(_amount(samples, weights[i]), f"{counts[i]:,}", samples.frames[i].name) for i in order]
+
+
+def _amount(samples: Samples, weight: int | float) -> str:
+    return amount_text(weight, {"nanoseconds": "ns", "bytes": "bytes"}.get(samples.unit))
