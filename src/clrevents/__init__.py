@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.about.checking import PayloadCounts as PayloadCounts
     from clrevents.analysis.compare.compare import compare as compare
     from clrevents.analysis.compare.compare import measure as measure
-    from clrevents.analysis.compare.compare import save_measured as save_measured
+    from clrevents.analysis.compare.measured import save_measured as save_measured
     from clrevents.decode.container.blocks import TraceInfo as TraceInfo
     from clrevents.decode.kernels.engine import engine as engine
     from clrevents.decode.kinds import EventKey as EventKey
@@ -71,7 +71,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "analysis.about.checking": ("CheckResult", "PayloadCounts"),
-    "analysis.compare.compare": ("compare", "measure", "save_measured"),
+    "analysis.compare.compare": ("compare", "measure"),
+    "analysis.compare.measured": ("save_measured",),
     "decode.container.blocks": ("TraceInfo",),
     "trace.batch": ("Batch",),
     "trace.event": ("Event",),

@@ -38,8 +38,9 @@ def test_files_behind_against(run: Run, saved: Callable[..., Path]) -> None:
     result = run("compare", *new, "--against", *base, "--per", "none", "--json")
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
-    assert (len(found["base"]), len(found["new"]), found["per"]) == (4, 5, "none")
-    assert {change["name"]: change["verdict"] for change in found["metrics"]} == {
+    sides = [one["side"] for one in found["tables"]["recordings"]]
+    assert (sides, found["facts"]["per"]) == (["base"] * 4 + ["new"] * 5, "none")
+    assert {change["name"]: change["verdict"] for change in found["tables"]["changes"]} == {
         "running_total": "regressed",
         "pause_max": "regressed",
     }
@@ -91,11 +92,11 @@ def test_second_recordings_confirm(
     result = run("compare", saved("new", 1.2, 2), "--against", saved("base"), *more, *condition, "--json")
     assert result.exit_code == code, result.stderr
     found = json.loads(result.stdout)
-    changes = [*found["metrics"], *found["rows"]]
+    changes = [*found["tables"]["changes"], *found["tables"]["rows"]]
     shown = sorted(f"{c['family']}.{c['name']}" for c in changes if c["verdict"] == "differs")
     assert shown == alarms
     assert {c["reason"] for c in changes if c["verdict"] == "cannot tell"} <= {"the second recordings do not show it"}
-    assert len(found["confirmed_by"]["base"]) == 1
+    assert [one["side"] for one in found["tables"]["recordings"]] == ["base", "new", "second base", "second new"]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_several_baselines_are_one_file(run: Run, saved: Callable[..., Path], tm
     put.write_bytes(b"".join(path.read_bytes() for path in base))
     found = [json.loads(run("compare", *new, "--against", *side, "--json").stdout) for side in (base, [main], [put])]
     assert found[0] == found[1] == found[2]
-    assert len(found[0]["base"]) == 4
+    assert found[0]["rows"]["recordings"] == 8
     gate = ["--per", "none", "--fail-on", "regressed", "--fail-on", "methods:App*>5%"]
     result = run("compare", *new, "--against", main, *gate)
     assert result.exit_code == 4

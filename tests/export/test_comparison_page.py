@@ -18,7 +18,7 @@ from browser_page import chromium, needs_browser, opened
 from built_page import HOSTILE, built_page
 from clrevents._util.words import safe
 from clrevents.analysis import read_samples
-from clrevents.analysis.compare.comparison_texts import verdict_text
+from clrevents.analysis.compare.comparison import verdict_text
 from clrevents.analysis.shared.samples.calltree import call_tree, without_address
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.export.flame.flame_html import compared_data, render_compared
@@ -106,7 +106,7 @@ def test_the_page_says_what_the_comparison_says() -> None:
     verdicts = dict(zip(*([texts[place] for place in metrics["columns"][n]["texts"]] for n in (0, 5)), strict=True))
     assert verdicts == {
         change.key: verdict_text(change)
-        for change in found.metrics
+        for change in found.changes
         if change.verdict != "not comparable" and (change.base or change.new)
     }
     for table in tables:

@@ -122,6 +122,8 @@ SECTIONS: Final = (
         (
             "analysis.compare.comparison.Comparison",
             "analysis.compare.change.Change",
+            "analysis.compare.change.Recording",
+            "analysis.compare.change.Proposal",
             "analysis.compare.measured.Measured",
             "analysis.compare.measured.Amount",
         ),

@@ -94,7 +94,7 @@ def report_command(name: str) -> click.Command:
             raise click.UsageError("give either a trace, or a running process with -p (see `clrevents ps`)")
         wanted = ReportOptions(**options)
         if against is not None:
-            from clrevents.cli.comparisons import write_against
+            from clrevents.cli.compare import write_against
 
             if live.wanted or len(files) != 1:
                 raise click.UsageError("--against compares one trace with one")

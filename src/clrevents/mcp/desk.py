@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from clrevents._util.words import counted, duration_text, unknown
 from clrevents.analysis.about.describing import about
 from clrevents.analysis.compare.compare import compare, measure
-from clrevents.analysis.compare.comparison_texts import headline as compared_headline
-from clrevents.analysis.compare.comparison_texts import ordered, per_text
+from clrevents.analysis.compare.comparison import ordered, per_text
 from clrevents.analysis.doctor.diagnosing import doctor
 from clrevents.analysis.doctor.diagnosis import Diagnosis, headline
 from clrevents.analysis.framework.model.answer import Answer
@@ -369,7 +368,7 @@ class Desk:
             return found
 
         found = compare(measured(base), measured(new), per=per or None)
-        changes = [*ordered(found), *(found.rows if report else [row for row in found.rows if row.alarm])]
+        changes = [*ordered(found.changes), *(found.rows if report else [row for row in found.rows if row.alarm])]
         changes.sort(key=lambda change: (not change.alarm, not change.change))
         rows = [
             {
@@ -397,7 +396,7 @@ class Desk:
                 "Two recordings differ by chance, too: only groups of recordings say whether the programs do. Changes "
                 "and their bounds are shares of the base; 'stated' was not tested.",
                 len(rows),
-                facts={"headline": compared_headline(found), "per": found.per, "alarms": len(found.alarms)},
+                facts={"headline": found.facts.headline, "per": found.per, "alarms": len(found.alarms)},
                 rows=rows,
                 notes=[*lacking, *found.warnings],
                 next=[

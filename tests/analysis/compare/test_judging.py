@@ -17,6 +17,7 @@ from clrevents.analysis.compare.change import Change
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.judging import compared
 from clrevents.analysis.compare.measured import Measured
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 
 BLOCKS = 256
 
@@ -26,7 +27,7 @@ def noisy(draw: np.random.Generator, mean: float, share: float = 0.1) -> Any:
 
 
 def only(found: Comparison) -> Change:
-    (change,) = found.metrics
+    (change,) = found.changes
     return change
 
 
@@ -122,9 +123,9 @@ def test_per_request() -> None:
         recorded({"requests.server_count": factor * asked, "threads.running_total": factor * asked * 1e5})
         for factor in (1, 2)
     ]
-    by_key = {change.key: change for change in compared(found[:1], found[1:]).metrics}
+    by_key = {change.key: change for change in compared(found[:1], found[1:]).changes}
     assert by_key["threads.running_total"].verdict == "same"
-    by_key = {change.key: change for change in compared(found[:1], found[1:], "second").metrics}
+    by_key = {change.key: change for change in compared(found[:1], found[1:], "second").changes}
     assert by_key["threads.running_total"].verdict == "differs"
     with pytest.raises(ValueError, match="not every recording has requests"):
         compared(found[:1], [recorded({"threads.running_total": np.ones(BLOCKS)})], "request")
@@ -141,7 +142,7 @@ def test_methods_are_looked_at_though_all_time_together_stays() -> None:
     ]
     base, new = (recorded({"threads.running_total": sum(side.values())}, side) for side in rows)
     found = compared([base], [new])
-    assert [change.verdict for change in found.metrics] == ["same"]
+    assert [change.verdict for change in found.changes] == ["same"]
     assert {change.name: change.verdict for change in found.rows} == {"App!A.F()": "differs", "App!A.G()": "differs"}
 
 
@@ -153,7 +154,7 @@ def test_other_rows_are_looked_at_where_their_family_moved() -> None:
         return recorded({"alloc.bytes_total": blocks}, {"types.App.Order bytes": blocks})
 
     assert [change.name for change in compared([made(1e6)], [made(2e6)]).rows] == ["App.Order bytes"]
-    assert compared([made(1e6)], [made(1e6)]).rows == ()
+    assert compared([made(1e6)], [made(1e6)]).rows == ReportTable.empty(Change)
 
 
 def test_rows_that_one_side_did_not_record_are_neither_gone_nor_new() -> None:
@@ -166,7 +167,7 @@ def test_rows_that_one_side_did_not_record_are_neither_gone_nor_new() -> None:
         recorded(jit, samples=None),
         recorded(jit, {"methods.App!A.F()": jit["jit.compile_total"]}, samples="C"),
     ):
-        assert compared([told], [other]).rows == ()
+        assert compared([told], [other]).rows == ReportTable.empty(Change)
 
 
 def test_a_method_whose_number_moved_is_the_same_row() -> None:
@@ -248,10 +249,10 @@ def test_the_smallest_change_of_groups_is_seen_four_times_out_of_five() -> None:
 
     found = []
     for _ in range(200):
-        change = compared(runs(1), runs(1)).metrics[0]
+        change = compared(runs(1), runs(1)).changes[0]
         share = change.relative(change.smallest)
         assert share is not None
-        found.append(compared(runs(1), runs(1 + share)).metrics[0].verdict == "regressed")
+        found.append(compared(runs(1), runs(1 + share)).changes[0].verdict == "regressed")
     assert 0.77 < np.mean(found) < 0.95
 
 
@@ -267,10 +268,10 @@ def test_the_smallest_change_of_a_number_of_events_is_not_too_large(mean: float)
 
     found = []
     for _ in range(100):
-        change = compared(made(1), made(1)).metrics[0]
+        change = compared(made(1), made(1)).changes[0]
         share = change.relative(change.smallest)
         assert share is not None
-        found.append(compared(made(1), made(1 + share)).metrics[0].verdict == "differs")
+        found.append(compared(made(1), made(1 + share)).changes[0].verdict == "differs")
     assert 0.7 < np.mean(found) < 0.92
 
 
@@ -331,7 +332,7 @@ def test_the_same_is_not_said_of_what_is_apart_nor_varying_of_what_is_steady(
             for _ in range(runs)
         ]
 
-    for change in compared(made(1), made(factor)).metrics:
+    for change in compared(made(1), made(factor)).changes:
         if change.low is None:
             continue
         assert change.base is not None
@@ -387,7 +388,7 @@ def mirrored(change: Change) -> dict[str, Any]:
 @given(recordings(), recordings())
 def test_comparing_the_other_way_round_mirrors(base: Measured, new: Measured) -> None:
     one, other = compared([base], [new]), compared([new], [base])
-    for there, back in zip((*one.metrics, *one.rows), (*other.metrics, *other.rows), strict=True):
+    for there, back in zip((*one.changes, *one.rows), (*other.changes, *other.rows), strict=True):
         assert there.key == back.key
         for name, value in mirrored(there).items():
             found = getattr(back, name)
@@ -400,7 +401,7 @@ def test_a_recording_does_not_differ_from_itself(one: Measured) -> None:
     found = compared([one], [one])
     assert found.alarms == ()
     assert found.warnings == ()
-    assert all(change.change in (0, None) for change in (*found.metrics, *found.rows))
+    assert all(change.change in (0, None) for change in (*found.changes, *found.rows))
 
 
 def test_warnings_say_what_differs_beside_the_program() -> None:
@@ -428,8 +429,8 @@ def test_a_condition_needs_a_change_that_is_told_from_chance() -> None:
     base, new = ({name: noisy(draw, 1e7) for name in names} for _ in range(2))
     new[names[0]] = base[names[0]] * 1.12
     changed = compared([recorded(base)], [recorded(new)])
-    assert changed.metrics[0].low is not None
-    assert (changed.metrics[0].low > 0, changed.alarms) == (True, ())
+    assert changed.changes[0].low is not None
+    assert (changed.changes[0].low > 0, changed.alarms) == (True, ())
     assert [len(side) for side in changed.failing("threads.a_total>0%")] == [0, 1]
 
 
@@ -437,7 +438,7 @@ def test_the_smallest_change_is_larger_among_many() -> None:
     draw = np.random.default_rng(15)
     names = [f"threads.{letter}_total" for letter in "abcdefghijklmnopqrst"]
     base, new = ({name: noisy(draw, 1e7) for name in names} for _ in range(2))
-    many = compared([recorded(base)], [recorded(new)]).metrics[0].smallest
+    many = compared([recorded(base)], [recorded(new)]).changes[0].smallest
     one = pair(base[names[0]], new[names[0]], names[0]).smallest
     assert one is not None
     assert many is not None

@@ -11,6 +11,7 @@ import pytest
 
 import clrevents
 from clrevents.analysis.compare.change import FAMILIES
+from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.measured import Measured
 from clrevents.analysis.framework.run.asking import find_report, report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
@@ -74,7 +75,7 @@ def test_a_file_compares_as_its_trace(garbage: Measured, tmp_path: Path) -> None
     clrevents.save_measured(garbage, tmp_path / "garbage.json")
     found = clrevents.compare(tmp_path / "garbage.json", CONVOY)
     assert found.to_dict() == clrevents.compare(GARBAGE, CONVOY).to_dict()
-    assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
+    assert Comparison.from_dict(json.loads(json.dumps(found.to_dict()))) == found
     assert clrevents.compare(garbage, tmp_path / "garbage.json").alarms == ()
 
 
@@ -149,7 +150,7 @@ def test_one_scenario_on_three_runtimes(scenario: str) -> None:
         found = clrevents.compare(old, new)
         assert any(text.startswith("runtime: ") for text in found.warnings) or scenario == "heap"
         assert found.alarms == ()
-        for change in (*found.metrics, *found.rows):
+        for change in (*found.changes, *found.rows):
             if change.family in {"methods", "methods and callees"}:
                 assert change.base is not None
                 assert change.new is not None
@@ -163,4 +164,4 @@ def test_one_scenario_on_three_runtimes(scenario: str) -> None:
             assert (None in both) == (change.verdict == "not comparable"), change.key
         old_runtime = str(old.circumstances["runtime"])
         if old_runtime.startswith("3.1") and scenario not in ("heap", "servergc"):
-            assert "threads.running_total" in {c.key for c in found.metrics if c.verdict == "not comparable"}
+            assert "threads.running_total" in {c.key for c in found.changes if c.verdict == "not comparable"}

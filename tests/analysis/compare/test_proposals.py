@@ -80,6 +80,6 @@ def test_from_traces(tmp_path: Path) -> None:
     ]
     assert str(found.proposals[0]) in repr(found)
     assert "- perhaps inlined: Shop.Orders.Round" in found.markdown()
-    assert found.to_dict()["proposals"] == [
+    assert found.to_dict()["tables"]["proposals"] == [
         {"kind": "inlined", "gone": "Shop.Orders.Round()", "into": "Shop.Orders.Price()"}
     ]

@@ -15,7 +15,7 @@ import clrevents
 from built_counters import SECOND, counter, increased, polled
 from clrevents.analysis.compare.change import Change
 from clrevents.analysis.compare.comparison import Comparison
-from clrevents.analysis.compare.comparison_texts import headline, incomparable, told_rows
+from clrevents.analysis.compare.comparison import lacking, told_rows
 from clrevents.analysis.compare.measured import Measured
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES, SHARED, without_shared
@@ -73,7 +73,7 @@ def test_a_counter_of_one_side_is_not_comparable() -> None:
     found = clrevents.compare(counted(100, 1), counted(100, 2, more="queue"))
     queue = of(found, "counters")["App/queue"]
     assert (queue.verdict, queue.base, queue.new, queue.reason) == ("not comparable", None, None, "base: not published")
-    assert list(incomparable(found)) == [("1 counter: base: not published", None)]
+    assert [(note.message, note.record) for note in lacking(found)] == [("1 counter: base: not published", None)]
 
 
 def test_few_values_tell_nothing() -> None:
@@ -144,16 +144,16 @@ def test_a_snapshot_is_stated_and_never_an_alarm() -> None:
     node = of(found, "heap types")["Node"]
     assert (node.verdict, node.base, node.new, node.adds) == ("stated", 542560, 1085120, False)
     assert found.alarms == ()
-    assert {(row.family, row.name) for row in told_rows(found)} >= {
+    assert {(row.family, row.name) for row in told_rows(found.rows)} >= {
         ("heap types", "Node"), ("heap paths", "static Root\nNode"),
     }  # fmt: skip
-    assert told_rows(clrevents.compare(one, one)) == []
+    assert told_rows(clrevents.compare(one, one).rows) == []
 
 
 def test_a_snapshot_of_one_side_is_not_comparable() -> None:
     found = clrevents.compare(CONVOY, HEAP)
     assert not of(found, "heap types")
-    (heap,) = (one for one in found.metrics if one.key == "heap.bytes")
+    (heap,) = (one for one in found.changes if one.key == "heap.bytes")
     assert (heap.verdict, heap.reason) == ("not comparable", "base: not recorded")
     assert heap.record is not None
 
@@ -194,19 +194,19 @@ def test_what_leaks_between_two_files_grows_by_what_was_planted(kind: str) -> No
     moved = [row for row in found.rows if row.verdict != "same"]
     assert bool(moved) == bool(grown)
     # Each visit has a text of 40 bytes and an array of 326; those of a cache are its keys, too.
-    kept = [row for row in told_rows(found) if row.family == "heap paths" and row.name.endswith("\nLeak.Visit")]
+    kept = [row for row in told_rows(found.rows) if row.family == "heap paths" and row.name.endswith("\nLeak.Visit")]
     assert [row.change for row in kept] == [(356 if kind == "cache" else 398) * grown] * bool(grown)
 
 
 def test_snapshots_of_two_files_are_one_question() -> None:
     found = clrevents.compare(HEAP, HEAP, report="heap")
-    assert {change.key for change in found.metrics} == {"heap.bytes", "heap.nodes", "heap.reached_bytes"}
+    assert {change.key for change in found.changes} == {"heap.bytes", "heap.nodes", "heap.reached_bytes"}
     assert {change.family for change in found.rows} == {"heap types", "heap paths"}
-    assert {change.verdict for change in (*found.metrics, *found.rows)} == {"same"}
+    assert {change.verdict for change in (*found.changes, *found.rows)} == {"same"}
     with pytest.raises(ValueError, match="leave type, snapshot and baseline out"):
         clrevents.compare(HEAP, HEAP, report="heap", type="Node")
     lacking = clrevents.compare(CONVOY, HEAP, report="heap")
-    assert {change.verdict for change in lacking.metrics} == {"not comparable"}
+    assert {change.verdict for change in lacking.changes} == {"not comparable"}
 
 
 # Methods by state. -------------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def test_a_method_that_is_called_less_often_is_not_better() -> None:
     found = clrevents.compare(base, slower, per="Shop/OrderStart")
     price = of(found, "methods")["Shop.Orders.Price()"]
     assert (price.verdict, price.towards) == ("differs", "worse")
-    assert headline(found).startswith("2 methods slower: Shop.Orders.Wait() +")
+    assert found.facts.headline.startswith("2 methods slower: Shop.Orders.Wait() +")
     assert re.search(r"Orders\.Price\(\): [78]\.\d+ ms/OrderStart -> [\d.]+ ms/OrderStart, \+2\d", repr(found)), repr(
         found
     )

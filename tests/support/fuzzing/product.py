@@ -276,7 +276,7 @@ def _compared_with_another(data: bytes) -> None:
         both = [clrevents.measure(one, report=name) for one in (trace, other)]
         stacks = [[PageStacks.of(one)] for one in (trace, other)]
     forth, back = clrevents.compare(*both), clrevents.compare(*reversed(both))
-    assert {one.key: one.base for one in forth.metrics} == {one.key: one.new for one in back.metrics}
+    assert {one.key: one.base for one in forth.changes} == {one.key: one.new for one in back.changes}
     _comparison_is_safe(forth, *stacks)
 
 

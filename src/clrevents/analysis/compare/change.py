@@ -1,19 +1,33 @@
-"""`Change`: the verdict on one metric or row, with everything that limits it; and the families of rows that have them.
+"""The rows of a comparison: `Change`, the verdict on one metric or row, with everything that limits it; recordings and
+proposals; and the families of rows that are judged.
 
 A family (methods, callers, types and the like) says what it is a part of, and which metrics say whether its rows were
-recorded and whether they are looked at. Judges nothing, writes no text; knows no trace and no number.
+recorded and whether they are looked at. Judges nothing; knows no trace and no number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from clrevents._util.notebook_views import Value
+import attrs
+
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence
+from clrevents._util.words import safe
 from clrevents.analysis.framework.vocabulary.answer_values import Per as Per
-from clrevents.table.table import plain
+from clrevents.analysis.framework.vocabulary.row_class import (
+    CodeName,
+    CodeText,
+    Count,
+    DurationNs,
+    FilePath,
+    Flag,
+    Number,
+    ProcessId,
+    Word,
+    column,
+    row,
+)
 
 PROCESSOR: Final = "processor time of methods"
 PROCESSOR_INCLUSIVE: Final = "processor time of methods and callees"
@@ -85,35 +99,51 @@ RELATIVE_FLOOR: Final = 0.05
 """A change by less than this share is none."""
 
 
-@frozen
-class Change(Value):
+def _change(one: Change) -> float | None:
+    return None if one.base is None or one.new is None else one.new - one.base
+
+
+def _towards(one: Change) -> str | None:
+    if not one.change or one.better == "neither":
+        return None
+    return "better" if (one.change < 0) == (one.better == "less") else "worse"
+
+
+@row
+class Change:
     """One metric or row, before and after, for one of what it is divided by.
 
-    `low` and `high` enclose the change (new minus base), and `smallest` is the smallest one that would have been seen
-    four times out of five. All are None where it is unknown how much the numbers vary by themselves, `smallest` also
-    where they vary so much that no change would have been seen. `within` is by how much things called the same may
-    differ. `independent` are how many independent blocks, or recordings, each side is worth.
+    The interval is null where it is unknown how much the numbers vary by themselves.
     """
 
-    family: str
-    name: str
-    unit: str
-    better: Better
-    evidence: Evidence
-    adds: bool
-    verdict: Verdict
-    base: float | None
-    new: float | None
-    low: float | None = None
-    high: float | None = None
-    smallest: float | None = None
-    within: float | None = None
-    chance: float | None = None
-    independent: tuple[float, float] | None = None
-    reason: str | None = None
-    enough_ns: int | None = None
-    """How long the shorter recording would have to be for its blocks to suffice, where they do not."""
-    record: str | None = None
+    family: Word = column("The report of a metric; the table of a row, such as `methods`.", importance=0)
+    name: CodeName = column("The metric or row; a path of calls has a line for each.", importance=0)
+    unit: Word = column("The unit of its amounts.")
+    better: Word = column("`less`, `more` or `neither`.")
+    evidence: Word = column("`event`, `sample`, `counted` or `inferred`: what the amounts are based on.")
+    adds: Flag = column("It grows with the length of a recording, so it was divided.")
+    verdict: Word = column("As docs/compare.md explains; `stated` is shown as `untested`.", importance=0)
+    base: Number | None = column("The amount before, divided.", importance=1)
+    new: Number | None = column("The amount after, divided.", importance=1)
+    change: Number | None = column("New minus base.", default=attrs.Factory(_change, takes_self=True))
+    low: Number | None = column("The least that the change may be.", default=None)
+    high: Number | None = column("The most that it may be.", default=None)
+    smallest: Number | None = column(
+        "The smallest change that would have been seen four times out of five; null also if none would.", default=None
+    )
+    within: Number | None = column("By how much things called the same may differ.", default=None)
+    chance: Number | None = column("How probable such a difference is by chance, among so many numbers.", default=None)
+    independent: tuple[Number, ...] = column(
+        "How many independent blocks, or recordings, each side is worth; empty if unknown.", default=()
+    )
+    towards: Word | None = column(
+        "`better` or `worse`; null if neither is, or nothing changed.", default=attrs.Factory(_towards, takes_self=True)
+    )
+    reason: CodeText | None = column("Why it cannot be told, or compared.", default=None)
+    enough_ns: DurationNs | None = column(
+        "How long the shorter recording would have to be for its blocks to suffice, where they do not.", default=None
+    )
+    record: CodeText | None = column("The providers that record what is missing.", default=None)
 
     @property
     def key(self) -> str:
@@ -121,27 +151,49 @@ class Change(Value):
         return f"{self.family}.{self.name}"
 
     @property
-    def change(self) -> float | None:
-        """New minus base."""
-        return None if self.base is None or self.new is None else self.new - self.base
-
-    @property
     def alarm(self) -> bool:
         """Whether the verdict is that it changed, or differs between these recordings."""
         return self.verdict in ALARMS
 
-    @property
-    def towards(self) -> Literal["better", "worse"] | None:
-        """Which way it went; None if neither direction is better."""
-        if not self.change or self.better == "neither":
-            return None
-        return "better" if (self.change < 0) == (self.better == "less") else "worse"
-
     def relative(self, amount: float | None) -> float | None:
-        """An amount as a share of the base; None if that is 0 or unknown."""
+        """An `amount` as a share of the base; None if that is 0 or unknown."""
         return None if amount is None or not self.base else amount / self.base
 
-    def to_dict(self) -> dict[str, Any]:
-        """In JSON types."""
-        found: dict[str, object] = plain(self)
-        return {**found, "change": self.change, "towards": self.towards}
+
+@row
+class Recording:
+    """What was compared."""
+
+    side: Word = column("`base` or `new`; `second base` and `second new` of the recordings that confirm.", importance=0)
+    path: FilePath | None = column("The file; null for a trace in memory.", importance=0)
+    start: Word | None = column("When the session started, in ISO 8601.")
+    process_id: ProcessId | None = column("The process; null for recordings of several.")
+    duration_ns: DurationNs | None = column("From then to the last event.")
+    span_ns: DurationNs = column("The time that is compared, from the first event that can be.")
+    divisor: Number = column("What its amounts were divided by: requests, seconds, start events, or 1.")
+    rows: Count = column("How many rows it has that can be compared.")
+
+    @property
+    def label(self) -> str:
+        """The name of the file."""
+        return file_label(self.path)
+
+
+def file_label(path: str | None) -> str:
+    """The name of a trace's file, without folders."""
+    return (path or "").replace("\\", "/").rpartition("/")[2] or "trace in memory"
+
+
+@row
+class Proposal:
+    """A method that is `gone`, and the method that may have taken its place, or taken it in."""
+
+    kind: Word = column("`renamed` or `inlined`.")
+    gone: CodeName = column("The method that is gone.")
+    into: CodeName = column("The method that is new, or takes as much more itself.")
+
+    def __str__(self) -> str:
+        gone, into = safe(self.gone), safe(self.into)
+        if self.kind == "renamed":
+            return f"perhaps renamed: {gone} is gone, and {into} is new and takes as much time"
+        return f"perhaps inlined: {gone} is gone, and {into} takes as much more itself, but not with callees"

@@ -1,47 +1,46 @@
-"""`Comparison`: the verdicts on two recordings or groups of them, as a value with its texts and conditions.
+"""`Comparison`: the verdicts on recordings or groups of them, an answer as a report's; its conditions and its words.
 
-Made by `judging`; judges nothing itself.
+Made by `judging`; judges nothing itself. Says how much is shown, and in which order; knows no terminal.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import attrs
 
-from clrevents._util.notebook_views import Value, html_text
-from clrevents._util.value_classes import frozen
-from clrevents._util.version import __version__
-from clrevents._util.words import safe
+from clrevents._util.words import amount_text, counted, duration_text, markdown_text, safe, share_text
 from clrevents._util.words import unknown as unknown_name
-from clrevents.analysis.compare.change import EXCLUSIVE, FAMILIES, INCLUSIVE, OF_WORK, Change, Per
-from clrevents.analysis.compare.comparison_texts import comparison_lines, markdown_lines, relative_text, row_text
-from clrevents.analysis.compare.measured import Measured
+from clrevents.analysis.compare.change import (
+    CALLEES,
+    CALLERS,
+    COUNTERS,
+    EXCLUSIVE,
+    FAMILIES,
+    INCLUSIVE,
+    OF_WORK,
+    RELATIVE_FLOOR,
+    Change,
+    Per,
+    Proposal,
+    Recording,
+)
+from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.conditions import Condition
-from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, Question
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import CodeText, Flag, Word, column, row
 from clrevents.analysis.shared.samples.stack_shapes import NamePattern
-from clrevents.table.table import plain
 
 # Amounts are alike if they differ by at most this part of the larger one: chance moves both.
-_ALIKE = 0.25
-
-
-@attrs.frozen
-class Proposal(Value):
-    """A method that is `gone`, and the method that may have taken its place, or taken it in."""
-
-    kind: Literal["renamed", "inlined"]
-    gone: str
-    into: str
-
-    def __str__(self) -> str:
-        gone, into = safe(self.gone), safe(self.into)
-        if self.kind == "renamed":
-            return f"perhaps renamed: {gone} is gone, and {into} is new and takes as much time"
-        return f"perhaps inlined: {gone} is gone, and {into} takes as much more itself, but not with callees"
+_ALIKE: Final = 0.25
+HEAD: Final = ("metric", "base", "new", "change", "verdict", "could show")
+CHANCE_ALONE: Final = "whether the programs do, only groups can tell (4 against 4, 6 against 3)"
+_ORDER: Final = ("regressed", "differs", "improved", "changed", "stated", "cannot tell", "same", "not comparable")
 
 
 def proposals(rows: Sequence[Change]) -> tuple[Proposal, ...]:
@@ -52,19 +51,19 @@ def proposals(rows: Sequence[Change]) -> tuple[Proposal, ...]:
     gone = [row for row in own if row.base and not row.new]
     came = [row for row in own if row.new and not row.base]
     grew = [row for row in own if row.base and (row.change or 0) > 0 and row.name not in moved]
-    found = dict(_only((a, b) for a in gone for b in came if _renamed(a, b)))
-    taken = dict(_only((a, b) for a in gone if a.name not in found for b in grew if _alike(a.base, b.change)))
+    renamed = dict(_only((a, b) for a in gone for b in came if _renamed(a, b)))
+    inlined = dict(_only((a, b) for a in gone if a.name not in renamed for b in grew if _alike(a.base, b.change)))
     return (
-        *(Proposal("renamed", a, b) for a, b in found.items()),
-        *(Proposal("inlined", a, b) for a, b in taken.items()),
+        *(Proposal(kind="renamed", gone=a, into=b) for a, b in renamed.items()),
+        *(Proposal(kind="inlined", gone=a, into=b) for a, b in inlined.items()),
     )
 
 
 def _only(pairs: Iterator[tuple[Change, Change]]) -> Iterator[tuple[str, str]]:
     """Pairs of which neither side is in another one."""
-    found = [(a.name, b.name) for a, b in pairs]
-    for a, b in found:
-        if sum(one == a or other == b for one, other in found) == 1:
+    names = [(a.name, b.name) for a, b in pairs]
+    for a, b in names:
+        if sum(one == a or other == b for one, other in names) == 1:
             yield a, b
 
 
@@ -93,21 +92,70 @@ _NAMED: Final = 5
 _ORDERED: Final = ("<", "<=", ">", ">=")
 
 
-@frozen(eq=False, repr=False)
-class Comparison:
+_CIRCUMSTANCES: Final = "circumstances"
+_CHANCE: Final = "chance"
+NOT_COMPARABLE: Final = "not-comparable"
+"""The note on what was recorded on one side only."""
+
+
+@row
+class ComparisonFacts:
+    """The outcome in short."""
+
+    headline: CodeText = column("What changed, in a sentence.")
+    per: Word = column("What amounts are divided by: `request`, `second`, `none`, or a start event.")
+    confirmed: Flag = column("Second recordings confirm: alarms are those of both pairs.")
+
+
+@answer(name="compare", summary="headline per")
+class Comparison(Answer[ComparisonFacts]):
     """All metrics, methods, and other rows of families that moved, of two recordings or groups of them."""
 
-    base: tuple[Measured, ...]
-    new: tuple[Measured, ...]
-    per: Per
-    warnings: tuple[str, ...]
-    metrics: tuple[Change, ...]
-    rows: tuple[Change, ...]
-    confirmed_by: Comparison | None = None
-    """What was found in second recordings: alarms here are those of both."""
+    changes: ReportTable[Change] = table("The metrics of reports, and what became of each.")
+    rows: ReportTable[Change] = table("Methods, types and other rows, table by table.")
+    proposals: ReportTable[Proposal] = table("What may have become of methods that are gone.")
+    recordings: ReportTable[Recording] = table("What was compared.")
+    confirming: ReportTable[Change] = table("Metrics and rows of the second recordings.")
+
+    @classmethod
+    def of(
+        cls,
+        question: Question,
+        warnings: Sequence[str],
+        changes: Sequence[Change],
+        rows: Sequence[Change],
+        recordings: Sequence[Recording],
+        confirming: Sequence[Change] = (),
+    ) -> Comparison:
+        """The answer that consists of these verdicts; `warnings` say what differs beside the program."""
+        each = (*changes, *rows)
+        unlike = sum(change.verdict == "not comparable" for change in each)
+        confirmed = any(one.side.startswith("second") for one in recordings)
+        per = str(question.parameters["per"])
+        notes = [Note(_CIRCUMSTANCES, "warning", text, ("changes", "rows")) for text in warnings]
+        if len(_of_side(recordings, "base")) == 1 and any(change.alarm for change in each):
+            which = "both pairs of recordings differ" if confirmed else "these two recordings differ"
+            notes.append(Note(_CHANCE, "info", f"{which} so; {CHANCE_ALONE}", ("changes", "rows")))
+        notes += [Note(NOT_COMPARABLE, "info", text, record=record) for text, record in _incomparable(changes, rows)]
+        counts = Counter(change.verdict for change in each)
+        common: dict[str, object] = {
+            "question": question,
+            "coverage": "full" if not unlike else "partial" if unlike < len(each) else "none",
+            "notes": tuple(notes),
+            "facts": ComparisonFacts(headline=_headline(changes, rows, confirmed), per=per, confirmed=confirmed),
+            "metrics": {name.replace(" ", "_"): Metric(counts[name], "count") for name in _ORDER},
+        }
+        return cls(
+            **common,
+            changes=ReportTable.of(Change, changes),
+            rows=ReportTable.of(Change, rows),
+            proposals=ReportTable.of(Proposal, proposals(rows)),
+            recordings=ReportTable.of(Recording, recordings),
+            confirming=ReportTable.of(Change, confirming),
+        )
 
     def confirm(self, second: Comparison) -> Comparison:
-        """The same, with only those differences that second recordings show too, in the same direction."""
+        """The same, with only those differences that `second` recordings show too, in the same direction."""
 
         def moved(change: Change) -> tuple[str, bool]:
             return change.key, (change.change or 0) > 0
@@ -117,10 +165,27 @@ class Comparison:
         def kept(change: Change) -> Change:
             if not change.alarm or moved(change) in shown:
                 return change
-            return attrs.evolve(change, verdict="cannot tell", reason=NOT_CONFIRMED)
+            return attrs.evolve(change, verdict="cannot tell", reason=NOT_CONFIRMED)  # type: ignore[misc]  # made by `row`
 
-        metrics, rows = (tuple(map(kept, changes)) for changes in (self.metrics, self.rows))
-        return attrs.evolve(self, metrics=metrics, rows=rows, confirmed_by=second)
+        sides = (f"second {side}" for side in second.recordings["side"])
+        recordings = [*self.recordings, *second.recordings.replaced(side=list(sides))]
+        changes, rows = (list(map(kept, each)) for each in (self.changes, self.rows))
+        return Comparison.of(self.question, self.warnings, changes, rows, recordings, [*second.changes, *second.rows])
+
+    @property
+    def per(self) -> Per:
+        """What amounts are divided by."""
+        return self.facts.per
+
+    @property
+    def base(self) -> tuple[Recording, ...]:
+        """The recordings before."""
+        return _of_side(self.recordings, "base")
+
+    @property
+    def new(self) -> tuple[Recording, ...]:
+        """The recordings after."""
+        return _of_side(self.recordings, "new")
 
     @property
     def groups(self) -> bool:
@@ -130,12 +195,17 @@ class Comparison:
     @property
     def alarms(self) -> tuple[Change, ...]:
         """What changed, or differs between these recordings."""
-        return tuple(change for change in (*self.metrics, *self.rows) if change.alarm)
+        return tuple(change for change in (*self.changes, *self.rows) if change.alarm)
 
     @property
-    def proposals(self) -> tuple[Proposal, ...]:
-        """What may have become of methods that are gone: renamed, or inlined into a caller."""
-        return proposals(self.rows)
+    def warnings(self) -> tuple[str, ...]:
+        """What differs beside the program."""
+        return tuple(note.message for note in self.notes if note.id == _CIRCUMSTANCES)
+
+    @property
+    def caveat(self) -> str | None:
+        """What a pair's differences do not say; None of groups, and where there is none."""
+        return next((note.message for note in self.notes if note.id == _CHANCE), None)
 
     def failing(self, *conditions: str) -> tuple[list[str], list[str]]:
         """Which conditions hold, and which may hold, a sentence for each metric or row.
@@ -167,7 +237,7 @@ class Comparison:
 
     def _condition(self, text: str) -> tuple[Condition, list[Change]]:
         """A condition, and the metric or the rows that it is on."""
-        metrics: Mapping[str, Change] = {change.key: change for change in self.metrics}
+        metrics: Mapping[str, Change] = {change.key: change for change in self.changes}
         table = rows_of(text)
         if table is None:
             condition = Condition.parse(text, metrics)
@@ -183,39 +253,27 @@ class Comparison:
     def _meet(self, condition: Condition, change: Change, failed: list[str], unknown: list[str]) -> None:
         metric, holds = _relative(change), _holds(condition, change)
         told = f"{change.key} changed by {relative_text(change)}" if metric.value is not None else change.key
-        second = self.confirmed_by
-        again = () if second is None else (one for one in (*second.metrics, *second.rows) if one.key == change.key)
         if holds is None:
             unknown.append(f"cannot tell whether {condition.text}: {metric.reason or change.reason or told}")
-        elif holds and second is not None and not any(_holds(condition, one) for one in again):
+        elif (
+            holds
+            and self.facts.confirmed
+            and not any(_holds(condition, one) for one in self.confirming if one.key == change.key)
+        ):
             unknown.append(f"cannot tell whether {condition.text}: {told}, but not so in the second recordings")
         elif holds:
             failed.append(f"{condition.text}: {told}")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in JSON types. Keys are only ever added."""
-        return {
-            "schema": "clrevents.compare/1",
-            "clrevents": __version__,
-            "base": [plain(one.trace) for one in self.base],
-            "new": [plain(one.trace) for one in self.new],
-            "per": self.per,
-            "warnings": list(self.warnings),
-            "metrics": [change.to_dict() for change in self.metrics],
-            "rows": [change.to_dict() for change in self.rows],
-            "proposals": [plain(one) for one in self.proposals],
-            "confirmed_by": None if self.confirmed_by is None else self.confirmed_by.to_dict(),
-        }
-
     def markdown(self) -> str:
         """The comparison as a comment on a pull request."""
-        return "\n".join(markdown_lines(self))
+        return "\n".join(_markdown_lines(self))
 
     def __repr__(self) -> str:
-        return "\n".join(comparison_lines(self))
+        return "\n".join(_lines(self))
 
-    def _repr_html_(self) -> str:
-        return html_text(repr(self))
+
+def _of_side(recordings: Iterable[Recording], side: str) -> tuple[Recording, ...]:
+    return tuple(one for one in recordings if one.side == side)
 
 
 def _holds(condition: Condition, change: Change) -> bool | None:
@@ -251,3 +309,315 @@ def _relative(change: Change) -> Metric:
         return Metric(math.inf if change.change else 0.0, "ratio")
     low, high = (change.relative(edge) for edge in (change.low, change.high))
     return Metric(change.relative(change.change), "ratio", low=low, high=high)
+
+
+def amount(change: Change, value: float | None, per: Per) -> str:
+    """A value in its unit, by what it is divided."""
+    if value is None:
+        return "-"
+    whole = int(value) if float(value).is_integer() else value
+    return amount_text(whole, change.unit) + (per_text(per) if change.adds else "")
+
+
+def per_text(per: Per) -> str:
+    """What amounts are divided by, behind them: `/s`."""
+    return {"second": "/s", "none": ""}.get(per, f"/{per.partition('/')[2] or per}")
+
+
+def signed(share: float) -> str:
+    """A share with its sign: `+5.2 %`."""
+    return ("+" if share > 0 else "-" if share < 0 else "") + share_text(abs(share))
+
+
+def relative_text(change: Change) -> str:
+    """By how much it changed, in relation to the base, with the interval if there is one."""
+    if change.change is None:
+        return "unknown"
+    if not change.base:
+        return "new" if change.change else "0 %"
+    share, interval = change.relative(change.change), interval_text(change)
+    assert share is not None, "the base is not 0"
+    return signed(share) if interval == "-" else f"{signed(share)} ({interval})"
+
+
+def change_text(change: Change) -> str:
+    """The same without the interval."""
+    if change.change is not None and change.base and not change.new:
+        return "gone"
+    return relative_text(change).partition(" (")[0]
+
+
+def verdict_text(change: Change) -> str:
+    """The verdict, and which way or how closely."""
+    match change.verdict:
+        case "differs":
+            return f"differs, {change.towards}" if change.towards else "differs"
+        case "same" if change.within:
+            within = change.relative(change.within)
+            return "the same" if within is None else f"same within {share_text(within)}"
+        case "stated":
+            return "untested"
+        case other:
+            return other
+
+
+def could_show(change: Change, per: Per) -> str:
+    """The smallest change that would have been seen."""
+    if change.smallest is None:
+        return "-"
+    share = change.relative(change.smallest)
+    return amount(change, change.smallest, per) if share is None else share_text(share)
+
+
+def sides(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """What was compared with what, as facts with their names."""
+    yield "base", named(comparison.base)
+    yield "new", named(comparison.new)
+    yield "amounts", "not divided" if comparison.per == "none" else f"per {comparison.per}"
+    if comparison.facts.confirmed:
+        second = (named(_of_side(comparison.recordings, f"second {side}")) for side in ("base", "new"))
+        yield "confirmed by", " -> ".join(second)
+
+
+def named(side: Sequence[Recording]) -> str:
+    """The recording of a side, or how many there are."""
+    return side[0].label if len(side) == 1 else counted(len(side), "recording")
+
+
+def _headline(changes: Sequence[Change], rows: Sequence[Change], confirmed: bool) -> str:
+    """What changed, in a sentence: of each kind the number and the largest, what got worse first."""
+    kinds: defaultdict[tuple[str, str], list[tuple[Change, str]]] = defaultdict(list)
+    for one in told_rows(rows):
+        kinds[one.family, _way(one)].append((one, row_text(one)))
+    for metric in changes:
+        if metric.alarm:
+            kinds["metrics", metric.towards or _COUNTED[(metric.change or 0) > 0]].append((metric, metric.key))
+    parts = []
+    for (family, way), moved in sorted(kinds.items(), key=lambda kind: kind[1][0][0].towards != "worse"):
+        largest, name = max(moved, key=lambda one: abs(one[0].change or 0))
+        what = family if len(moved) > 1 else _PLURAL.sub("", family, count=1)
+        parts.append(f"{len(moved):,} {what} {way}: {name} {change_text(largest)}")
+    if parts:
+        more = len(parts) - _MOST_PARTS
+        return "; ".join([*parts[:_MOST_PARTS], *([f"and {counted(more, 'more kind')} of change"] if more > 0 else [])])
+    which = "no difference is in both pairs" if confirmed else "no difference is beyond chance"
+    return f"{which}: {_counts(ordered(changes), 'metric')}"
+
+
+_MOST_PARTS: Final = 4
+_PLURAL: Final = re.compile(r"s\b")
+_AMOUNTS: Final = {"ns": "time", "bytes": "bytes", "count": "events"}
+
+
+_COUNTED: Final = ("lower", "higher")
+
+
+def _way(row: Change) -> str:
+    """Which way a row went, as far as that is known."""
+    grew = (row.change or 0) > 0
+    if row.family == COUNTERS:
+        return _COUNTED[grew]
+    if row.towards and row.family in OF_WORK and row.unit == "ns":
+        return "slower" if grew else "faster"
+    return f"with {'more' if grew else 'less'} {_AMOUNTS.get(row.unit, row.unit)}"
+
+
+_SAID: Final = {"same": "the same", "stated": "untested", "differs": "different"}
+
+
+def _counts(changes: Sequence[Change], what: str) -> str:
+    """How many have which verdict."""
+    verdicts = Counter(change.verdict for change in changes)
+    if not verdicts:
+        return f"no {what} to compare"
+    parts = [f"{number:,} {_SAID.get(name, name)}" for name in _ORDER if (number := verdicts[name])]
+    return f"{counted(len(changes), what)}, {', '.join(parts)}"
+
+
+def row_counts(comparison: Comparison) -> Iterator[str]:
+    """How many rows of each table were looked at, with which verdicts, and what could have been seen at best."""
+    for family, rows in by_table(comparison.rows):
+        shares = [share for one in rows if (share := one.relative(one.smallest)) is not None]
+        best = f"; the best could show {share_text(min(shares))}" if shares else ""
+        longest = max((row.enough_ns or 0 for row in rows if row.verdict == "cannot tell"), default=0)
+        more = f"; recordings of about {duration_text(round(longest, -8))} have enough for all" if longest else ""
+        yield f"{family}: {_counts(rows, 'row')}{best}{more}"
+
+
+def ordered(changes: Iterable[Change]) -> list[Change]:
+    """Metrics that say something, what changed first; those that are 0 on both sides are left out."""
+    told = [one for one in changes if (one.base or one.new) and one.verdict != "not comparable"]
+    return sorted(told, key=lambda one: _ORDER.index(one.verdict))
+
+
+def interval_text(change: Change) -> str:
+    """Between which relative changes the true one lies; a dash where that is unknown."""
+    low, high = (change.relative(edge) for edge in (change.low, change.high))
+    return "-" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+
+
+def cells(change: Change, per: Per, name: str) -> tuple[str, ...]:
+    """A line of the table."""
+    values = (amount(change, change.base, per), amount(change, change.new, per))
+    return (name, *values, change_text(change), verdict_text(change), could_show(change, per))
+
+
+def told_rows(rows: Iterable[Change]) -> list[Change]:
+    """Rows that differ, or whose numbers are exact and do by more than next to nothing."""
+    return [row for row in rows if row.alarm or (row.verdict == "stated" and _exactly(row))]
+
+
+def _exactly(row: Change) -> bool:
+    exact = row.family in FAMILIES and FAMILIES[row.family].exact
+    return exact and abs(row.change or 0) > RELATIVE_FLOOR * min(row.base or 0, row.new or 0)
+
+
+def by_table(rows: Iterable[Change], limit: int | None = None) -> Iterator[tuple[str, list[Change]]]:
+    """Rows by their table, in each those that changed first, and of these what changed most; at most `limit` of each.
+
+    Paths of calls are the heaviest, each below the path that it goes on from.
+    """
+    families: dict[str, list[Change]] = {}
+    for change in rows:
+        families.setdefault(change.family, []).append(change)
+    for family, changes in families.items():
+        if is_paths(family):
+            yield family, _as_tree(sorted(changes, key=_weight, reverse=True)[:limit])
+        else:
+            yield family, sorted(changes, key=lambda one: (not one.alarm, -abs(one.change or 0)))[:limit]
+
+
+def is_paths(family: str) -> bool:
+    """Whether the rows of a table are paths of calls."""
+    return family in FAMILIES and FAMILIES[family].paths
+
+
+def _weight(change: Change) -> float:
+    return max(change.base or 0.0, change.new or 0.0)
+
+
+def _as_tree(heaviest: Sequence[Change]) -> list[Change]:
+    """Paths, each before those that go on from it."""
+    known = {change.name for change in heaviest}
+    below: defaultdict[str, list[Change]] = defaultdict(list)
+    for change in heaviest:
+        above = change.name.rpartition("\n")[0]
+        below[above if above in known else ""].append(change)
+    tree, waiting = [], below.pop("", [])[::-1]
+    while waiting:
+        tree.append(waiting.pop())
+        waiting += below.pop(tree[-1].name, [])[::-1]
+    return tree
+
+
+def row_text(change: Change) -> str:
+    """A row's name on one line: a path from the method on, through its callers or its callees."""
+    arrow = " <- " if change.family == CALLERS else " -> "
+    return change.name.replace("\n", arrow) if is_paths(change.family) else change.name
+
+
+def indented(change: Change) -> str:
+    """A row's name below the path that it goes on from."""
+    if not is_paths(change.family):
+        return change.name
+    # The first line of callees, the method, is a row of the callers.
+    depth = change.name.count("\n") - (change.family == CALLEES)
+    return "  " * depth + change.name.rpartition("\n")[2]
+
+
+def _incomparable(changes: Sequence[Change], each: Sequence[Change]) -> Iterator[tuple[str, str | None]]:
+    """Sentences on what was recorded on one side only, and what records it; each reason once."""
+    by_reason: dict[tuple[str | None, str | None], list[str]] = {}
+    for change in changes:
+        if change.verdict == "not comparable":
+            by_reason.setdefault((change.reason, change.record), []).append(change.key)
+    for (reason, record), names in by_reason.items():
+        yield f"{', '.join(names)}: {reason}", record
+    rows = Counter((row.family, row.reason) for row in each if row.verdict == "not comparable")
+    for (family, reason), number in rows.items():
+        yield f"{number:,} {family if number > 1 else family.removesuffix('s')}: {reason}", None
+
+
+def lacking(comparison: Comparison) -> list[Note]:
+    """What was recorded on one side only, and what records it."""
+    return [note for note in comparison.notes if note.id == NOT_COMPARABLE]
+
+
+def reasons(comparison: Comparison) -> Iterator[str]:
+    """Why it cannot be told of some metrics whether they changed, each reason once."""
+    by_reason: dict[str, list[Change]] = {}
+    for change in ordered(comparison.changes):
+        if change.verdict in ("cannot tell", "stated") and change.reason:
+            by_reason.setdefault(change.reason, []).append(change)
+    for reason, changes in by_reason.items():
+        longest = max((change.enough_ns or 0 for change in changes), default=0)
+        more = f"; recordings of about {duration_text(round(longest, -8))} have enough" if longest else ""
+        yield f"{', '.join(change.key for change in changes)}: {reason}{more}"
+
+
+def _lines(comparison: Comparison) -> Iterator[str]:
+    """A short text."""
+    per = comparison.per
+    amounts = "in all" if per == "none" else f"per {per}"
+    yield safe(comparison.facts.headline)
+    yield safe(f"{named(comparison.base)} -> {named(comparison.new)}, {amounts}")
+    if (more := comparison.caveat) is not None:
+        yield more
+    yield from (f"! {warning}" for warning in comparison.warnings)
+    changes = [*told_rows(comparison.rows), *ordered(comparison.changes)]
+    for change in changes[:_MOST]:
+        name, *values = cells(change, per, safe(f"{change.family}.{row_text(change)}"))
+        yield f"  {name}: {values[0]} -> {values[1]}, {relative_text(change)}, {values[3]}, could show {values[4]}"
+    if len(changes) > _MOST:
+        yield f"  and {len(changes) - _MOST} more"
+    yield from (f"  {proposal}" for proposal in comparison.proposals)
+
+
+_MOST: Final = 20
+
+
+def _markdown_lines(comparison: Comparison) -> Iterator[str]:
+    """A comment on a pull request: what changed openly, everything else folded."""
+    per = comparison.per
+    base, new = markdown_text(named(comparison.base)), markdown_text(named(comparison.new))
+    yield f"**{markdown_text(comparison.facts.headline)}**"
+    yield ""
+    if (more := comparison.caveat) is not None:
+        yield from (markdown_text(more), "")
+    yield f"{base} → {new}, {'in all' if per == 'none' else 'per ' + per}"
+    yield ""
+    for warning in comparison.warnings:
+        yield f"- ⚠ {markdown_text(warning)}"
+    if comparison.warnings:
+        yield ""
+    for family, rows in by_table(told_rows(comparison.rows)):
+        yield from _table(rows[:_MOST], per, family)
+        if len(rows) > _MOST:
+            yield from (f"and {len(rows) - _MOST} more {family}", "")
+    alarms = [change for change in ordered(comparison.changes) if change.alarm]
+    if alarms:
+        yield from _table(alarms, per)
+    if comparison.proposals:
+        yield from (f"- {markdown_text(str(proposal))}" for proposal in comparison.proposals)
+        yield ""
+    rest = [change for change in ordered(comparison.changes) if not change.alarm]
+    yield f"<details><summary>{counted(len(rest), 'other metric')}</summary>"
+    yield ""
+    yield from _table(rest, per)
+    for text in (*reasons(comparison), *row_counts(comparison)):
+        yield f"- {markdown_text(text)}"
+    for note in lacking(comparison):
+        yield f"- not comparable: {markdown_text(note.message)}" + (f"; record `{note.record}`" if note.record else "")
+    yield ""
+    yield "</details>"
+
+
+def _table(changes: Sequence[Change], per: Per, title: str = HEAD[0]) -> Iterator[str]:
+    yield f"| {' | '.join((title, *HEAD[1:]))} |"
+    yield "|---|--:|--:|--:|---|--:|"
+    for change in changes:
+        _, before, after, _, verdict, shown = cells(change, per, "")
+        name = change.key if title == HEAD[0] else row_text(change)
+        texts = (name, before, after, relative_text(change), verdict, shown)
+        yield f"| {' | '.join(map(markdown_text, texts))} |"
+    yield ""

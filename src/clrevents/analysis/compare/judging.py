@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
+from clrevents._util.version import __version__
 from clrevents._util.words import counted, unknown
 from clrevents.analysis.compare.block_statistics import (
     ENOUGH,
@@ -35,9 +36,19 @@ from clrevents.analysis.compare.block_statistics import (
     t_of,
     too_sparse,
 )
-from clrevents.analysis.compare.change import FAMILIES, OF_WORK, PER, RELATIVE_FLOOR, Change, Per, Verdict
+from clrevents.analysis.compare.change import (
+    FAMILIES,
+    OF_WORK,
+    PER,
+    RELATIVE_FLOOR,
+    Change,
+    Per,
+    Recording,
+    Verdict,
+)
 from clrevents.analysis.compare.comparison import Comparison
 from clrevents.analysis.compare.measured import Amount, Measured, identities
+from clrevents.analysis.framework.vocabulary.answer_values import Question, TimeWindow
 
 ABSOLUTE_FLOORS: Final[Mapping[str, float]] = {"ns": 0.001, "bytes": 1e6, "count": 10}
 """A change by less than this in a whole recording is none; of times, by less than this share of its length."""
@@ -115,7 +126,25 @@ def compared(
             rows += judge(pairings, chosen, level)
     if not any(change.adds for change in (*verdicts, *rows)):
         chosen = "none"
-    return Comparison(*sides, chosen, _warnings(*sides), tuple(verdicts), tuple(rows))
+    parameters = {"per": chosen, "asked": held[0].asked or None}
+    about = (TimeWindow(), None, (), new[0].trace, __version__)
+    question = Question(Comparison.name, "What changed?", parameters, *about)
+    recordings = [_recording(side, one, chosen) for side, of in (("base", base), ("new", new)) for one in of]
+    return Comparison.of(question, _warnings(*sides), verdicts, rows, recordings)
+
+
+def _recording(side: str, one: Measured, per: Per) -> Recording:
+    """What an answer says of a recording."""
+    return Recording(
+        side=side,
+        path=one.trace.path,
+        start=one.trace.start,
+        process_id=one.trace.process_id,
+        duration_ns=one.trace.duration_ns,
+        span_ns=one.span_ns,
+        divisor=float(one.per(per).sum()),
+        rows=len(one.rows),
+    )
 
 
 def _start_event(per: str, held: Sequence[Measured]) -> str:
@@ -261,14 +290,15 @@ class _Pairing:
     def change(self, verdict: Verdict, values: tuple[float | None, float | None], **more: object) -> Change:
         like = self.like
         return Change(
-            like.family,
-            self.shown,
-            like.unit,
-            like.better,
-            like.evidence,
-            like.adds,
-            verdict,
-            *values,
+            family=like.family,
+            name=self.shown,
+            unit=like.unit,
+            better=like.better,
+            evidence=like.evidence,
+            adds=like.adds,
+            verdict=verdict,
+            base=values[0],
+            new=values[1],
             **more,  # type: ignore[arg-type]
         )
 

@@ -7,22 +7,27 @@ member changes the names of others: what is one method gets one name in two reco
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
 import attrs
 import numpy as np
 
 from clrevents._util.notebook_views import Summary, Value
+from clrevents._util.outputs import whole_file
 from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents._util.words import counted
 from clrevents.analysis.compare.block_statistics import Floats
+from clrevents.analysis.compare.change import file_label
 from clrevents.analysis.framework.vocabulary.answer_values import Better, Evidence, TraceIdentity
 from clrevents.analysis.gathering.merged_stacks import StackFrame
 from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.errors import SourceError
 from clrevents.table.table import plain
 
 _MOST_BLOCKS: Final = 1 << 16
@@ -103,8 +108,7 @@ class Measured(Summary):
     @property
     def label(self) -> str:
         """The name of the trace's file."""
-        path = (self.trace.path or "").replace("\\", "/")
-        return path.rpartition("/")[2] or "trace in memory"
+        return file_label(self.trace.path)
 
     @property
     def requests(self) -> Floats | None:
@@ -180,6 +184,40 @@ def _read(saved: Any, count: int) -> Floats:
 
 def _short(value: float) -> int | float:
     return int(value) if value.is_integer() else value
+
+
+def is_saved(path: str) -> bool:
+    """Whether a path is that of a saved measurement, rather than of a trace."""
+    return path.endswith(".json")
+
+
+def save_measured(found: Measured | Sequence[Measured], path: str | os.PathLike[str]) -> None:
+    """Write a measurement, or several, as JSON, a line each; the file appears complete or not at all,
+    as private as the traces.
+
+    Such files can be put together with `cat`. Raises OSError if writing fails.
+    """
+    recordings = [found] if isinstance(found, Measured) else found
+    lines = [json.dumps(one.to_dict(), separators=(",", ":"), allow_nan=False) for one in recordings]
+    with whole_file(os.fspath(path), *(one.trace.path for one in recordings)) as target:
+        target.write("\n".join([*lines, ""]).encode())
+
+
+def saved_measured(path: str) -> list[Measured]:
+    """The measurements in a file. Raises SourceError if it cannot be read, ValueError if it is something else."""
+    recordings: list[Measured] = []
+    try:
+        with open(path, encoding="utf-8") as file:
+            rest = file.read().strip()
+        while rest or not recordings:
+            data, end = json.JSONDecoder().raw_decode(rest)
+            recordings.append(Measured.from_dict(data))
+            rest = rest[end:].lstrip()
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no saved measurement: {error}") from None
+    return recordings
 
 
 _NUMBERED: Final = (

@@ -13,17 +13,15 @@ from typing import Final
 from clrevents._util.outputs import refuse_replacing, whole_file
 from clrevents._util.version import __version__
 from clrevents._util.words import counted
-from clrevents.analysis.compare.change import Change
-from clrevents.analysis.compare.comparison import Comparison
-from clrevents.analysis.compare.comparison_texts import (
+from clrevents.analysis.compare.change import Change, Recording
+from clrevents.analysis.compare.comparison import (
     HEAD,
+    Comparison,
     by_table,
-    caveat,
     cells,
-    headline,
-    incomparable,
     indented,
     interval_text,
+    lacking,
     named,
     ordered,
     per_text,
@@ -31,7 +29,6 @@ from clrevents.analysis.compare.comparison_texts import (
     row_counts,
     sides,
 )
-from clrevents.analysis.compare.measured import Measured
 from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
 from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
 from clrevents.export.page.page_flames import PageStacks, differences
@@ -65,7 +62,7 @@ def write_comparison(
     the traces, and SourceError where a trace cannot be read again.
     """
     traces = [[side] if isinstance(side, Trace) else list(side) for side in (base, new)]
-    inputs = [one.trace.path for one in (*found.base, *found.new)]
+    inputs = [one.path for one in (*found.base, *found.new)]
     refuse_replacing(path, *inputs)
     stacks = [[PageStacks.of(trace) for trace in side] for side in traces]
     with whole_file(path, *inputs) as file:
@@ -80,25 +77,25 @@ def comparison_page(found: Comparison, base: Sequence[PageStacks] = (), new: Seq
     texts = PageTexts()
     flames = []
     if (len(base), len(new)) == (len(found.base), len(found.new)):
-        scales = _scale(found, found.new), _scale(found, found.base)
+        scales = _scale(found.new), _scale(found.base)
         flames = differences(base, new, scales, per_text(found.per))
-    changes = ordered(found)
+    changes = ordered(found.changes)
     tables = [_table(found, "metrics", changes, [one.key for one in changes], texts)] if changes else []
     for family, rows in by_table(found.rows, _ROWS):
         tables.append(_table(found, family, rows, [indented(row).replace("  ", "\u2003") for row in rows], texts))
-    lacking = [
-        f"not comparable: {text}" + (f"; record with --providers {record}" if record else "")
-        for text, record in incomparable(found)
+    unlike = [
+        f"not comparable: {note.message}" + (f"; record with --providers {note.record}" if note.record else "")
+        for note in lacking(found)
     ]
     data = {
         "title": shown_text(f"{named(found.base)} → {named(found.new)}"),
         "producer": f"clrevents {__version__}",
-        "headline": shown_text(headline(found)),
+        "headline": shown_text(found.facts.headline),
         "alarms": len(found.alarms),
         "facts": [(name, shown_text(value)) for name, value in sides(found)],
-        "warnings": [shown_text(text) for text in (caveat(found), *found.warnings) if text],
+        "warnings": [shown_text(text) for text in (found.caveat, *found.warnings) if text],
         "sentences": [shown_text(text) for text in (*map(str, found.proposals), *reasons(found), *row_counts(found))],
-        "lacking": [shown_text(text) for text in lacking],
+        "lacking": [shown_text(text) for text in unlike],
         "tables": tables,
         "flames": flames,
         "texts": texts.all,
@@ -107,9 +104,9 @@ def comparison_page(found: Comparison, base: Sequence[PageStacks] = (), new: Seq
     return assembled_page("comparison.html", styles, [FLAME_SCRIPT, *page_texts_of(_SCRIPTS)], data, flames=True)
 
 
-def _scale(found: Comparison, side: Sequence[Measured]) -> float:
+def _scale(side: Sequence[Recording]) -> float:
     """What weights of a side are multiplied by: its recordings are one after another."""
-    return 1 / sum(float(one.per(found.per).sum()) for one in side)
+    return 1 / sum(one.divisor for one in side)
 
 
 def _table(
