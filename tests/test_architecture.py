@@ -261,7 +261,7 @@ LAYERS: Final = {
         ("shared.events", "shared.processor"),
         ("shared.weights",),
         ("shared.samples", "shared.forest"),
-        ("shared.blocking", "pairing"),
+        ("shared.blocking",),
         ("reports",),
         ("compare", "doctor", "about"),
     ),

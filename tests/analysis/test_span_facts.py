@@ -10,7 +10,7 @@ import clrevents
 from analysis.test_spans import FIRST, FORMATS, SECOND, begin, end
 from cli.conftest import run as run
 from clrevents.analysis import spans
-from clrevents.analysis.pairing import telling
+from clrevents.analysis.about.pairing import SpanReport, span_report, telling
 from clrevents.testing.builder import Format, TraceBuilder
 from project_files import fixture
 
@@ -130,6 +130,16 @@ def test_filters_hold_for_both_sides() -> None:
         assert found(process_id=trace.info.process_id) == ([1, 2, 3], "0", "1")
         with pytest.raises(TypeError, match="'thread'"):
             found(thread=1)
+
+
+def test_the_answer_reads_back() -> None:
+    with clrevents.open(wandering().build()) as trace:
+        report = span_report(trace, "A", "B", spans(trace, FIRST, SECOND, on="activity_id"))
+        nothing = span_report(trace, "A", "B", spans(trace, FIRST, SECOND, on="Number", end=0))
+    assert SpanReport.from_dict(report.to_dict()) == report
+    assert report.spans[0].activity_id == WRITTEN.hex()
+    assert (report.metrics["median"].value, report.metrics["longest"].value) == (3 * MS, 6 * MS)
+    assert (nothing.metrics["total"].value, nothing.metrics["median"].value) == (0, None)
 
 
 def test_which_columns_tell_a_row() -> None:

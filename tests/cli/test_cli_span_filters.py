@@ -26,14 +26,14 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     assert "\nactivity " not in run("spans", path, FIRST, SECOND, "--on", "activity_id").stdout
     arguments = ("--on", "activity_id", "--json", "--start", "2ms", "--end", "10ms", "--thread", 2, "--thread", 4)
     found = json.loads(run("spans", path, FIRST, SECOND, *arguments, "--provider", "My-*").stdout)
-    assert [(row["Number"], row["end_thread_id"]) for row in found["spans"]] == [(2, 4)]
-    assert found["summary"]["unmatched_ends"] == 0
+    assert [(row["Number"], row["end_thread_id"]) for row in found["tables"]["spans"]] == [(2, 4)]
+    assert found["metrics"]["unmatched_ends"]["value"] == 0
     assert run("spans", path, FIRST, SECOND, "--start", "nonsense").exit_code == 1
 
 
 def test_the_command_with_names(run: Run) -> None:
     path = fixture("net10-method-interop")
     arguments = ("spans", path, "ModuleLoad", "ModuleUnload", "--on", "ModuleID", "--json")
-    plain, named = (json.loads(run(*arguments, *more).stdout)["spans"][0] for more in ([], ["--names"]))
+    plain, named = (json.loads(run(*arguments, *more).stdout)["tables"]["spans"][0] for more in ([], ["--names"]))
     assert isinstance(plain["ModuleFlags"], int)
     assert "Manifest" in named["ModuleFlags"]

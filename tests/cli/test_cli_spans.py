@@ -67,28 +67,22 @@ def test_json(run: Run, shop: Path) -> None:
     result = run("spans", shop, "Ask", "Answer", "--json", "-n", 1)
     found = json.loads(result.stdout)
     assert next(iter(found)) == "schema"
-    rows = found.pop("spans")
-    assert found == {
-        "schema": "clrevents.spans/1",
-        "begin": "Ask",
-        "end": "Answer",
-        "on": ["thread_id"],
-        "pairing": "thread",
+    assert (found["schema"], found["coverage"], found["notes"]) == ("clrevents.spans/1", "full", [])
+    assert found["facts"] == {"begin": "Ask", "end": "Answer", "pairing": "thread", "on": ["thread_id"]}
+    assert {name: metric["value"] for name, metric in found["metrics"].items()} == {
+        "spans": 2,
+        "total": 12 * MS,
+        "shortest": 4 * MS,
+        "median": 4 * MS,
+        "p95": 8 * MS,
+        "longest": 8 * MS,
+        "unmatched_begins": 0,
+        "unmatched_ends": 1,
+        "unmatched_by_activity": 0,
         "ambiguous": 0,
-        "lost": 0,
-        "summary": {
-            "spans": 2,
-            "total_ns": 12 * MS,
-            "shortest_ns": 4 * MS,
-            "median_ns": 4 * MS,
-            "p95_ns": 8 * MS,
-            "longest_ns": 8 * MS,
-            "unmatched_begins": 0,
-            "unmatched_ends": 1,
-            "unmatched_by_activity": 0,
-            "lossy": 0,
-        },
+        "lossy": 0,
     }
+    rows = found["tables"]["spans"]
     assert rows[0] == {
         "start_ns": MS,
         "end_ns": 5 * MS,
@@ -138,7 +132,11 @@ def test_activities_pair_by_themselves(run: Run, tmp_path: Path) -> None:
         "ambiguous  2 spans overlap others with their id and may have another end",
     ]
     by_thread = json.loads(run("spans", path, "OrderStart", "OrderStop", "--on", "thread_id", "--json").stdout)
-    assert (by_thread["pairing"], by_thread["on"], by_thread["summary"]["spans"]) == ("thread", ["thread_id"], 2)
+    assert by_thread["facts"] == {
+        **{"begin": "OrderStart", "end": "OrderStop"},
+        **{"pairing": "thread", "on": ["thread_id"]},
+    }
+    assert by_thread["rows"] == {"spans": 2}
 
 
 @pytest.mark.parametrize(

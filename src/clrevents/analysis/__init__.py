@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from clrevents.analysis.about.pairing import spans as spans
     from clrevents.analysis.framework.model.answer import Answer as Answer
     from clrevents.analysis.framework.model.declaration import WindowOptions as WindowOptions
     from clrevents.analysis.framework.run.asking import ReportFeed as ReportFeed
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from clrevents.analysis.framework.vocabulary.answer_values import Note as Note
     from clrevents.analysis.framework.vocabulary.answer_values import Question as Question
     from clrevents.analysis.framework.vocabulary.report_table import ReportTable as ReportTable
-    from clrevents.analysis.pairing import spans as spans
     from clrevents.analysis.reports.heap import heap_snapshots as heap_snapshots
     from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot as HeapSnapshot
     from clrevents.analysis.reports.heap.heap_tables import heap_growth as heap_growth
@@ -38,7 +38,7 @@ _HOMES = {
     "reports.heap.heap_snapshot": ("HeapSnapshot",),
     "reports.heap": ("heap_snapshots",),
     "reports.heap.heap_tables": ("heap_growth",),
-    "pairing": ("spans",),
+    "about.pairing": ("spans",),
     "shared.samples.leaf_states": ("add_artefact", "add_leaf"),
     "shared.samples.samples": ("Samples", "read_samples"),
     "shared.samples.calltree": ("hottest",),

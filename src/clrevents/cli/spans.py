@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import click
 
 import clrevents
 from clrevents._util.words import counted, duration_text, lost_events, moment_text
-from clrevents.analysis.pairing import activity_keys, longest, spans, summary, telling
+from clrevents.analysis.about.pairing import SpanReport, activity_keys, longest, span_report, spans, telling
+from clrevents.analysis.framework.vocabulary.answer_values import metric_text
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import (
     FailOn,
@@ -114,119 +116,79 @@ def command(
         except (TypeError, ValueError) as error:
             raise click.UsageError(safe(str(error))) from None
 
-    def show(out: Output, table: clrevents.Table) -> None:
-        for name in wanted or ():
-            if name not in table:
-                raise click.UsageError(safe(f"no column {name!r}; there are {', '.join(table.columns)}"))
-        if as_json:
-            out.json(_object(begin, end, table))
-        else:
-            _show(out, (begin, end), table, count, wanted)
-
     with Reading(file, errors, beside=beside, fail_on=fail_on) as reading:
-        found = ask(reading.trace, reading.process_id(process))
+        pairs = ask(reading.trace, reading.process_id(process))
         code = reading.finish(fail_on)
+        for name in wanted or ():
+            if name not in pairs:
+                raise click.UsageError(safe(f"no column {name!r}; there are {', '.join(pairs.columns)}"))
+        report = span_report(reading.trace, begin, end, pairs)
         with Output() as out:
-            show(out, found)
+            if as_json:
+                # With the fields of both payloads, which no declaration knows.
+                out.json({**report.to_dict(), "tables": {"spans": json_rows(pairs)}})
+            else:
+                _show(out, report, pairs, count, wanted)
         return code
 
 
-def _object(begin: str, end: str, table: clrevents.Table) -> dict[str, Any]:
-    """Everything this command knows, as the JSON object. Keys are only ever added."""
-    return {
-        "schema": "clrevents.spans/1",
-        "begin": begin,
-        "end": end,
-        "on": list(_columns(table)),
-        "pairing": table.metadata["pairing"],
-        "ambiguous": int(table.metadata["ambiguous"]),
-        "lost": int(table.metadata["losses"]),
-        "summary": summary(table).to_dict(),
-        "spans": json_rows(table),
-    }
-
-
-def _show(
-    out: Output,
-    events: tuple[str, str],
-    table: clrevents.Table,
-    count: int,
-    wanted: list[str] | None,
-) -> None:
-    out.facts(_facts(events, table))
-    chosen = longest(table, count)
+def _show(out: Output, report: SpanReport, pairs: clrevents.Table, count: int, wanted: list[str] | None) -> None:
+    out.facts(list(_facts(report)))
+    chosen = longest(pairs, count)
     if len(chosen):
         out.line()
         _rows(out, chosen, wanted)
-        if len(table) > len(chosen):
-            out.line(f"and {len(table) - len(chosen):,} more (-n shows them)")
-    lost = int(table.metadata["losses"])
-    if lost:
+        if len(pairs) > len(chosen):
+            out.line(f"and {len(pairs) - len(chosen):,} more (-n shows them)")
+    if lost := int(pairs.metadata["losses"]):
         out.line()
         out.line(f"{lost_events(lost)}; ! marks rows that may be affected")
 
 
-def _columns(table: clrevents.Table) -> tuple[str, ...]:
-    return tuple(filter(None, table.metadata["on"].split(",")))
+def _facts(report: SpanReport) -> Iterator[tuple[str, str]]:
+    facts, metrics = report.facts, report.metrics
+    numbers = {name: int(metric.value or 0) for name, metric in metrics.items()}
+    texts = {name: metric_text(metric) for name, metric in metrics.items()}
+    yield "spans", f"{numbers['spans']:,} from {facts.begin} to {facts.end}"
+    yield "paired", _PAIRINGS[facts.pairing].format(safe(", ".join(facts.on)))
+    if numbers["spans"]:
+        times = (("shortest", "shortest"), ("median", "median"), ("95 %", "p95"), ("longest", "longest"))
+        quantiles = ", ".join(f"{name} {texts[metric]}" for name, metric in times)
+        yield "time", f"{texts['total']} in total; {quantiles}"
+    ends = counted(numbers["unmatched_ends"], "end")
+    yield "unmatched", f"{counted(numbers['unmatched_begins'], 'begin')}, {ends}"
+    if by_activity := numbers["unmatched_by_activity"]:
+        ends = counted(by_activity, "unmatched end has a begin", "unmatched ends have begins")
+        yield "activity", f"{ends} of the same activity: --on {','.join(activity_keys(facts.on))}"
+    if alike := numbers["ambiguous"]:
+        have = counted(alike, "span overlaps another one with its id", "spans overlap others with their id")
+        yield "ambiguous", f"{have} and may have another end"
 
 
-def _facts(events: tuple[str, str], table: clrevents.Table) -> list[tuple[str, str]]:
-    found, keys = summary(table), _columns(table)
-    facts = [
-        ("spans", f"{found.spans:,} from {' to '.join(events)}"),
-        ("paired", _PAIRINGS[table.metadata["pairing"]].format(safe(", ".join(keys)))),
-    ]
-    if found.spans:
-        times = ("shortest", found.shortest_ns), ("median", found.median_ns), ("95 %", found.p95_ns)
-        quantiles = ", ".join(f"{name} {_duration(ns)}" for name, ns in times)
-        facts.append(
-            ("time", f"{_duration(found.total_ns)} in total; {quantiles}, longest {_duration(found.longest_ns)}")
-        )
-    facts.append(("unmatched", f"{counted(found.unmatched_begins, 'begin')}, {counted(found.unmatched_ends, 'end')}"))
-    if found.unmatched_by_activity:
-        ends = counted(found.unmatched_by_activity, "unmatched end")
-        have = "has a begin" if found.unmatched_by_activity == 1 else "have begins"
-        facts.append(("activity", f"{ends} {have} of the same activity: --on {','.join(activity_keys(keys))}"))
-    alike = int(table.metadata["ambiguous"])
-    if alike:
-        have = (
-            "overlaps another one with its id and may have"
-            if alike == 1
-            else "overlap others with their id and may have"
-        )
-        facts.append(("ambiguous", f"{counted(alike, 'span')} {have} another end"))
-    return facts
-
-
-def _rows(out: Output, table: clrevents.Table, wanted: list[str] | None) -> None:
-    enums = {field.name: field.enum for field in table.fields if field.enum is not None}
-    names = telling(table)[:_SHOWN] if wanted is None else wanted
+def _rows(out: Output, pairs: clrevents.Table, wanted: list[str] | None) -> None:
+    enums = {field.name: field.enum for field in pairs.fields if field.enum is not None}
+    names = telling(pairs)[:_SHOWN] if wanted is None else wanted
     rows = []
-    for row in json_rows(table):
+    for row in json_rows(pairs):
         texts = [_cell(row[name], enums.get(name), _LONG if wanted is None else None) for name in names]
         thread = "?" if row["thread_id"] is None else str(row["thread_id"])
         mark = "!" if row["lossy"] else ""
         rows.append(
             (
-                _duration(row["duration_ns"]),
+                duration_text(row["duration_ns"]),
                 mark,
-                "-" if row["start_ns"] is None else moment_text(row["start_ns"]),
+                moment_text(row["start_ns"]),
                 thread,
                 *texts,
             )
         )
-    numbers = {f.name for f in table.fields if f.enum is None and f.type.kind.startswith(("int", "uint", "float"))}
+    numbers = {f.name for f in pairs.fields if f.enum is None and f.type.kind.startswith(("int", "uint", "float"))}
     out.table(
         ("duration", "", "at", "thread", *names),
         rows,
         right={"duration", "at", "thread", *numbers},
         keep={"duration", *names[:1]},
     )
-
-
-def _duration(ns: int | None) -> str:
-    """A duration; a dash for one that is unknown."""
-    return "-" if ns is None else duration_text(ns)
 
 
 def _cell(value: Any, enum: Any, longest: int | None) -> str:

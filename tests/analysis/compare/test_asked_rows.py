@@ -12,8 +12,7 @@ import pytest
 
 import clrevents
 from clrevents.analysis.compare.change import Change
-from clrevents.analysis.compare.comparison import Comparison
-from clrevents.analysis.compare.comparison import by_table, indented, row_text
+from clrevents.analysis.compare.comparison import Comparison, by_table, indented, row_text
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES
 

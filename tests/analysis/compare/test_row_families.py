@@ -14,8 +14,7 @@ import pytest
 import clrevents
 from built_counters import SECOND, counter, increased, polled
 from clrevents.analysis.compare.change import Change
-from clrevents.analysis.compare.comparison import Comparison
-from clrevents.analysis.compare.comparison import lacking, told_rows
+from clrevents.analysis.compare.comparison import Comparison, lacking, told_rows
 from clrevents.analysis.compare.measured import Measured
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES, SHARED, without_shared

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import clrevents
-from clrevents.analysis.pairing import spans
+from clrevents.analysis.about.pairing import spans
 from clrevents.cli import root
 from clrevents.export.page.report_page import write_report
 from clrevents.testing.builder import TraceBuilder

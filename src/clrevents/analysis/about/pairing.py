@@ -1,4 +1,4 @@
-"""`spans`: a start and the end that belongs to it, as one row with a duration.
+"""`spans`: a start and the end that belongs to it, as one row with a duration; and the answer that sums them up.
 
 Knows no event: the caller says what is paired. Chooses the columns, unless the caller does: starts and stops of an
 activity are matched by its id, whichever threads they are on, and others by their thread.
@@ -9,12 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeAlias, Unpack
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.value_classes import frozen
-from clrevents.analysis.framework.vocabulary.report_table import Marks, trace_holes
+from clrevents.analysis.about.checking import common_parts
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.analysis.framework.vocabulary.report_table import Marks, ReportTable, trace_holes
+from clrevents.analysis.framework.vocabulary.row_class import (
+    CodeName,
+    DurationNs,
+    Flag,
+    Guid,
+    Ns,
+    StackId,
+    ThreadId,
+    Word,
+    column,
+    row,
+)
 from clrevents.analysis.gathering.gather import Gathered, gather, matched
 from clrevents.analysis.shared.forest.activity_signals import SignalKind, edge_of
 from clrevents.table.table import (
@@ -28,7 +41,7 @@ from clrevents.table.table import (
     renamed,
     shown_fields,
 )
-from clrevents.trace import FilterOptions, Selector, Trace, passes_of
+from clrevents.trace import FilterOptions, Selector, Trace, Trust, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -149,12 +162,12 @@ def _alike(begins: Gathered, rows: Ints, start: Ints, end: Ints, keys: tuple[str
         return 0
     latest: dict[bytes, int] = {}
     alike: set[int] = set()
-    for row, id in enumerate(begins.column("activity_id").take(rows).tolist()):
+    for pair, id in enumerate(begins.column("activity_id").take(rows).tolist()):
         before = latest.get(id)
-        if before is not None and end[before] > start[row]:
-            alike |= {before, row}
-        if before is None or end[before] < end[row]:
-            latest[id] = row
+        if before is not None and end[before] > start[pair]:
+            alike |= {before, pair}
+        if before is None or end[before] < end[pair]:
+            latest[id] = pair
     return len(alike)
 
 
@@ -212,58 +225,82 @@ def _shown(side: Gathered, field: TableField, rows: Ints, enum_names: bool) -> C
     return named(column, field.enum) if enum_names and field.enum is not None and len(rows) else column
 
 
-@frozen
-class SpanSummary:
-    """Sums and quantiles over the rows of `spans`; times in ns, None if there are no rows."""
+@row
+class Span:
+    """A start and its end. The fields of their payloads are further columns of the table from `spans`."""
 
-    spans: int
-    total_ns: int
-    shortest_ns: int | None
-    median_ns: int | None
-    p95_ns: int | None
-    longest_ns: int | None
-    unmatched_begins: int
-    unmatched_ends: int
-    unmatched_by_activity: int
-    lossy: int
-
-    def to_dict(self) -> dict[str, int | None]:
-        """In JSON types."""
-        return attrs.asdict(self)
+    start_ns: Ns = column("The begin's time.")
+    end_ns: Ns = column("The end's time.", hidden=True)
+    duration_ns: DurationNs = column("From the one to the other.", importance=0)
+    thread_id: ThreadId | None = column("The begin's thread.")
+    end_thread_id: ThreadId | None = column("The end's thread.", hidden=True)
+    stack_id: StackId = column("The begin's stack.", hidden=True)
+    activity_id: Guid | None = column("The begin's activity, as 32 hexadecimal digits.", hidden=True)
+    lossy: Flag = column("Events of the thread, or of any if paired without it, were lost meanwhile.")
 
 
-def summary(table: Table) -> SpanSummary:
-    """Sums and quantiles (by nearest rank) of a table made by `spans`."""
-    took = np.sort(table["duration_ns"])
-    count = len(took)
+@row
+class SpanFacts:
+    """What was paired, and how."""
 
-    def quantile(share: float) -> int | None:
-        return int(took[min(int(np.ceil(share * count)), count) - 1]) if count else None
+    begin: CodeName = column("The event that begins a span.")
+    end: CodeName = column("The event that ends it.")
+    pairing: Word = column("`activity`, `thread`, `key` (other columns) or `none`.")
+    on: tuple[CodeName, ...] = column("The columns that are equal in a begin and its end.")
 
-    return SpanSummary(
-        count,
-        int(took.sum()),
-        int(took[0]) if count else None,
-        quantile(0.5),
-        quantile(0.95),
-        quantile(1.0),
-        int(table.metadata["unmatched_begins"]),
-        int(table.metadata["unmatched_ends"]),
-        int(table.metadata["unmatched_by_activity"]),
-        int(table.metadata["lossy"]),
+
+@answer(name="spans", summary="pairing spans total median p95 longest unmatched_begins unmatched_ends")
+class SpanReport(Answer[SpanFacts]):
+    """The time from one event to another: sums and quantiles, and each span."""
+
+    spans: ReportTable[Span] = table("A row for each pair, in the order of the begins.")
+
+
+_QUESTION: Final = "How long is it from one event to the other?"
+
+
+def span_report(trace: Trace, begin: str, end: str, pairs: Table) -> SpanReport:
+    """The answer that a table made by `spans` gives; quantiles are by nearest rank."""
+    took = np.sort(pairs["duration_ns"])
+
+    def quantile(share: float) -> Metric:
+        if not len(took):
+            return Metric(None, "ns", "less", "none", reason="no begin has an end")
+        return Metric(int(took[max(int(np.ceil(share * len(took))), 1) - 1]), "ns", "less", "none")
+
+    counts = {name: int(pairs.metadata[name]) for name in _COUNTED}
+    metrics = {
+        "spans": Metric(len(took), "count"),
+        "total": Metric(int(took.sum()), "ns", "less"),
+        **{name: quantile(share) for name, share in _QUANTILES.items()},
+        **{name: Metric(number, "count") for name, number in counts.items()},
+    }
+    on = tuple(filter(None, pairs.metadata["on"].split(",")))
+    facts = SpanFacts(begin=begin, end=end, pairing=pairs.metadata["pairing"], on=on)
+    trust = Trust.of(passes_of(trace).scan(raising=False))
+    common = {**common_parts(trace, SpanReport.name, _QUESTION, trust), "facts": facts, "metrics": metrics}
+    ids = [None if id is None else id.hex() for id in pairs.column("activity_id").tolist()]
+    columns = {field.name: pairs.column(field.name) for field in (*_FRONT, _LOSSY)}
+    return SpanReport(
+        **common,
+        spans=ReportTable.from_columns(Span, {**columns, "activity_id": ids}),
     )
 
 
-def longest(table: Table, count: int) -> Table:
+_QUANTILES: Final = {"shortest": 0.0, "median": 0.5, "p95": 0.95, "longest": 1.0}
+_COUNTED: Final = ("unmatched_begins", "unmatched_ends", "unmatched_by_activity", "ambiguous", "lossy")
+
+
+def longest(pairs: Table, count: int) -> Table:
     """The rows of a table made by `spans` that took longest, longest first."""
-    rows = np.argsort(-table["duration_ns"], kind="stable")[:count]
-    columns = tuple(table.column(field.name).take(rows) for field in table.fields)
-    return Table(table.fields, (columns,) if len(rows) else (), table.metadata)
+    rows = np.argsort(-pairs["duration_ns"], kind="stable")[:count]
+    columns = tuple(pairs.column(field.name).take(rows) for field in pairs.fields)
+    return Table(pairs.fields, (columns,) if len(rows) else (), pairs.metadata)
 
 
-def telling(table: Table) -> list[str]:
+def telling(pairs: Table) -> list[str]:
     """Columns of a table made by `spans` that identify a row: texts and names or, without those, numbers."""
     own = {field.name for field in (*_FRONT, _LOSSY)}
-    payload = [field for field in table.fields if field.name not in own and field.name != "ClrInstanceID"]
+    payload = [field for field in pairs.fields if field.name not in own and field.name != "ClrInstanceID"]
     texts = [field.name for field in payload if field.enum is not None or field.type.kind == "string"]
     return texts or [field.name for field in payload]
