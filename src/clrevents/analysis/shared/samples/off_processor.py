@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -181,17 +180,15 @@ class Switches:
     def __len__(self) -> int:
         return len(self.thread)
 
-    def of_thread(self, thread_id: int) -> Switches:
-        """Those of one thread."""
-        mine = np.flatnonzero(self.thread == thread_id)
-        return attrs.evolve(
-            self,
-            thread=self.thread[mine],
-            process=self.process[mine],
-            start=self.start[mine],
-            end=self.end[mine],
-            stack_id=self.stack_id[mine],
+    def of_threads(self, thread_ids: Sequence[int] | None) -> Switches:
+        """Those of some threads; None for all."""
+        if thread_ids is None:
+            return self
+        rows = np.flatnonzero(np.isin(self.thread, list(thread_ids)))
+        thread, process, start, end, stack_id = (
+            column[rows] for column in (self.thread, self.process, self.start, self.end, self.stack_id)
         )
+        return Switches(thread, process, start, end, stack_id, self.cut, self.nobodys)
 
     def weighed(self, window: TimeWindow) -> WeighedColumns:
         """Those that meet a window in order of time, each weighing its ns inside."""

@@ -16,7 +16,7 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import MY_CODE, RAW, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import (
@@ -26,54 +26,38 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Metric,
     MetricDeclaration,
     Note,
-    TimeWindow,
 )
 from clrevents.analysis.framework.vocabulary.row_class import CodeName, Count, DurationNs, Word, column, row
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of, stops_recorded
-from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
-from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, CountFeed, counted_window
-from clrevents.analysis.shared.samples.leaf_states import UNTOLD, tells_running
+from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
+from clrevents.analysis.shared.processor.counted_events import counted_window
+from clrevents.analysis.shared.samples.leaf_states import UNTOLD
 from clrevents.analysis.shared.samples.off_processor import (
     OFF_CPU_CAVEAT,
-    SWITCH,
     SWITCH_EVENT,
-    Switches,
-    SwitchFeed,
 )
-from clrevents.analysis.shared.samples.runtime_work import WORK_EVENTS, RuntimeWork
-from clrevents.analysis.shared.samples.samples import Samples, name_samples
+from clrevents.analysis.shared.samples.samples import ReadSamples, SampleReader, Samples
 from clrevents.analysis.shared.samples.stack_shapes import SEPARATOR, NamePattern, StackShape, chosen_states, tellable
-from clrevents.analysis.shared.weights.allocations import ALLOC, BYTES, NEEDED, AllocationRows, certainty
-from clrevents.analysis.shared.weights.allocations import SELECTORS as ALLOCATIONS
-from clrevents.analysis.shared.weights.sample_runs import MANAGED, SAMPLE_TYPE, SAMPLES
+from clrevents.analysis.shared.weights.allocations import NEEDED, certainty
 from clrevents.analysis.shared.weights.weighing import (
     CAVEAT,
     COUNTED_CAVEAT,
     CPU,
     CPU_CAVEAT,
-    CPU_COLUMNS,
     CPU_EVENT,
     ON_PROCESSOR,
     SAFE_POINT_CAVEAT,
     SAMPLE_HEADERS,
     Ints,
-    SampleColumns,
     WeighedColumns,
     Weights,
     capacity_ns,
-    cpu_field,
-    weigh_cpu,
-    weigh_events,
-    weigh_times,
 )
 from clrevents.analysis.shared.weights.weight_fields import (
     ALONE,
     OFF_CPU,
     THROWN,
     check_weight,
-    event_and_weight,
-    left_out,
 )
 from clrevents.errors import AmbiguousEventError
 from clrevents.schema.registry import DEFAULT, RUNTIME, SAMPLE
@@ -284,41 +268,18 @@ class SampleCollector(Collector[A_co]):
 
     def __init__(self, asked: SampleParameters, keep: tuple[NamePattern, ...] = ()) -> None:
         asked.check()
-        self._left_out = left_out(asked.event, asked.weight)
-        if asked.event is None:
-            event, weight = event_and_weight(asked.weight)
-            asked = attrs.evolve(asked, event=event, weight=weight)  # type: ignore[misc]
         self._asked = asked
-        self._away = SwitchFeed() if asked.event is None and asked.weight == OFF_CPU else None
-        self._states = chosen_states(asked.running, asked.waiting, asked.state, self._away is not None)
+        self._reader = SampleReader(asked.event, asked.weight, one_process=True)
+        self._states = chosen_states(asked.running, asked.waiting, asked.state, self._reader.away)
+        self._threads = None if asked.thread_id is None else (asked.thread_id,)
         patterns = (asked.group, asked.include, asked.exclude, asked.fold)
         shape = StackShape.of(*patterns, asked.my_code, asked.fold_kernel)
         self._shape = attrs.evolve(shape, keep=keep) if shape else shape
-        self._allocations = AllocationRows() if asked.event is None and asked.weight == ALLOC else None
-        self._timed = asked.event is None and self._allocations is None and self._away is None
-        self._selector = SAMPLES if asked.event is None else asked.event
-        weighed = asked.event is not None
-        self._field = SAMPLE_TYPE if self._timed else asked.weight if weighed else None
-        field = () if self._field is None else (self._field,)
-        more = () if self._left_out is None else self._left_out[:1]
-        self._columns = tuple(dict.fromkeys((*SAMPLE_HEADERS, *field, *more)))
-        self.selectors = (self._selector,)
-        if self._timed:
-            self.selectors = (self._selector, CPU, SUSPENDING, *COUNT_EVENTS, *VERSION_EVENTS, *WORK_EVENTS)
-        if self._allocations is not None:
-            self.selectors = ALLOCATIONS
-        if self._away is not None:
-            self.selectors = (SWITCH,)
+        self.selectors = self._reader.selectors
         # A weight may be a header column, too.
+        field = () if self._reader.field is None else (self._reader.field,)
         self.headers = tuple(dict.fromkeys((*SAMPLE_HEADERS, *Wanted.of(field).headers)))
         self._event: tuple[str, str] | None = None
-        self._kept = Kept({self._selector: self._columns})
-        self._cpu = Kept()
-        self._versions: set[int] = set()
-        self._stops: list[Ints] = []
-        self._counts = CountFeed()
-        self._samplers: set[int] = set()
-        self._work = RuntimeWork()
         self.collected: CollectedSamples | None = None
         """What the answer was made of; None before it is."""
 
@@ -328,120 +289,86 @@ class SampleCollector(Collector[A_co]):
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
-        if self._away is not None:
-            self._away.take(chunk)
-            return
-        self._counts.take(chunk)
-        for selector, found in chunk.events.items():
-            if self._allocations is not None:
-                self._allocations.take(selector, found.table, _NOBODY)
-            elif not self._timed or selector == SAMPLES:
-                if self._event not in (None, found.event):
-                    raise AmbiguousEventError(f"{self._selector!r} means several events")
-                self._event = found.event
-                self._check(found)
-                # Of samples those of all threads: they tell when the sampler was late.
-                rows = found if self._timed else self._of_thread(found, self._columns)
-                self._kept.take(ReportChunk({self._selector: rows}))
-            elif selector in VERSION_EVENTS:
-                self._versions |= versions_of(found)
-            elif selector in WORK_EVENTS:
-                self._work.take(selector, found.table)
-            elif selector == SUSPENDING:
-                self._stops.append(stops_of(found))
-                self._samplers.update(found.numbers("thread_id")[of_sampling(found)].tolist())
-            elif selector == CPU:
-                columns = [name for name in CPU_COLUMNS if name in found.table]
-                self._cpu.take(ReportChunk({CPU: self._of_thread(found, columns)}))
+        reader = self._reader
+        for selector, events in chunk.events.items():
+            if len(reader.selectors) == 1 and not reader.away:
+                # A pattern may be what was asked for.
+                selector = reader.selectors[0]
+                if self._event not in (None, events.event):
+                    raise AmbiguousEventError(f"{selector!r} means several events")
+                self._event = events.event
+                self._check(events)
+            reader.take(selector, events)
 
     def finish(self, context: Context) -> A_co:
         """Give the answer."""
-        process = _NOBODY if context.process_id is None else context.process_id
-        if self._allocations is not None:
-            name, rows = self._allocations.best()
-            rows = attrs.evolve(rows, process=np.full(len(rows), process, dtype=np.int64))
-            if self._asked.thread_id is not None:
-                rows = rows.take(np.flatnonzero(rows.thread == self._asked.thread_id))
-            caveat = certainty(name)
-            notes = () if caveat is None else (Note("estimated", "info", caveat, (*self.tables, "total")),)
-            context = attrs.evolve(context, needs=(NEEDED,))
-            weighed = self._weighed(rows, context)
-            return self.answer(self._collected(context, name, weighed, NEEDED.what not in context.unknown, notes))
-        if self._away is not None:
-            return self.answer(self._off_processor(context, self._away.found(context)))
-        if self._timed and _occurs(CPU_EVENT, context):
-            events = self._cpu.all((CPU,), context.nothing)[CPU]
-            rows = SampleColumns.of(events.table, cpu_field(events.table), process)
-            cannot = None
-            if self._states is not None:
-                # Nothing is shown rather than all of them.
-                rows = rows.take(_NO_ROWS)
-                cannot = Note("on-processor", "warning", ON_PROCESSOR, (*self.tables, "total"))
-            weighed = weigh_cpu(rows, context.info, context.window)
-            return self.answer(self._collected(context, CPU_EVENT[1], weighed, cannot is None, (), cannot))
-        events = context.nothing(self._selector)
-        self._check(events)
-        if (self._event or events.event) is not None:
-            # A pattern that nothing matches has no fields.
-            events = self._kept.all((self._selector,), context.nothing)[self._selector]
-        rows = SampleColumns.of(events.table, self._field, process, left_out=self._left_out)
-        name = "" if events.event is None else events.event[1]
-        text = f"the trace has no event that matches {self._selector!r}"
-        none = None if events.event is not None else Note("no-events", "warning", text, self.tables)
-        context = attrs.evolve(context, needs=self._needs(events.event or _MEANT.get(self._selector)))
-        told = (
-            not self._timed
-            or rows.field is None
-            or tells_running(context.info, self._versions, int((rows.field == MANAGED).sum()), len(rows))
+        reader = self._reader
+        of_processors = reader.timed and _occurs(CPU_EVENT, context)
+        cannot, notes, needs = None, [], context.needs
+        event: tuple[str, str] | None = CPU_EVENT
+        threads: tuple[int, ...] | None = self._threads
+        if of_processors and self._states is not None:
+            # Nothing is shown rather than all of them.
+            threads = ()
+            cannot = Note("on-processor", "warning", ON_PROCESSOR, (*self.tables, "total"))
+        elif not of_processors and reader.allocations is None and not reader.away:
+            events = context.nothing(reader.selectors[0])
+            self._check(events)
+            event = self._event or events.event
+            needs = self._needs(event or _MEANT.get(reader.selectors[0]))
+            if event is None:
+                text = f"the trace has no event that matches {reader.selectors[0]!r}"
+                cannot = Note("no-events", "warning", text, self.tables)
+        owner = _NOBODY if context.process_id is None else context.process_id
+        read = reader.read(
+            context.window, context.info, context.duration_ns, context.nothing, threads, of_processors, owner
         )
-        weighed = self._weighed(rows, context)
-        known = _occurs(events.event, context)
-        return self.answer(
-            self._collected(context, name, weighed, known, (), none, rows if self._timed else None, told)
-        )
-
-    def _off_processor(self, context: Context, away: Switches) -> CollectedSamples:
-        known = _occurs(SWITCH_EVENT, context)
-        if self._asked.thread_id is not None:
-            away = away.of_thread(self._asked.thread_id)
-        caveat = Note("off-cpu", "info", OFF_CPU_CAVEAT, (*self.tables, "total"))
-        notes = (*([caveat] if len(away) else []), *away.notes("total", "total"))
-        context = attrs.evolve(context, needs=(OFF_CPU_NEED,))
-        return self._collected(context, SWITCH_EVENT[1], away.weighed(context.window), known, notes)
+        known = cannot is None if of_processors else _occurs(event, context)
+        if reader.allocations is not None:
+            caveat = certainty(read.event)
+            notes = [] if caveat is None else [Note("estimated", "info", caveat, (*self.tables, "total"))]
+            needs = (NEEDED,)
+            known = NEEDED.what not in attrs.evolve(context, needs=needs).unknown
+        elif read.switches is not None:
+            notes = [Note("off-cpu", "info", OFF_CPU_CAVEAT, (*self.tables, "total"))] if len(read.switches) else []
+            notes += read.switches.notes("total", "total")
+            needs, known = (OFF_CPU_NEED,), _occurs(SWITCH_EVENT, context)
+        context = attrs.evolve(context, needs=needs)
+        return self.answer(self._collected(context, read, owner, known, notes, cannot, of_processors))
 
     def _collected(
         self,
         context: Context,
-        name: str,
-        weighed: WeighedColumns,
+        read: ReadSamples,
+        owner: int,
         known: bool,
-        notes: tuple[Note, ...],
-        cannot: Note | None = None,
-        whole: SampleColumns | None = None,
-        running_told: bool = True,
+        notes: list[Note],
+        cannot: Note | None,
+        of_processors: bool,
     ) -> CollectedSamples:
-        """`whole` are all samples of the profiler: counts are divided among them, so that windows add up."""
-        of_processors = self._timed and name == CPU_EVENT[1]
-        if self._away is None and (not self._timed or of_processors):
+        weighed = read.weighed
+        if read.switches is None and read.profiled is None:
             context = attrs.evolve(context, in_part={})
         unknown = None if known else ON_PROCESSOR if of_processors else "the trace has no such event"
-        apart = context.info.version >= MANY_PROCESSES
-        counts = self._counts.found()
-        shown = weighed if whole is None or counts is None else weigh_times(whole, TimeWindow(), self._stopped(context))
-        samples = name_samples(
-            *(name, shown, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts),
-            running_told=running_told,
+        counts = None if read.profiled is None else self._reader.counts
+        evidence: Evidence = "sample" if not weighed.away and (self._reader.timed or notes) else "event"
+        samples = self._reader.named(
+            read,
+            context.window,
+            self._threads,
+            context.methods,
+            context.stacks,
+            context.thread_names,
+            context.info.version >= MANY_PROCESSES,
+            self._asked.artefacts,
             awaits=context.names.awaits,
-            work=self._work if self._timed and not of_processors else None,
+            owner=owner,
         )
-        if whole is not None and counts is not None:
-            only = self._asked.thread_id
-            samples = samples.with_counts(counts).within(context.window, None if only is None else (only,))
-            if only is None and samples.counted is not None:
-                nobodys = counts.used(counted_window(context)) - int(samples.counted.processor.sum())
-                text = f"{duration_text(nobodys)} of processor time are of threads without a sample, and of no method"
-                notes = (*notes, Note("unassigned", "info", text, self.tables, {"unassigned_ns": nobodys}))
-        if self._states is not None and not running_told and not tellable(self._states):
+        if counts is not None and self._threads is None and samples.counted is not None:
+            nobodys = counts.used(counted_window(context)) - int(samples.counted.processor.sum())
+            text = f"{duration_text(nobodys)} of processor time are of threads without a sample, and of no method"
+            notes.append(Note("unassigned", "info", text, self.tables, {"unassigned_ns": nobodys}))
+        if self._states is not None and not read.running_told and not tellable(self._states):
             # Nothing is shown rather than what samples happen to say.
             samples, unknown = samples.in_states(), UNTOLD
             cannot = cannot or Note("running-unknown", "warning", UNTOLD, (*self.tables, "total"))
@@ -457,44 +384,26 @@ class SampleCollector(Collector[A_co]):
             samples=samples,
             lossy=context.touched(self._asked.thread_id, first),
             unknown=unknown,
-            evidence="sample" if not weighed.away and (samples.timed or notes or of_processors) else "event",
+            evidence=evidence,
             period_ns=context.info.sampling_interval_ns if of_processors else _period(weighed),
             notes=(*notes, *_notes(samples, self.tables, of_processors)),
             cannot=cannot,
             of_processors=of_processors,
-            used=None if counts is None else counts.use_text(counted_window(context), self._samplers),
+            used=None if counts is None else counts.use_text(counted_window(context), self._reader.samplers),
             vague=weighed.unsampled is not None and bool(weighed.unsampled.any()) and not stops_recorded(context),
         )
         return self.collected
 
     def _check(self, found: Gathered) -> None:
         """KeyError for a weight that the event does not have, ValueError for one that is meaningless."""
-        if self._field is not None and found.event is not None:
-            Wanted.of((self._field,)).choose(found.payload, found.event[1])
-            if not self._timed:
-                check_weight(found.event, found.table.fields, self._field, self.texts)
-
-    def _of_thread(self, found: Gathered, columns: Sequence[str]) -> Gathered:
-        """The events of the requested thread."""
-        if self._asked.thread_id is None:
-            return found
-        thread = found.column("thread_id")
-        mine = thread.values == self._asked.thread_id
-        return found.only(np.flatnonzero(mine & thread.known), columns)
-
-    def _weighed(self, rows: SampleColumns, context: Context) -> WeighedColumns:
-        if self._timed:
-            only = self._asked.thread_id
-            return weigh_times(rows, context.window, self._stopped(context), None if only is None else (only,))
-        return weigh_events(rows, self._asked.weight if self._allocations is None else BYTES, context.window)
-
-    def _stopped(self, context: Context) -> dict[int, Ints]:
-        """When the sampler stopped the process."""
-        process = _NOBODY if context.process_id is None else context.process_id
-        return {process: np.concatenate((_NO_ROWS, *self._stops))}
+        field = self._reader.field
+        if field is not None and found.event is not None:
+            Wanted.of((field,)).choose(found.payload, found.event[1])
+            if not self._reader.timed:
+                check_weight(found.event, found.table.fields, field, self.texts)
 
     def _needs(self, event: tuple[str, str] | None) -> tuple[Need, ...]:
-        if self._timed:
+        if self._reader.timed:
             return SAMPLE_NEEDS
         if event is None:
             return ()

@@ -10,10 +10,10 @@ from __future__ import annotations
 import functools
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -23,9 +23,10 @@ from clrevents._util.notebook_views import Value, framed_html, html_table, short
 from clrevents._util.offered import offered
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import amount_text, counted, moment_text, safe, share_text
+from clrevents.analysis.framework.model.collector import Kept, ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered, near_table
-from clrevents.analysis.gathering.groups import sum_by
+from clrevents.analysis.gathering.groups import groups, sum_by
 from clrevents.analysis.gathering.merged_stacks import (
     NO_STACK,
     NOT_SAMPLED,
@@ -35,7 +36,7 @@ from clrevents.analysis.gathering.merged_stacks import (
     merged_stacks,
 )
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
-from clrevents.analysis.shared.events.runtime_versions import VERSION, VERSION_EVENTS
+from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.processor.counted_events import (
     COUNT_EVENTS,
     NOTHING,
@@ -49,7 +50,6 @@ from clrevents.analysis.shared.processor.counted_events import MANAGED as IN_MAN
 from clrevents.analysis.shared.samples.leaf_states import STATES, UNTOLD, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import (
     SWITCH,
-    SWITCH_COLUMNS,
     SWITCH_EVENT,
     Switches,
     away_states,
@@ -69,15 +69,13 @@ from clrevents.analysis.shared.samples.stack_shapes import (
 from clrevents.analysis.shared.weights.allocations import (
     ALLOC,
     BYTES,
-    EVENTS,
     SELECTORS,
     AllocationRows,
-    best_source,
 )
 from clrevents.analysis.shared.weights.sample_runs import MANAGED, SAMPLE_TYPE, SAMPLES
 from clrevents.analysis.shared.weights.weighing import (
     CPU,
-    CPU_COLUMNS,
+    CPU_COUNT,
     CPU_EVENT,
     SAMPLE_HEADERS,
     Ints,
@@ -98,7 +96,7 @@ from clrevents.analysis.shared.weights.weight_fields import (
     left_out,
     under_texts,
 )
-from clrevents.schema.registry import OWN, RUNTIME, SAMPLE
+from clrevents.schema.registry import SAMPLE
 from clrevents.symbols.async_stacks import AsyncStacks, resumes
 from clrevents.symbols.frame import NAMELESS
 from clrevents.symbols.frame_tables import resolve_stacks
@@ -116,7 +114,11 @@ if TYPE_CHECKING:
 FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof"]
 """What samples can be written as."""
 
+_SAMPLE_EVENT: Final = SAMPLE, SAMPLES.partition("/")[2]
 _NATIVE: Final = STATES.index("native")
+_NOBODY: Final = -1
+"""The process of events before it is known whose they are."""
+_NO_ROWS: Final[Ints] = np.zeros(0, dtype=np.int64)
 
 
 @functools.total_ordering
@@ -519,105 +521,71 @@ def read_samples(
     if event is None and weight == CPU_TIME:
         every = read_samples(trace, thread_id=thread_id, start=start, end=end, artefacts=artefacts, logical=logical)
         return every.by_processor()
-    leave = left_out(event, weight)
-    if event is None:
-        event, weight = event_and_weight(weight)
-    timed = event is None and weight is None
-    field = weight
-    window = TimeWindow.between(start, end, passes_of(trace).moment_ns)
+    passes = passes_of(trace)
+    window = TimeWindow.between(start, end, passes.moment_ns)
+    threads = Filters.of({"thread_id": thread_id}).thread_ids
     trails = _trails(trace) if logical else None
-    if event is None and weight == ALLOC:
-        options: FilterOptions = {"thread_id": thread_id, "start": start, "end": end}
-        return _allocations(trace, options, window, artefacts, trails)
-    if event is None and weight == OFF_CPU:
-        return _off_processor(trace, thread_id, window, artefacts, trails)
+    reader = SampleReader(event, weight)
     if trace.info.version >= MANY_PROCESSES:
-        passes_of(trace).scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
-    if timed and has_cpu_samples(trace):
-        filters = Filters.of({"thread_id": thread_id, "start": start, "end": end})
-        told = {*SAMPLE_HEADERS, *(field.name for field in passes_of(trace).fields(CPU_EVENT, known=True))}
-        wanted = Wanted(("process_id", *(name for name in CPU_COLUMNS if name in told)), known=True)
-        table, stacks = passes_of(trace).table(CPU, wanted, filters, "time", stacks=True)
-        weighed = weigh_cpu(SampleColumns.of(table, cpu_field(table)), trace.info, window)
-        return _named(trace, CPU_EVENT[1], weighed, stacks, artefacts, trails)
-    if timed:
-        return _profiled(trace, window, Filters.of({"thread_id": thread_id}).thread_ids, artefacts, trails)
-    more = [] if leave is None else [leave[0]]
-    wanted = Wanted((*SAMPLE_HEADERS, "process_id", *([] if field is None else [field]), *more), known=True)
-    filters = Filters.of({"thread_id": thread_id, "start": start, "end": end})
-    assert event is not None, "only profiler samples need none"
-    table, stacks = passes_of(trace).table(event, wanted, filters, "time", stacks=True)
-    name = table.metadata.get("name", "")
-    if weight is not None:
-        found = (table.metadata.get("provider", ""), name)
-        check_weight(found, (*table.fields, *passes_of(trace).fields(found, known=True)), weight, texts=True)
-    rows = SampleColumns.of(table, field, left_out=leave)
-    return _named(trace, name, weigh_events(rows, weight, window), stacks, artefacts, trails)
+        passes.scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
+    of_processors = reader.timed and has_cpu_samples(trace)
+    selectors = (CPU,) if of_processors else tuple(name for name in reader.selectors if name != CPU)
+    stacks = stacks_of([])
+    if len(selectors) > 1:
+        # All are read: what a window or a thread has depends on the others.
+        meant = {passes.selection((name,)).one_event(): name for name in selectors}
+        tables = []
+        headers = (*SAMPLE_HEADERS, "process_id")
+        for chunk in passes.table_chunks(*selectors, columns=headers, headers=(), known=True):
+            tables.append(chunk.stacks)
+            for kind, part in chunk.tables.items():
+                reader.take(meant[kind], Gathered(kind, near_table(part)[0], chunk.places[kind]))
+        stacks = stacks_of(tables)
+    elif not (reader.away and _never(trace, SWITCH_EVENT)):
+        columns = reader.columns(selectors[0])
+        if of_processors or reader.away:
+            # Each trace describes these by itself.
+            fields = passes.fields(CPU_EVENT if of_processors else SWITCH_EVENT, known=True)
+            there = {*SAMPLE_HEADERS, "process_id", *(field.name for field in fields)}
+            columns = tuple(name for name in columns if name in there)
+        # A time off a processor may reach into the window from before it.
+        options: FilterOptions = {"thread_id": thread_id}
+        filters = Filters.of(options if reader.away else {**options, "start": start, "end": end})
+        table, stacks = passes.table(selectors[0], Wanted(columns, known=True), filters, "time", stacks=True)
+        kind = table.metadata.get("provider", ""), table.metadata.get("name", "")
+        if reader.field is not None and not reader.timed:
+            check_weight(kind, (*table.fields, *passes.fields(kind, known=True)), reader.field, texts=True)
+        reader.take(selectors[0], Gathered(kind, table, np.arange(len(table))))
+    read = reader.read(window, trace.info, trace.duration_ns if reader.away else 0, _nothing, threads, of_processors)
+    known = len(read.weighed.rows) > 0
+    apart = trace.info.version >= MANY_PROCESSES
+    samples = reader.named(
+        read,
+        window,
+        threads,
+        # Where there are none, no pass for names: what failed to find samples is often damaged, and dear to read.
+        trace.methods if known else no_methods(),
+        stacks,
+        {t.thread_id: t.name for t in trace.threads if t.name} if apart else {},
+        apart,
+        artefacts,
+        trails,
+        passes.async_stacks if known else None,
+    )
+    return attrs.evolve(samples, info=trace.info)
 
 
 def has_cpu_samples(trace: Trace) -> bool:
     """Whether the Linux recorder took any: then they are what is read, because only they tell processor time."""
-    if trace.info.version < MANY_PROCESSES:
-        return False
-    return any((event.provider, event.name) == CPU_EVENT for event in trace.event_counts())
+    return trace.info.version >= MANY_PROCESSES and not _never(trace, CPU_EVENT)
 
 
-def _off_processor(
-    trace: Trace, thread_id: ThreadIds, window: TimeWindow, artefacts: bool, trails: TaskTrails | None
-) -> Samples:
-    """All switches are read: a time off a processor may reach into the window from before it."""
-    passes = passes_of(trace)
-    passes.scan(raising=False)
-    recorded = any((event.provider, event.name) == SWITCH_EVENT for event in trace.event_counts())
-    table, stacks = Table((), ()), stacks_of([])
-    if recorded:
-        told = {*SAMPLE_HEADERS, *(field.name for field in passes.fields(SWITCH_EVENT, known=True))}
-        wanted = Wanted(("process_id", *(name for name in SWITCH_COLUMNS if name in told)), known=True)
-        table, stacks = passes.table(SWITCH, wanted, Filters.of({"thread_id": thread_id}), "time", stacks=True)
-    away = Switches.of(table, trace.duration_ns).weighed(window)
-    return _named(trace, SWITCH_EVENT[1], away, stacks, artefacts, trails)
+def _never(trace: Trace, event: tuple[str, str]) -> bool:
+    return all((kind.provider, kind.name) != event for kind in trace.event_counts())
 
 
-def _profiled(
-    trace: Trace, window: TimeWindow, threads: Sequence[int] | None, artefacts: bool, trails: TaskTrails | None
-) -> Samples:
-    """All samples are read: those before a window say where threads are when it begins, and those of all threads, when
-    the sampler was late."""
-    versions: set[int] = set()
-    parts, tables, name = [], [], SAMPLES.partition("/")[2]
-    stops: dict[int, Ints] = {}
-    feed = CountFeed()
-    work = RuntimeWork()
-    headers = (*SAMPLE_HEADERS, "process_id")
-    for chunk in passes_of(trace).table_chunks(
-        SAMPLES, SUSPENDING, *COUNT_EVENTS, *VERSION_EVENTS, *WORK_EVENTS, columns=headers, headers=(), known=True
-    ):
-        tables.append(chunk.stacks)
-        for event, table in chunk.tables.items():
-            if f"runtime/{event[1]}" in WORK_EVENTS:
-                work.take(f"runtime/{event[1]}", near_table(table)[0])
-            elif event[0] == SAMPLE:
-                parts.append(SampleColumns.of(table, SAMPLE_TYPE))
-            elif event[0] == OWN:
-                feed.add("/".join(event), near_table(table)[0])
-            elif event[1] == SUSPENDING.partition("/")[2]:
-                begins = Gathered(event, near_table(table)[0], np.zeros(len(table), dtype=np.int64))
-                processes = table.column("process_id").filled(-1).astype(np.int64)[of_sampling(begins)]
-                for process in np.unique(processes).tolist():
-                    mine = stops_of(begins)[processes == process]
-                    stops[process] = np.concatenate((stops.get(process, mine[:0]), mine))
-            elif VERSION in table:
-                versions.update(table.column(VERSION).tolist())
-    rows = SampleColumns.joined(parts)
-    told = rows.field is None or tells_running(trace.info, versions, int((rows.field == MANAGED).sum()), len(rows))
-    counts = feed.found()
-    if counts is not None:
-        # Division is of the whole, so that windows and threads add up.
-        whole = weigh_times(rows, TimeWindow(), stops)
-        made = _named(trace, name, whole, stacks_of(tables), artefacts, trails, told, work)
-        return made.with_counts(counts).within(window, threads)
-    weighed = weigh_times(rows, window, stops, threads)
-    return _named(trace, name, weighed, stacks_of(tables), artefacts, trails, told, work)
+def _nothing(selector: str) -> Gathered:
+    return Gathered.empty(None, Table((), ()))
 
 
 def _trails(trace: Trace) -> TaskTrails:
@@ -627,52 +595,160 @@ def _trails(trace: Trace) -> TaskTrails:
     return TaskTrails.of(trace)
 
 
-def _allocations(
-    trace: Trace, filters: FilterOptions, window: TimeWindow, artefacts: bool, trails: TaskTrails | None
-) -> Samples:
-    """Those of the source that is best in the whole of a process, so that windows and threads add up."""
-    counts = Counter[tuple[str, str]]()
-    for kind, number in trace.event_counts().items():
-        counts[kind.provider, kind.name] += number
-    seen = {source: sum(counts[RUNTIME, name.partition("/")[2]] for name in names) for source, names in EVENTS.items()}
-    source = best_source(seen)
-    read, tables = AllocationRows(), []
-    wanted = () if source is None else EVENTS[source]
-    thread_ids = Filters.of(filters).thread_ids
-    several = trace.info.version >= MANY_PROCESSES
-    if wanted and several:
-        # Which source a process has is only known when all of its events were read.
-        wanted, filters = SELECTORS, {}
-    names = {name.partition("/")[2]: name for name in wanted}
-    if names:
-        headers = (*SAMPLE_HEADERS, "process_id")
-        for chunk in passes_of(trace).table_chunks(*wanted, columns=headers, headers=(), filters=filters, known=True):
-            tables.append(chunk.stacks)
-            for (_, name), table in chunk.tables.items():
-                read.take(names[name], near_table(table)[0])
-    event, rows = read.best()
-    if several and thread_ids is not None:
-        rows = rows.take(np.flatnonzero(np.isin(rows.thread, thread_ids)))
-    return _named(trace, event, weigh_events(rows, BYTES, window), stacks_of(tables), artefacts, trails)
+@frozen(eq=False)
+class ReadSamples:
+    """Weighed events without names. `profiled` are all samples of the profiler, whatever the window, None for other
+    events; `switches` the times off a processor."""
+
+    event: str
+    weighed: WeighedColumns
+    profiled: SampleColumns | None = None
+    running_told: bool = True
+    switches: Switches | None = None
 
 
-def _named(
-    trace: Trace,
-    event: str,
-    weighed: WeighedColumns,
-    stacks: AddressStacks,
-    artefacts: bool,
-    trails: TaskTrails | None,
-    running_told: bool = True,
-    work: RuntimeWork | None = None,
-) -> Samples:
-    apart = trace.info.version >= MANY_PROCESSES
-    names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
-    # Where there are none, no pass for names: what failed to find samples is often damaged, and dear to read.
-    methods = trace.methods if len(weighed.rows) else no_methods()
-    awaits = passes_of(trace).async_stacks if len(weighed.rows) else None
-    found = name_samples(event, weighed, methods, stacks, names, apart, artefacts, trails, running_told, awaits, work)
-    return attrs.evolve(found, info=trace.info)
+class SampleReader:
+    """Takes events, chunk by chunk, and keeps a few numbers of each: its time, thread, stack and one field.
+
+    `event` and `weight` are those of `read_samples`. The events are of all processes, which a column tells, or of
+    `one_process`, as those of a report are.
+    """
+
+    def __init__(self, event: Selector | None, weight: str | None, one_process: bool = False) -> None:
+        self._left_out = left_out(event, weight)
+        if event is None:
+            event, weight = event_and_weight(weight)
+        self.timed = event is None and weight is None
+        """Whether these are samples of the profiler, or of processors where these were recorded."""
+        self.away = event is None and weight == OFF_CPU
+        """Whether these are times off a processor."""
+        self._weight = weight
+        self.field = SAMPLE_TYPE if self.timed else weight if event is not None else None
+        """The payload field or header column that is kept."""
+        self.allocations = AllocationRows() if event is None and weight == ALLOC else None
+        self.selectors: tuple[Any, ...] = (event,)
+        if self.timed:
+            self.selectors = (SAMPLES, CPU, SUSPENDING, *COUNT_EVENTS, *VERSION_EVENTS, *WORK_EVENTS)
+        elif self.allocations is not None:
+            self.selectors = SELECTORS
+        elif self.away:
+            self.selectors = (SWITCH,)
+        self._one_process = one_process
+        self._kept = Kept()
+        self._versions: set[int] = set()
+        self._stops: dict[int, list[Ints]] = {}
+        self._counts = CountFeed()
+        self._work = RuntimeWork()
+        self.samplers: set[int] = set()
+        """The threads that took samples."""
+
+    def columns(self, selector: Selector) -> tuple[str, ...]:
+        """The columns that are kept of the events with the stacks."""
+        field = CPU_COUNT if selector in (CPU, SWITCH) else self.field
+        more = () if self._left_out is None else self._left_out[:1]
+        process = () if self._one_process else ("process_id",)
+        return tuple(dict.fromkeys((*SAMPLE_HEADERS, *process, *([] if field is None else [field]), *more)))
+
+    def take(self, selector: Any, events: Gathered) -> None:
+        """Take the next events that one of `selectors` means."""
+        table, process = events.table, _NOBODY if self._one_process else None
+        if self.allocations is not None:
+            self.allocations.take(selector, table, process)
+        elif self.timed and selector in COUNT_EVENTS:
+            self._counts.add(selector, table)
+        elif self.timed and selector in VERSION_EVENTS:
+            self._versions |= versions_of(events)
+        elif self.timed and selector in WORK_EVENTS:
+            self._work.take(selector, table)
+        elif self.timed and selector == SUSPENDING:
+            sampling, stops = of_sampling(events), stops_of(events)
+            of = np.full(len(stops), _NOBODY)
+            if process is None:
+                of = table.column("process_id").filled(_NOBODY).astype(np.int64)[sampling]
+            for owner, rows in groups(of):
+                self._stops.setdefault(owner, []).append(stops[rows])
+            self.samplers.update(events.numbers("thread_id")[sampling].tolist())
+        else:
+            columns = [name for name in self.columns(selector) if name in table]
+            self._kept.take(ReportChunk({selector: attrs.evolve(events, table=table.select(*columns))}))
+
+    @property
+    def counts(self) -> Counts | None:
+        """What the operating system counted; None if nothing."""
+        return self._counts.found()
+
+    def read(
+        self,
+        window: TimeWindow,
+        info: TraceInfo,
+        end_ns: int,
+        nothing: Callable[[str], Gathered],
+        threads: Sequence[int] | None = None,
+        of_processors: bool = False,
+        owner: int | None = None,
+    ) -> ReadSamples:
+        """Everything that was taken, weighed: in a window, of some threads or all, and of the process `owner`, if the
+        events are of one.
+
+        `nothing` gives the columns of an event that never came; the trace ends at `end_ns`; `of_processors` asks for
+        the samples of the Linux recorder.
+        """
+
+        def rows(selector: Any, field: Callable[[Table], str | None]) -> SampleColumns:
+            table = self._kept.all((selector,), nothing)[selector].table
+            return SampleColumns.of(table, field(table), owner, left_out=self._left_out)
+
+        if self.allocations is not None:
+            name, held = self.allocations.best()
+            if owner is not None:
+                held = attrs.evolve(held, process=np.full(len(held), owner, dtype=np.int64))
+            return ReadSamples(name, weigh_events(held.of_threads(threads), BYTES, window))
+        if self.away:
+            table = self._kept.all((SWITCH,), nothing)[SWITCH].table
+            away = Switches.of(table, end_ns, _NOBODY if owner is None else owner).of_threads(threads)
+            return ReadSamples(SWITCH_EVENT[1], away.weighed(window), switches=away)
+        if of_processors:
+            return ReadSamples(CPU_EVENT[1], weigh_cpu(rows(CPU, cpu_field).of_threads(threads), info, window))
+        selector = self.selectors[0]
+        event = _SAMPLE_EVENT if self.timed else self._kept.all((selector,), nothing)[selector].event
+        name = "" if event is None else event[1]
+        held = rows(selector, lambda _: self.field)
+        if not self.timed:
+            return ReadSamples(name, weigh_events(held.of_threads(threads), self._weight, window))
+        told = held.field is None or tells_running(info, self._versions, int((held.field == MANAGED).sum()), len(held))
+        weighed = weigh_times(held, window, self._stopped(owner), threads)
+        return ReadSamples(name, weighed, held, told)
+
+    def _stopped(self, owner: int | None) -> dict[int, Ints]:
+        """When the sampler stopped each process."""
+        stops = {of: np.concatenate(parts) for of, parts in self._stops.items()}
+        return stops if owner is None else {owner: stops.get(_NOBODY, _NO_ROWS)}
+
+    def named(
+        self,
+        read: ReadSamples,
+        window: TimeWindow,
+        threads: Sequence[int] | None,
+        methods: Methods,
+        stacks: AddressStacks,
+        names: Mapping[int, str],
+        apart: bool,
+        artefacts: bool,
+        trails: TaskTrails | None = None,
+        awaits: AsyncStacks | None = None,
+        owner: int | None = None,
+    ) -> Samples:
+        """The samples with names, as `name_samples` gives them, and what was counted divided among them."""
+        counts = None if read.profiled is None else self.counts
+        weighed = read.weighed
+        if counts is not None and read.profiled is not None:
+            # Division is of the whole, so that windows and threads add up.
+            weighed = weigh_times(read.profiled, TimeWindow(), self._stopped(owner))
+        work = None if read.profiled is None else self._work
+        samples = name_samples(
+            read.event, weighed, methods, stacks, names, apart, artefacts, trails, read.running_told, awaits, work
+        )
+        return samples if counts is None else samples.with_counts(counts).within(window, threads)
 
 
 def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:

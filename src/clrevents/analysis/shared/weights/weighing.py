@@ -133,6 +133,10 @@ class SampleColumns:
         columns = (self.time[rows], self.thread[rows], self.process[rows], self.stack_id[rows])
         return SampleColumns(*columns, None if self.field is None else self.field[rows], self.texts)
 
+    def of_threads(self, thread_ids: Sequence[int] | None) -> SampleColumns:
+        """Those of some threads; None for all."""
+        return self if thread_ids is None else self.take(np.flatnonzero(np.isin(self.thread, list(thread_ids))))
+
 
 @frozen(eq=False)
 class WeighedColumns:
