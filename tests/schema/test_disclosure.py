@@ -30,7 +30,6 @@ from clrevents.schema.wire import (
     GuidType,
     Scalar,
     StructType,
-    TextArrayType,
     Utf16Z,
     VarIntType,
     WireType,
@@ -65,7 +64,7 @@ def _texts(wire: WireType, path: str) -> list[str]:
             return texts(wire.layout, f"{path}.")
         case Utf16Z() | AnsiZ() | BytesType() | GuidType():
             return [path]
-        case TextArrayType() if wire.text:
+        case ArrayType() if wire.text:
             return [path]
         case ArrayType():
             return _texts(wire.element, path)

@@ -16,18 +16,12 @@ from clrevents._util.value_classes import define, frozen
 from clrevents.schema.disclosure import BYTES, Disclosure, NumberForm
 from clrevents.schema.layout import BoundField, BoundLayout, FixedStep, VariableStep
 from clrevents.schema.wire import (
-    AnsiZ,
     ArrayType,
-    BytesType,
-    CountedType,
+    ByWriting,
     FixedArrayType,
-    GuidType,
     LocatedType,
     PrefixedType,
-    Scalar,
     StructType,
-    TextArrayType,
-    Utf16Z,
     VarIntType,
     WireType,
 )
@@ -72,7 +66,7 @@ _Step: TypeAlias = Callable[[bytes, int, int, dict[int, int], FoundTexts], int]
 _One: TypeAlias = Callable[[bytes, int, int, FoundTexts], int]
 _Many: TypeAlias = Callable[[bytes, int, int, int, FoundTexts], int]
 
-_FORMS: Final[dict[str, Form]] = {"char": "character", "int": "number", "filetime": "filetime"}
+_FORMS: Final[dict[str, Form]] = {"char": "character", "int": "number", "filetime": "filetime", "guid": "guid"}
 _PADDING: Final = ("", "")
 _COUNT: Final = struct.Struct("<H")
 
@@ -94,8 +88,8 @@ def text_walk(layout: BoundLayout, event: tuple[str, str], choose: Choose) -> Te
     """The walk over a layout; None if there is nothing to find in any payload of it."""
     scattered = any(_scattered(field.type) for field in layout.fields)
     # What is located would not be found where texts before it got longer or shorter.
-    maker = _Maker(layout.pointer_size, event, choose, fixed=scattered)
-    walk, finds = maker.record(layout, "", whole=scattered)
+    maker = _Maker(layout.pointer_size, event, choose, "", fixed=scattered)
+    walk, finds = maker.fields(layout, whole=scattered)
     return TextWalk(scattered, walk) if finds or scattered else None
 
 
@@ -105,39 +99,39 @@ def least_size(layout: BoundLayout) -> int:
 
 
 def _least(wire: WireType, pointer_size: int) -> int:
-    match wire:
-        case AnsiZ():
-            return 1
-        case StructType():
-            return least_size(wire.layout.bind(pointer_size))
-        case FixedArrayType() if not wire.text:
-            return wire.count * _least(wire.element, pointer_size)
-        case _:
-            return wire.min_size(pointer_size)
+    if isinstance(wire, StructType):
+        return least_size(wire.layout.bind(pointer_size))
+    if isinstance(wire, FixedArrayType) and not wire.text:
+        return wire.count * _least(wire.element, pointer_size)
+    # A text without a byte is a null one, which zeros cannot spell.
+    return wire.min_size(pointer_size) or int(wire.column == "string" and wire.fixed_size is None)
 
 
 def _scattered(wire: WireType) -> bool:
     """Whether its values may be anywhere in the payload."""
-    if isinstance(wire, StructType):
-        return any(_scattered(field.type) for field in wire.layout.fields)
-    return wire.located or (isinstance(wire, ArrayType) and _scattered(wire.element))
+    return wire.located or any(map(_scattered, wire.parts))
 
 
-class _Maker:
-    """Makes the walks of one event's layout. `fixed` while inside a value whose length cannot change."""
+_Found: TypeAlias = tuple[_One, bool]
+"""The walk over one value, and whether it finds anything."""
 
-    def __init__(self, pointer_size: int, event: tuple[str, str], choose: Choose, fixed: bool = False) -> None:
-        self._pointer_size = pointer_size
-        self._event = event
-        self._choose = choose
-        self._fixed = fixed
 
-    def record(self, layout: BoundLayout, path: str, whole: bool = True) -> tuple[_One, bool]:
-        """The walk over a record, and whether it finds anything.
+@frozen
+class _Maker(ByWriting[_Found]):
+    """Makes the walks of one event's layout, for the field `path`. `fixed` in a value whose length cannot change."""
+
+    pointer_size: int
+    event: tuple[str, str]
+    choose: Choose
+    path: str
+    fixed: bool = False
+
+    def fields(self, layout: BoundLayout, whole: bool = True) -> _Found:
+        """The walk over a record.
 
         Unless it has to reach the record's end (`whole`), it stops after the last field that it looks for.
         """
-        made = [self._step(step, path, _counters(layout)) for step in layout.steps]
+        made = [self._step(step, _counters(layout)) for step in layout.steps]
         last = max((i for i, (_, finds) in enumerate(made) if finds), default=-1)
         steps = [step for step, _ in (made if whole else made[: last + 1])]
 
@@ -149,15 +143,18 @@ class _Maker:
 
         return walk, last >= 0
 
-    def _step(self, step: FixedStep | VariableStep, path: str, counters: frozenset[int]) -> tuple[_Step, bool]:
+    def _inside(self, name: str) -> _Maker:
+        return attrs.evolve(self, path=f"{self.path}.{name}" if self.path else name)
+
+    def _step(self, step: FixedStep | VariableStep, counters: frozenset[int]) -> tuple[_Step, bool]:
         if isinstance(step, FixedStep):
-            return self._run(step, path, counters)
+            return self._run(step, counters)
         field, counter = step.field, step.count_index
-        name = _joined(path, field.name)
+        wire, inside = field.type, self._inside(field.name)
         padding = self._padding(field)
         pad = field.pad
-        if isinstance(field.type, CountedType | BytesType):
-            many, finds = self._raw(name) if isinstance(field.type, BytesType) else self._many(field.type.element, name)
+        if counter >= 0:
+            many, finds = inside.many(wire.parts[0]) if wire.parts else inside.raw()
 
             def counted(data: bytes, pos: int, end: int, counts: dict[int, int], found: FoundTexts) -> int:
                 if padding:
@@ -165,7 +162,7 @@ class _Maker:
                 return many(data, pos + pad, end, counts[counter], found)
 
             return counted, finds or padding is not None
-        one, finds = self._one(field.type, name)
+        one, finds = wire.read_by(inside)
 
         def single(data: bytes, pos: int, end: int, counts: dict[int, int], found: FoundTexts) -> int:
             if padding:
@@ -174,7 +171,7 @@ class _Maker:
 
         return single, finds or padding is not None
 
-    def _run(self, step: FixedStep, path: str, counters: frozenset[int]) -> tuple[_Step, bool]:
+    def _run(self, step: FixedStep, counters: frozenset[int]) -> tuple[_Step, bool]:
         """Adjacent fields of a fixed size: characters, numbers and padding, and counts that later fields need."""
         size = step.size
         spans: list[tuple[int, int, TextPlace]] = []
@@ -188,7 +185,7 @@ class _Maker:
             width = field.fixed_size or 0
             if index in counters:
                 counts.append((index, at, struct.Struct(f"<{field.type.code}")))
-            elif place := self._plain_place(field.type, _joined(path, field.name)):
+            elif place := self._inside(field.name)._plain_place(field.type):
                 spans.append((at, at + width, place))
             at += width
 
@@ -203,32 +200,9 @@ class _Maker:
 
         return run, bool(spans)
 
-    def _one(self, wire: WireType, path: str) -> tuple[_One, bool]:
-        """The walk over one value."""
-        if wire.code is not None:
-            return self._plain(wire, path)
-        match wire:
-            case Utf16Z():
-                return self._terminated(path, 2)
-            case AnsiZ():
-                return self._terminated(path, 1)
-            case VarIntType():
-                return self._variable(wire, path)
-            case StructType():
-                return self.record(wire.layout.bind(self._pointer_size), path)
-            case PrefixedType():
-                return self._prefixed(wire, path)
-            case FixedArrayType():
-                many, finds = self._elements(wire, path, fixed=True)
-                return (lambda data, pos, end, found: many(data, pos, end, wire.count, found)), finds
-            case LocatedType():
-                return self._located(wire, path)
-            case _:
-                raise TypeError(f"{wire.name} needs a field that counts it")
-
-    def _plain(self, wire: WireType, path: str) -> tuple[_One, bool]:
+    def plain(self, wire: WireType) -> _Found:
         size = wire.fixed_size or 0
-        place = self._plain_place(wire, path)
+        place = self._plain_place(wire)
 
         def skip(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
             if end - pos < size:
@@ -239,26 +213,29 @@ class _Maker:
 
         return skip, place is not None
 
-    def _terminated(self, path: str, width: int) -> tuple[_One, bool]:
-        """A text up to a zero unit, which is not part of its span."""
-        place = self._place(path, "text", width)
-        zero = bytes(width)
+    def terminated(self, unit: int) -> _Found:
+        """The zero unit is not part of a text's span."""
+        place = self._place("text", unit)
+        zero = bytes(unit)
 
         def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
             at = data.find(zero, pos, end)
             # Two zero bytes may be the end of one unit and the start of the next.
-            while at >= 0 and (at - pos) % width:
+            while at >= 0 and (at - pos) % unit:
                 at = data.find(zero, at + 1, end)
             if at < 0:
                 raise Unwalkable
             if place and at > pos:
                 found.spans.append((pos, at, place))
-            return at + width
+            return at + unit
 
         return read, place is not None
 
-    def _prefixed(self, wire: PrefixedType, path: str) -> tuple[_One, bool]:
-        many, finds = self._elements(wire, path, prefixed=True)
+    def record(self, wire: StructType) -> _Found:
+        return self.fields(wire.layout.bind(self.pointer_size))
+
+    def prefixed(self, wire: PrefixedType) -> _Found:
+        many, finds = self._elements(wire, prefixed=True)
 
         def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
             if end - pos < 2:
@@ -267,10 +244,13 @@ class _Maker:
 
         return read, finds
 
-    def _located(self, wire: LocatedType, path: str) -> tuple[_One, bool]:
+    def repeated(self, wire: FixedArrayType) -> _Found:
+        many, finds = self._elements(wire, fixed=True)
+        return (lambda data, pos, end, found: many(data, pos, end, wire.count, found)), finds
+
+    def elsewhere(self, wire: LocatedType) -> _Found:
         """Values elsewhere in the payload, whose length cannot change."""
-        inner = _Maker(self._pointer_size, self._event, self._choose, fixed=True)
-        many, finds = inner._elements(wire, path, fixed=True)
+        many, finds = attrs.evolve(self, fixed=True)._elements(wire, fixed=True)
         width = wire.element.fixed_size or 1
 
         def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
@@ -286,24 +266,23 @@ class _Maker:
 
         return read, finds
 
-    def _elements(
-        self, wire: TextArrayType, path: str, fixed: bool = False, prefixed: bool = False
-    ) -> tuple[_Many, bool]:
+    def _elements(self, wire: ArrayType, fixed: bool = False, prefixed: bool = False) -> tuple[_Many, bool]:
         if not wire.text:
-            return self._many(wire.element, path)
-        place = self._place(path, "text", wire.unit_size, prefixed, fixed)
+            return self.many(wire.element)
+        place = self._place("text", wire.unit_size, prefixed, fixed)
         return _counted(wire.unit_size, place), place is not None
 
-    def _many(self, element: WireType, path: str) -> tuple[_Many, bool]:
+    def many(self, element: WireType) -> tuple[_Many, bool]:
         """The walk over a number of elements. Numbers of one byte each are bytes, and characters a text."""
-        if isinstance(element, Scalar) and element.kind == "char":
-            place = self._place(path, "text", element.size, fixed=True)
-            return _counted(element.size, place), place is not None
-        if isinstance(element, Scalar) and element.kind == "int" and element.size == 1:
-            return self._raw(path)
-        one, finds = self._one(element, path)
-        if not finds and element.fixed_size is not None and element.code is not None:
-            return _counted(element.fixed_size, None), False
+        size = element.fixed_size
+        if element.kind == "char" and size:
+            place = self._place("text", size, fixed=True)
+            return _counted(size, place), place is not None
+        if element.kind == "int" and size == 1:
+            return self.raw()
+        one, finds = element.read_by(self)
+        if not finds and size is not None and element.code is not None:
+            return _counted(size, None), False
 
         def read(data: bytes, pos: int, end: int, count: int, found: FoundTexts) -> int:
             if not 0 <= count <= end - pos:
@@ -314,12 +293,13 @@ class _Maker:
 
         return read, finds
 
-    def _raw(self, path: str) -> tuple[_Many, bool]:
-        place = self._place(path, "bytes", 1, fixed=True)
+    def raw(self) -> tuple[_Many, bool]:
+        """The walk over a number of bytes."""
+        place = self._place("bytes", 1, fixed=True)
         return _counted(1, place), place is not None
 
-    def _variable(self, wire: VarIntType, path: str) -> tuple[_One, bool]:
-        place = self._place(path, "varint" if wire.signed else "varuint", 1)
+    def varint(self, wire: VarIntType) -> _Found:
+        place = self._place("varint" if wire.signed else "varuint", 1)
 
         def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
             stop = _number(data, pos, end)
@@ -329,20 +309,15 @@ class _Maker:
 
         return read, place is not None
 
-    def _plain_place(self, wire: WireType, path: str) -> TextPlace | None:
-        if isinstance(wire, GuidType):
-            return self._place(path, "guid", 16, fixed=True)
-        number = wire.number
-        form = None if number is None else _FORMS.get(number.kind)
-        return self._place(path, form, number.size, fixed=True) if number and form else None
+    def _plain_place(self, wire: WireType) -> TextPlace | None:
+        form = _FORMS.get(wire.kind if wire.number is None else wire.number.kind)
+        return self._place(form, wire.fixed_size or 0, fixed=True) if form else None
 
-    def _place(
-        self, path: str, form: Form, width: int, prefixed: bool = False, fixed: bool = False
-    ) -> TextPlace | None:
-        disclosure = self._choose(path, form)
+    def _place(self, form: Form, width: int, prefixed: bool = False, fixed: bool = False) -> TextPlace | None:
+        disclosure = self.choose(self.path, form)
         if disclosure is None:
             return None
-        return TextPlace(self._event, path, form, disclosure, width, prefixed, fixed or self._fixed)
+        return TextPlace(self.event, self.path, form, disclosure, width, prefixed, fixed or self.fixed)
 
     def _padding(self, field: BoundField) -> TextPlace | None:
         return TextPlace(_PADDING, "", "padding", BYTES, fixed=True) if field.pad else None
@@ -375,7 +350,3 @@ def _counters(layout: BoundLayout) -> frozenset[int]:
     """The places of the fields that count others."""
     steps = (step for step in layout.steps if isinstance(step, VariableStep))
     return frozenset(step.count_index for step in steps if step.count_index >= 0)
-
-
-def _joined(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name

@@ -1,21 +1,23 @@
 """Wire types: the bytes of a field, and everything that follows from the type alone.
 
 Sizes, `struct` codes, numpy dtypes (as text) and counts are defined only here. Never reads a byte, and does not know
-how annotations spell these types. The wire rules are those of the runtime's generated EventPipe writer (one buffer, no
-padding, little-endian).
+how annotations spell these types: who reads, skips or compiles values derives from `ByWriting` and is told by each type
+how it is written. The wire rules are those of the runtime's generated EventPipe writer (one buffer, no padding,
+little-endian).
 """
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 import attrs
 
 from clrevents._util.value_classes import frozen
 
-PythonKind: TypeAlias = Literal["int", "bool", "float", "char", "filetime"]
-Text: TypeAlias = Literal["", "utf-16", "utf-8"]
+R = TypeVar("R")
+Kind: TypeAlias = Literal["", "int", "bool", "float", "char", "filetime", "guid", "decimal"]
+Text: TypeAlias = Literal["", "utf-16", "utf-8", "bytes"]
 
 _DTYPES: Final = {
     **{"b": "<i1", "h": "<i2", "i": "<i4", "q": "<i8", "B": "<u1", "H": "<u2", "I": "<u4", "Q": "<u8"},
@@ -33,6 +35,15 @@ class Wire:
     """The traits of a wire type. The defaults are those of a type whose width depends on the bytes."""
 
     __slots__ = ()
+
+    kind: Kind = ""
+    """What a single value of a fixed width is; empty for an enum, and for all others."""
+    enum: type[Enum] | None = None
+    """The names of its numbers."""
+
+    def read_by(self, reader: ByWriting[R]) -> R:
+        """What a reader has for the way in which a value is written."""
+        return reader.plain(cast("WireType", self))
 
     @property
     def number(self) -> Scalar | None:
@@ -95,7 +106,7 @@ class Scalar(Wire):
     name: str
     size: int
     format: str
-    kind: PythonKind = "int"
+    kind: Kind = "int"
 
     @property
     def signed(self) -> bool:
@@ -136,6 +147,9 @@ class Utf16Z(Wire):
     name: str = "UnicodeString"
     column = "string"
 
+    def read_by(self, reader: ByWriting[R]) -> R:
+        return reader.terminated(2)
+
     def min_size(self, pointer_size: int) -> int:
         return 2
 
@@ -149,6 +163,9 @@ class AnsiZ(Wire):
 
     name: str = "AnsiString"
     column = "string"
+
+    def read_by(self, reader: ByWriting[R]) -> R:
+        return reader.terminated(1)
 
 
 class Bytes16(Wire):
@@ -171,6 +188,7 @@ class GuidType(Bytes16):
 
     name: str = "GUID"
     column = "binary"
+    kind = "guid"
 
 
 @frozen
@@ -179,6 +197,7 @@ class DecimalType(Bytes16):
 
     name: str = "Decimal"
     column = "string"
+    kind = "decimal"
 
 
 @frozen
@@ -212,6 +231,9 @@ class VarIntType(Wire):
     signed: bool
     delta: bool = False
 
+    def read_by(self, reader: ByWriting[R]) -> R:
+        return reader.varint(self)
+
     @property
     def column(self) -> str:
         return "int64" if self.signed else "uint64"
@@ -230,6 +252,11 @@ class BytesType(Wire):
 
     count: str = ""
     column = "binary"
+    text: Final[Text] = "bytes"
+    unit_size = 1
+
+    def read_by(self, reader: ByWriting[R]) -> R:
+        return reader.counted(self)
 
     @property
     def name(self) -> str:
@@ -246,6 +273,9 @@ class StructType(Wire):
 
     record: type
     column = "struct"
+
+    def read_by(self, reader: ByWriting[R]) -> R:
+        return reader.record(self)
 
     @property
     def name(self) -> str:
@@ -276,11 +306,12 @@ class StructType(Wire):
 
 
 class ArrayType(Wire):
-    """Contiguous elements of one type."""
+    """Contiguous elements of one type, which are the code units of a string if there is a `text` encoding."""
 
     __slots__ = ()
 
     element: WireType
+    text: Text = ""
 
     @property
     def parts(self) -> tuple[WireType, ...]:
@@ -292,29 +323,17 @@ class ArrayType(Wire):
 
     @property
     def column(self) -> str:
-        return "list"
-
-    def bound(self, pointer_size: int) -> WireType:
-        mine: Any = self
-        bound: WireType = attrs.evolve(mine, element=self.element.bound(pointer_size))
-        return bound
-
-
-class TextArrayType(ArrayType):
-    """Elements that are the code units of a string if there is a `text` encoding."""
-
-    __slots__ = ()
-
-    text: Text
-
-    @property
-    def column(self) -> str:
         return "string" if self.text else "list"
 
     @property
     def unit_size(self) -> int:
         """Size of one code unit in bytes."""
         return 2 if self.text == "utf-16" else 1
+
+    def bound(self, pointer_size: int) -> WireType:
+        mine: Any = self
+        bound: WireType = attrs.evolve(mine, element=self.element.bound(pointer_size))
+        return bound
 
 
 @frozen
@@ -323,6 +342,9 @@ class CountedType(ArrayType):
 
     element: WireType
     count: str = ""
+
+    def read_by(self, reader: ByWriting[R]) -> R:
+        return reader.counted(self)
 
     @property
     def name(self) -> str:
@@ -334,11 +356,14 @@ class CountedType(ArrayType):
 
 
 @frozen
-class PrefixedType(TextArrayType):
+class PrefixedType(ArrayType):
     """A 16-bit element count, then the elements."""
 
     element: WireType
     text: Text = ""
+
+    def read_by(self, reader: ByWriting[R]) -> R:
+        return reader.prefixed(self)
 
     @property
     def name(self) -> str:
@@ -349,12 +374,15 @@ class PrefixedType(TextArrayType):
 
 
 @frozen
-class FixedArrayType(TextArrayType):
+class FixedArrayType(ArrayType):
     """As many elements as the description says."""
 
     element: WireType
     count: int
     text: Text = ""
+
+    def read_by(self, reader: ByWriting[R]) -> R:
+        return reader.repeated(self)
 
     @property
     def name(self) -> str:
@@ -370,7 +398,7 @@ class FixedArrayType(TextArrayType):
 
 
 @frozen
-class LocatedType(TextArrayType):
+class LocatedType(ArrayType):
     """Four bytes that locate the elements: position in the low half, byte size in the high half.
 
     The position counts from the payload's first byte, or with `relative` from the byte after these four.
@@ -379,6 +407,9 @@ class LocatedType(TextArrayType):
     element: WireType
     relative: bool
     text: Text = ""
+
+    def read_by(self, reader: ByWriting[R]) -> R:
+        return reader.elsewhere(self)
 
     @property
     def name(self) -> str:
@@ -409,3 +440,43 @@ WireType: TypeAlias = (
     | FixedArrayType
     | LocatedType
 )
+
+
+class ByWriting(Generic[R]):
+    """What is done with a value, by the way in which it is written; what a reader does not define is its `other`."""
+
+    def other(self, wire: WireType) -> R:
+        """Everything else."""
+        raise TypeError(f"{wire.name} cannot be read here")
+
+    def plain(self, wire: WireType) -> R:
+        """One value of a fixed width, with a `struct` code."""
+        return self.other(wire)
+
+    def terminated(self, unit: int) -> R:
+        """Text of units of so many bytes, up to and including a zero unit."""
+        raise TypeError("text cannot be read here")
+
+    def varint(self, wire: VarIntType) -> R:
+        """A number of one to ten bytes."""
+        return self.other(wire)
+
+    def record(self, wire: StructType) -> R:
+        """Its fields, one after the other."""
+        return self.other(wire)
+
+    def counted(self, wire: CountedType | BytesType) -> R:
+        """As many elements, or bytes, as an earlier field says."""
+        return self.other(wire)
+
+    def prefixed(self, wire: PrefixedType) -> R:
+        """Elements, or text, behind their number."""
+        return self.other(wire)
+
+    def repeated(self, wire: FixedArrayType) -> R:
+        """A known number of elements, or of units of text."""
+        return self.other(wire)
+
+    def elsewhere(self, wire: LocatedType) -> R:
+        """Elements, or text, at another place of the payload."""
+        return self.other(wire)

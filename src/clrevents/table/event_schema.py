@@ -20,6 +20,7 @@ from clrevents.decode.column_pass import Chunk
 from clrevents.decode.header_columns import HEADERS, TABLE_HEADERS
 from clrevents.decode.kernels.engine import end_to_end
 from clrevents.decode.payload.columns.column import (
+    INTEGERS,
     STRING,
     Column,
     ColumnType,
@@ -35,17 +36,7 @@ from clrevents.decode.payload.columns.column_maker import KindColumns
 from clrevents.decode.selection import EventName
 from clrevents.schema.layout import Layout
 from clrevents.schema.self_described import SELF_DESCRIBED
-from clrevents.schema.wire import (
-    CountedType,
-    EnumType,
-    FixedArrayType,
-    LocatedType,
-    PointerType,
-    PrefixedType,
-    Scalar,
-    VarIntType,
-    WireType,
-)
+from clrevents.schema.wire import PointerType, WireType
 
 Enumeration: TypeAlias = type[Enum]
 
@@ -106,12 +97,12 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
                 # In wire order: right after the preceding field.
                 follows[key], follows[before] = follows[before], key
                 before = key
-                fields[key] = _Union(type, _enum(field.type), 1, is_address(field.name, field.type))
+                fields[key] = _Union(type, field.type.enum, 1, is_address(field.name, field.type))
                 continue
             wide = common(known.type, type)
             assert wide is not None
             known.type, known.count = wide, known.count + 1
-            known.enum = _enum(field.type) or known.enum
+            known.enum = field.type.enum or known.enum
             known.address |= is_address(field.name, field.type)
             before = key
     taken = dict.fromkeys((name.lower() for name in TABLE_HEADERS), 2)
@@ -175,19 +166,10 @@ def _may_be_null(type: ColumnType) -> bool:
 
 def is_address(name: str, wire: WireType) -> bool:
     """Whether a payload field holds addresses: pointers that are not sizes, and numbers named as addresses."""
-    match wire:
-        case CountedType() | PrefixedType() | FixedArrayType() | LocatedType():
-            return is_address(name, wire.element)
-        case PointerType():
-            return not _AMOUNT.search(name)
-        case Scalar(kind="int") | VarIntType():
-            return _PLACE.search(name) is not None
-        case _:
-            return False
-
-
-def _enum(wire: WireType) -> Enumeration | None:
-    return wire.enum if isinstance(wire, EnumType) else None
+    inner = wire.innermost
+    if isinstance(inner, PointerType):
+        return not _AMOUNT.search(name)
+    return inner.enum is None and inner.column in INTEGERS and _PLACE.search(name) is not None
 
 
 def assemble(

@@ -21,19 +21,14 @@ from clrevents._util.words import counted
 from clrevents.schema.layout import BoundLayout, FixedStep, VariableStep
 from clrevents.schema.types import FileTime
 from clrevents.schema.wire import (
-    AnsiZ,
+    ArrayType,
     BytesType,
+    ByWriting,
     CountedType,
-    DecimalType,
-    EnumType,
     FixedArrayType,
-    GuidType,
     LocatedType,
     PrefixedType,
-    Scalar,
     StructType,
-    TextArrayType,
-    Utf16Z,
     VarIntType,
     WireType,
 )
@@ -138,18 +133,22 @@ def narrow_text(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def counted_text(wire: TextArrayType) -> Many:
-    """`count` code units that form a string."""
-    width = wire.unit_size
+_DECODE: Final[dict[str, Callable[[bytes], Any]]] = {
+    "utf-16": lambda data: data.decode("utf-16-le", "surrogatepass"),
+    "utf-8": lambda data: data.decode("utf-8", "replace"),
+    "bytes": bytes,
+}
+
+
+def _units(wire: ArrayType | BytesType) -> Many:
+    """`count` units that form a text, or bytes."""
+    width, decode, what = wire.unit_size, _DECODE[wire.text], "byte" if wire.text == "bytes" else "character"
 
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         size = count * width
-        if size > end - pos:
-            raise ShortValue(pos, size, f"a declared count of {counted(count, 'character')}")
-        raw = data[pos : pos + size]
-        if width == 2:
-            return raw.decode("utf-16-le", "surrogatepass"), pos + size
-        return raw.decode("utf-8", "replace"), pos + size
+        if not 0 <= size <= end - pos:
+            raise ShortValue(pos, max(size, 0), f"a declared count of {counted(count, what)}")
+        return decode(data[pos : pos + size]), pos + size
 
     return read
 
@@ -170,21 +169,7 @@ class EnumValues(dict[int, Enum]):
 
 def converter(wire: WireType) -> Callable[[Any], Any] | None:
     """A function from what `struct` reads to the value; None if that is the value already."""
-    match wire:
-        case EnumType():
-            return EnumValues(wire.enum).__getitem__
-        case Scalar(kind="bool"):
-            return bool
-        case Scalar(kind="char"):
-            return chr
-        case Scalar(kind="filetime"):
-            return FileTime
-        case GuidType():
-            return _guid
-        case DecimalType():
-            return decimal_of
-        case _:
-            return None
+    return _CONVERTERS.get(wire.kind) if wire.enum is None else EnumValues(wire.enum).__getitem__
 
 
 def _guid(data: bytes) -> UUID:
@@ -196,6 +181,12 @@ def decimal_of(data: bytes) -> Decimal:
     flags, high, low, middle = struct.unpack("<IIII", data)
     digits = (high << 64) | (middle << 32) | low
     return Decimal((flags >> 31, tuple(map(int, str(digits))), -(flags >> 16 & 0xFF)))
+
+
+_CONVERTERS: Final[dict[str, Callable[[Any], Any]]] = {
+    **{"bool": bool, "char": chr, "filetime": FileTime},
+    **{"guid": _guid, "decimal": decimal_of},
+}
 
 
 _U64 = (1 << 64) - 1
@@ -229,44 +220,68 @@ class LocatedBudget:
 
 
 @frozen
-class Scope:
-    """What the values of one trace share: strings, the pointer size, how a struct's values are read, and the budget of
-    located values.
-    """
+class Scope(ByWriting[One]):
+    """A function for one value, and what the values of one trace share for it: strings, the pointer size, and the
+    budget of located values."""
 
     texts: TextCache
     pointer_size: int
-    struct: Callable[[StructType], One]
-    located: LocatedBudget = attrs.Factory(LocatedBudget)
+    budget: LocatedBudget = attrs.Factory(LocatedBudget)
+
+    def plain(self, wire: WireType) -> One:
+        return _plain(wire, wire.code or "")
+
+    def terminated(self, unit: int) -> One:
+        return utf16z(self.texts) if unit == 2 else ansiz
+
+    def varint(self, wire: VarIntType) -> One:
+        return _signed if wire.signed else _unsigned
+
+    def record(self, wire: StructType) -> One:
+        return _record_decoder(wire.layout.bind(self.pointer_size), wire.record, self, outer=False)
+
+    def prefixed(self, wire: PrefixedType) -> One:
+        many = many_values(wire, self)
+
+        def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
+            if end - pos < 2:
+                raise ShortValue(pos, 2, "the payload is too short")
+            return many(data, pos + 2, end, data[pos] | data[pos + 1] << 8)
+
+        return read
+
+    def repeated(self, wire: FixedArrayType) -> One:
+        many = many_values(wire, self)
+        return lambda data, pos, end: many(data, pos, end, wire.count)
+
+    def elsewhere(self, wire: LocatedType) -> One:
+        """Elements elsewhere in the payload, which is all of `data`."""
+        many = many_values(wire, self)
+        width = wire.element.fixed_size or 1
+        budget = self.budget
+        budget.needed = True
+
+        def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
+            if end - pos < 4:
+                raise ShortValue(pos, 4, "the payload is too short")
+            place = data[pos] | data[pos + 1] << 8
+            size = data[pos + 2] | data[pos + 3] << 8
+            start = pos + 4 + place if wire.relative else place
+            if start > end or size > end - start:
+                raise ShortValue(pos, size, f"its {size} bytes at {start} are outside the payload")
+            if size % width:
+                raise ShortValue(pos, width, f"its {size} bytes are not a whole number of elements")
+            if not budget.spend(size):
+                raise ShortValue(pos, size, f"the payload's located values overlap more than {_OVERLAP} times")
+            value, _ = many(data, start, start + size, size // width)
+            return value, pos + 4
+
+        return read
 
 
-def one_value(wire: WireType, scope: Scope) -> One:
-    """A function for one value. Raises TypeError for a type that needs a count."""
-    code = wire.code
-    if code is not None:
-        return _plain(wire, code)
-    match wire:
-        case Utf16Z():
-            return utf16z(scope.texts)
-        case AnsiZ():
-            return ansiz
-        case VarIntType():
-            return _signed if wire.signed else _unsigned
-        case StructType():
-            return scope.struct(wire)
-        case PrefixedType():
-            return _prefixed(wire, scope)
-        case FixedArrayType():
-            return _fixed_array(wire, scope)
-        case LocatedType():
-            return _located(wire, scope)
-        case _:
-            raise TypeError(f"{wire.name} needs a field that counts it")
-
-
-def many_values(wire: CountedType | BytesType, scope: Scope) -> Many:
-    """A function for a given number of elements, or bytes."""
-    return _raw if isinstance(wire, BytesType) else _many(wire.element, scope)
+def many_values(wire: ArrayType | BytesType, scope: Scope) -> Many:
+    """A function for a given number of elements, or units."""
+    return _units(wire) if isinstance(wire, BytesType) or wire.text else _many(wire.element, scope)
 
 
 def _plain(wire: WireType, code: str) -> One:
@@ -301,57 +316,6 @@ def _signed(data: bytes, pos: int, end: int) -> tuple[Any, int]:
     return (value >> 1) ^ -(value & 1), pos
 
 
-def _prefixed(wire: PrefixedType, scope: Scope) -> One:
-    many = _elements(wire, scope)
-
-    def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
-        if end - pos < 2:
-            raise ShortValue(pos, 2, "the payload is too short")
-        return many(data, pos + 2, end, data[pos] | data[pos + 1] << 8)
-
-    return read
-
-
-def _fixed_array(wire: FixedArrayType, scope: Scope) -> One:
-    many = _elements(wire, scope)
-    return lambda data, pos, end: many(data, pos, end, wire.count)
-
-
-def _located(wire: LocatedType, scope: Scope) -> One:
-    """Elements elsewhere in the payload, which is all of `data`."""
-    many = _elements(wire, scope)
-    width = wire.element.fixed_size or 1
-    budget = scope.located
-    budget.needed = True
-
-    def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
-        if end - pos < 4:
-            raise ShortValue(pos, 4, "the payload is too short")
-        place = data[pos] | data[pos + 1] << 8
-        size = data[pos + 2] | data[pos + 3] << 8
-        start = pos + 4 + place if wire.relative else place
-        if start > end or size > end - start:
-            raise ShortValue(pos, size, f"its {size} bytes at {start} are outside the payload")
-        if size % width:
-            raise ShortValue(pos, width, f"its {size} bytes are not a whole number of elements")
-        if not budget.spend(size):
-            raise ShortValue(pos, size, f"the payload's located values overlap more than {_OVERLAP} times")
-        value, _ = many(data, start, start + size, size // width)
-        return value, pos + 4
-
-    return read
-
-
-def _elements(wire: TextArrayType, scope: Scope) -> Many:
-    return counted_text(wire) if wire.text else _many(wire.element, scope)
-
-
-def _raw(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
-    if not 0 <= count <= end - pos:
-        raise ShortValue(pos, max(count, 0), f"a declared count of {counted(count, 'byte')}")
-    return data[pos : pos + count], pos + count
-
-
 def undo_deltas(element: WireType) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | None:
     """What turns the differences in new structs, as read, into values, in place; None where there are none."""
     if not isinstance(element, StructType) or not element.deltas:
@@ -377,7 +341,7 @@ def _many(element: WireType, scope: Scope) -> Many:
     """A function for `count` elements of one type."""
     if element.code is not None:
         return _many_plain(element, element.code)
-    one = one_value(element, scope)
+    one = element.read_by(scope)
     # At least one byte each, which bounds a declared count.
     smallest = max(element.min_size(scope.pointer_size), 1)
     undo = undo_deltas(element)
@@ -420,22 +384,15 @@ _Step: TypeAlias = Callable[[bytes, int, int, _Values], int]
 
 def record_decoder(layout: BoundLayout, record: Callable[..., Any], texts: TextCache) -> Decode:
     """A function that reads one record of a layout."""
-    return _record_decoder(layout, record, texts, LocatedBudget(), outer=True)
+    return _record_decoder(layout, record, Scope(texts, layout.pointer_size), outer=True)
 
 
-def _record_decoder(
-    layout: BoundLayout,
-    record: Callable[..., Any],
-    texts: TextCache,
-    located: LocatedBudget,
-    outer: bool,
-) -> Decode:
-    """One record of a payload: the `outer` one, which is all of it, or one inside, which shares the budget.
+def _record_decoder(layout: BoundLayout, record: Callable[..., Any], scope: Scope, outer: bool) -> Decode:
+    """One record of a payload: the `outer` one, which is all of it, or one inside.
 
     What is short inside goes to the outer one as it is, since records may nest deeply and payloads be tiny.
     """
-    pointer_size = layout.pointer_size
-    scope = Scope(texts, pointer_size, lambda wire: _struct(wire, texts, pointer_size, located), located)
+    located = scope.budget
     steps = [_fixed(step) if isinstance(step, FixedStep) else _variable(step, scope) for step in layout.steps]
     names = [field.name for field in layout.fields]
     scattered = any(field.type.located for field in layout.fields)
@@ -500,7 +457,7 @@ def _variable(step: VariableStep, scope: Scope) -> _Step:
             return pos
 
         return counted
-    read = one_value(wire, scope)
+    read = wire.read_by(scope)
 
     def one(data: bytes, pos: int, end: int, values: _Values) -> int:
         value, pos = read(data, pos + pad, end)
@@ -508,8 +465,3 @@ def _variable(step: VariableStep, scope: Scope) -> _Step:
         return pos
 
     return one
-
-
-def _struct(wire: StructType, texts: TextCache, pointer_size: int, located: LocatedBudget) -> One:
-    """A record inside a record."""
-    return _record_decoder(wire.layout.bind(pointer_size), wire.record, texts, located, outer=False)

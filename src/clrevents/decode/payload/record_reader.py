@@ -19,7 +19,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents._util.value_classes import define
+from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kernels.engine import COMPILED, SLOTS, given, numbers_room, scratch, zeros
 from clrevents.decode.kernels.header_scan import arranged
 from clrevents.decode.kinds import EventKind
@@ -28,17 +28,13 @@ from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.payload.record_decoder import converter
 from clrevents.schema.layout import BoundField, BoundLayout
 from clrevents.schema.wire import (
-    AnsiZ,
     ArrayType,
     BytesType,
+    ByWriting,
     CountedType,
-    DecimalType,
     FixedArrayType,
-    GuidType,
     PrefixedType,
     StructType,
-    TextArrayType,
-    Utf16Z,
     VarIntType,
     WireType,
 )
@@ -129,7 +125,7 @@ class BatchEvents(Generic[T]):
 
 
 _UUIDS: Final = Slots(UUID, ("int", "is_safe"))
-_UNITS: Final = {"utf-16": 2, "utf-8": 1}
+_UNITS: Final = {"bytes": 0, "utf-16": 2, "utf-8": 1}
 _PREFIXED: Final = -1
 
 
@@ -156,71 +152,79 @@ class _Writer:
             if field.name in counting:
                 kept[field.name] = self.counts
                 self.counts += 1
-            self._put(begin + SLOTS.WIDTH * place, field.type, field.pad, kept.get(field.name, -1), kept)
+            self.put(begin + SLOTS.WIDTH * place, field.type, field.pad, kept.get(field.name, -1), kept)
         return begin
 
-    def _put(self, at: int, wire: WireType, pad: int, keep: int, kept: dict[str, int]) -> None:
-        operation, least, *rest = self._field(wire, keep, kept)
+    def put(self, at: int, wire: WireType, pad: int, keep: int, kept: dict[str, int]) -> None:
+        """Write one field. Its number is kept at `keep` unless that is -1; `kept` has the places of others."""
+        operation, least, *rest = wire.read_by(_Operation(self, keep, kept))
         self.code[at : at + SLOTS.WIDTH] = [operation, pad, least, *rest, *[0] * (SLOTS.WIDTH - 3 - len(rest))]
 
-    def _field(self, wire: WireType, keep: int, kept: dict[str, int]) -> list[int]:
-        """(operation, least size, a, b, …)"""
-        number = wire.number
-        if number is not None:
-            if number.kind == "float":
-                return [SLOTS.REAL, number.size]
-            if number.kind == "bool":
-                return [SLOTS.BOOL, number.size, keep]
-            convert = converter(wire)
-            if convert is not None:
-                return [SLOTS.CONVERTED, number.size, keep, self._part(convert), int(number.signed)]
-            return [SLOTS.SIGNED if number.signed else SLOTS.UNSIGNED, number.size, keep]
-        match wire:
-            case Utf16Z():
-                return [SLOTS.TEXT16, 2]
-            case AnsiZ():
-                return [SLOTS.TEXT8, 1]
-            case GuidType():
-                return [SLOTS.GUID, 16, 0, self._part(_UUIDS.shape), self._part(SafeUUID.unknown)]
-            case DecimalType():
-                return [SLOTS.RAW, 16, 0, self._part(converter(wire))]
-            case VarIntType():
-                how = int(wire.signed)
-                if wire.delta:
-                    how, self.counts = 2 + self.counts, self.counts + 1
-                return [SLOTS.NUMBER, 1, how]
-            case StructType():
-                return self._struct(wire)
-            case BytesType():
-                return [SLOTS.SPAN, 0, kept[wire.count], 0, 1]
-            case CountedType():
-                return self._array(wire, kept[wire.count])
-            case PrefixedType():
-                return self._array(wire, _PREFIXED)
-            case FixedArrayType():
-                return self._array(wire, -2 - wire.count)
-        raise _Inexpressible
-
-    def _array(self, wire: ArrayType, how: int) -> list[int]:
-        least = 2 if how == _PREFIXED else 0
-        if isinstance(wire, TextArrayType) and wire.text:
-            return [SLOTS.SPAN, least, how, _UNITS[wire.text], wire.unit_size]
-        # At least one byte each, which bounds a declared count.
-        smallest = max(wire.element.min_size(self.pointer_size), 1)
-        at = len(self.code)
-        self.code += [0] * SLOTS.WIDTH
-        self._put(at, wire.element, 0, -1, {})
-        return [SLOTS.ARRAY, least, how, at, smallest, int(wire.element.fixed_size == smallest)]
-
-    def _struct(self, wire: StructType) -> list[int]:
-        bound: BoundLayout = wire.layout.bind(self.pointer_size)
-        if not fillable(wire.record):
-            raise _Inexpressible
-        return [SLOTS.STRUCT, 0, self._part(shape_of(wire.record)), self.fields(bound.fields), len(bound.fields)]
-
-    def _part(self, part: Any) -> int:
+    def part(self, part: Any) -> int:
+        """The place of an object that the kernel needs."""
         self.parts.append(part)
         return len(self.parts) - 1
+
+
+@frozen
+class _Operation(ByWriting[list[int]]):
+    """One field: (operation, least size, a, b, …)"""
+
+    writer: _Writer
+    keep: int
+    kept: dict[str, int]
+
+    def other(self, wire: WireType) -> list[int]:
+        raise _Inexpressible
+
+    def plain(self, wire: WireType) -> list[int]:
+        part, convert, number = self.writer.part, converter(wire), wire.number
+        if wire.kind == "guid":
+            return [SLOTS.GUID, 16, 0, part(_UUIDS.shape), part(SafeUUID.unknown)]
+        if number is None:
+            return [SLOTS.RAW, wire.fixed_size or 0, 0, part(convert)]
+        if number.kind == "float":
+            return [SLOTS.REAL, number.size]
+        if number.kind == "bool":
+            return [SLOTS.BOOL, number.size, self.keep]
+        if convert is not None:
+            return [SLOTS.CONVERTED, number.size, self.keep, part(convert), int(number.signed)]
+        return [SLOTS.SIGNED if number.signed else SLOTS.UNSIGNED, number.size, self.keep]
+
+    def terminated(self, unit: int) -> list[int]:
+        return [SLOTS.TEXT16 if unit == 2 else SLOTS.TEXT8, unit]
+
+    def varint(self, wire: VarIntType) -> list[int]:
+        how = int(wire.signed)
+        if wire.delta:
+            how, self.writer.counts = 2 + self.writer.counts, self.writer.counts + 1
+        return [SLOTS.NUMBER, 1, how]
+
+    def record(self, wire: StructType) -> list[int]:
+        if not fillable(wire.record):
+            raise _Inexpressible
+        fields = wire.layout.bind(self.writer.pointer_size).fields
+        return [SLOTS.STRUCT, 0, self.writer.part(shape_of(wire.record)), self.writer.fields(fields), len(fields)]
+
+    def counted(self, wire: CountedType | BytesType) -> list[int]:
+        return self._array(wire, self.kept[wire.count])
+
+    def prefixed(self, wire: PrefixedType) -> list[int]:
+        return self._array(wire, _PREFIXED)
+
+    def repeated(self, wire: FixedArrayType) -> list[int]:
+        return self._array(wire, -2 - wire.count)
+
+    def _array(self, wire: ArrayType | BytesType, how: int) -> list[int]:
+        writer, least = self.writer, 2 if how == _PREFIXED else 0
+        if isinstance(wire, BytesType) or wire.text:
+            return [SLOTS.SPAN, least, how, _UNITS[wire.text], wire.unit_size]
+        # At least one byte each, which bounds a declared count.
+        smallest = max(wire.element.min_size(writer.pointer_size), 1)
+        at = len(writer.code)
+        writer.code += [0] * SLOTS.WIDTH
+        writer.put(at, wire.element, 0, -1, {})
+        return [SLOTS.ARRAY, least, how, at, smallest, int(wire.element.fixed_size == smallest)]
 
 
 def fillable(record: type[Any]) -> bool:

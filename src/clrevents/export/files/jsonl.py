@@ -15,20 +15,7 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from clrevents.schema.types import FileTime
-from clrevents.schema.wire import (
-    AnsiZ,
-    CountedType,
-    EnumType,
-    FixedArrayType,
-    LocatedType,
-    PointerType,
-    PrefixedType,
-    Scalar,
-    StructType,
-    Utf16Z,
-    VarIntType,
-    WireType,
-)
+from clrevents.schema.wire import ArrayType, StructType, WireType
 from clrevents.symbols.frame import Frame
 from clrevents.trace import label_list
 
@@ -174,21 +161,17 @@ class EventJson:
 
     def _convert(self, wire: WireType) -> Convert | None:
         """How values of a wire type become JSON; None if they already are."""
-        match wire:
-            case EnumType():
-                return _name if self._names else None
-            case Scalar(kind="filetime"):
-                return _moment if self._names else None
-            case Scalar(kind="float"):
-                return _finite
-            case Scalar() | PointerType() | Utf16Z() | AnsiZ() | VarIntType():
-                return None
-            case StructType():
-                return self.payload
-            case CountedType() | PrefixedType() | FixedArrayType() | LocatedType():
-                return self._elements(self._convert(wire.element))
-            case _:
-                return _text
+        if wire.enum is not None:
+            return _name if self._names else None
+        if isinstance(wire, StructType):
+            return self.payload
+        if isinstance(wire, ArrayType):
+            return self._elements(self._convert(wire.element))
+        if wire.kind == "filetime":
+            return _moment if self._names else None
+        if wire.kind == "float":
+            return _finite
+        return _text if wire.kind in ("guid", "decimal") or wire.column == "binary" else None
 
     def _elements(self, convert: Convert | None) -> Convert:
         """Arrays become lists. Text is not an array to users, even if it is on the wire."""

@@ -37,17 +37,13 @@ from clrevents.decode.payload.record_decoder import decimal_of, narrow_text
 from clrevents.errors import Problem
 from clrevents.schema.layout import BoundLayout, FixedStep, VariableStep
 from clrevents.schema.wire import (
-    AnsiZ,
+    ArrayType,
     BytesType,
+    ByWriting,
     CountedType,
-    DecimalType,
     FixedArrayType,
-    GuidType,
     PrefixedType,
-    Scalar,
     StructType,
-    TextArrayType,
-    Utf16Z,
     VarIntType,
     WireType,
 )
@@ -202,38 +198,54 @@ def _add_variable(made: Plan, step: VariableStep, numbers: dict[int, Place], las
     return True
 
 
-def _instruction(wire: WireType, slot: int, pointer_size: int) -> tuple[int, int, Build, Plan | None] | None:
-    """How the kernel finds values of a type that is not read with others, and how they become a column.
+_Instruction: TypeAlias = tuple[int, int, Build, Plan | None] | None
+"""The operation, the size of an element in bytes, the column of what the instruction found, and the plan of the
+elements, if they need a walk of their own. None if there is no operation."""
 
-    The operation, the size of an element in bytes, the column of what the instruction `slot` found, and the plan of the
-    elements, if they need a walk of their own. None if there is no operation for it.
-    """
+
+def _instruction(wire: WireType, slot: int, pointer_size: int) -> _Instruction:
+    """How the kernel finds values of a type that is not read with others, and how they become a column."""
     dtype = fixed_dtype(wire, pointer_size)
-    if dtype is not None:
-        convert = _fixed(wire, column_type(wire), pointer_size)
-        return FIXED, dtype.itemsize, lambda found: convert(found.fixed(slot, dtype)), None
-    match wire:
-        case Utf16Z():
-            return TEXT16, 0, _spans(_utf16, slot), None
-        case AnsiZ():
-            return TEXT8, 0, _spans(_ansi, slot), None
-        case VarIntType():
-            return NUMBER, 0, _varint(slot, wire.signed), None
-        case BytesType():
-            return COUNTED, 1, _spans(_raw, slot), None
-        case PrefixedType() if wire.text:
-            return PREFIXED, wire.unit_size, _spans(_texts(wire), slot, wire.unit_size), None
-        case CountedType() | PrefixedType():
-            read_here, read_apart = (COUNTED, REST) if isinstance(wire, CountedType) else (PREFIXED, PREFIXED_REST)
-            element = fixed_dtype(wire.element, pointer_size)
-            if element is not None and element.itemsize:
-                return read_here, element.itemsize, _elements(wire.element, element, slot, pointer_size), None
-            if isinstance(wire.element, StructType):
-                bound: BoundLayout = wire.element.layout.bind(pointer_size)
-                rest = plan(bound)
-                if rest is not None and rest.rest is None:
-                    return read_apart, max(bound.min_size, 1), _structs(wire.element, rest), rest
-    return None
+    if dtype is None:
+        return wire.read_by(_Variable(slot, pointer_size))
+    convert = _fixed(wire, column_type(wire), pointer_size)
+    return FIXED, dtype.itemsize, lambda found: convert(found.fixed(slot, dtype)), None
+
+
+@frozen
+class _Variable(ByWriting[_Instruction]):
+    """The instruction `slot`, for values whose size depends on the bytes."""
+
+    slot: int
+    pointer_size: int
+
+    def other(self, wire: WireType) -> _Instruction:
+        return None
+
+    def terminated(self, unit: int) -> _Instruction:
+        return (TEXT16, 0, _spans(_utf16, self.slot), None) if unit == 2 else (TEXT8, 0, _spans(_ansi, self.slot), None)
+
+    def varint(self, wire: VarIntType) -> _Instruction:
+        return NUMBER, 0, _varint(self.slot, wire.signed), None
+
+    def counted(self, wire: CountedType | BytesType) -> _Instruction:
+        return self._many(wire, COUNTED, REST)
+
+    def prefixed(self, wire: PrefixedType) -> _Instruction:
+        return self._many(wire, PREFIXED, PREFIXED_REST)
+
+    def _many(self, wire: ArrayType | BytesType, read_here: int, read_apart: int) -> _Instruction:
+        if isinstance(wire, BytesType) or wire.text:
+            return read_here, wire.unit_size, _spans(_TEXTS[wire.text], self.slot, wire.unit_size), None
+        element = fixed_dtype(wire.element, self.pointer_size)
+        if element is not None and element.itemsize:
+            return read_here, element.itemsize, _elements(wire.element, element, self.slot, self.pointer_size), None
+        if isinstance(wire.element, StructType):
+            bound: BoundLayout = wire.element.layout.bind(self.pointer_size)
+            rest = plan(bound)
+            if rest is not None and rest.rest is None:
+                return read_apart, max(bound.min_size, 1), _structs(wire.element, rest), rest
+        return None
 
 
 def _spans(read: _Texts, slot: int, width: int = 1) -> Build:
@@ -294,36 +306,42 @@ def _list(elements: Column, counts: Ints) -> Column:
     return Column(type, len(counts), np.empty(0, np.uint8), offsets_of(counts), (elements,))
 
 
-def _fixed(wire: WireType, type: ColumnType, pointer_size: int) -> Callable[[Array], Column]:
-    """A function from values already split by numpy to a column; `type` is `column_type(wire)`."""
-    match wire:
-        case Scalar(kind="bool"):
-            return lambda values: Column(type, len(values), values != 0)
-        case Scalar(kind="char"):
-            return _units
-        case Scalar(kind="filetime"):
-            return filetimes
-        case GuidType():
-            return _guids
-        case DecimalType():
-            return lambda values: from_values(STRING, [decimal_of(v) for v in values.tolist()])
-        case FixedArrayType() if wire.text:
-            return _fixed_text(_texts(wire), wire.count * wire.unit_size)
-        case FixedArrayType():
-            elements, count = _fixed(wire.element, type.children[0], pointer_size), wire.count
-            return lambda values: _list(elements(values.reshape(-1)), np.full(len(values), count))
-        case StructType():
-            typed = zip(wire.layout.bind(pointer_size).fields, type.children, strict=True)
-            fields = [_fixed(field.type, child, pointer_size) for field, child in typed]
-            return lambda values: Column(
-                type,
-                len(values),
-                np.empty(0, np.uint8),
-                children=tuple(field(values[f"f{i}"]) for i, field in enumerate(fields)),
-            )
-        case _:
-            dtype = type.dtype
-            return lambda values: Column(type, len(values), values if values.dtype == dtype else values.astype(dtype))
+_Convert: TypeAlias = Callable[[Array], Column]
+"""Values already split by numpy as a column."""
+
+
+def _fixed(wire: WireType, type: ColumnType, pointer_size: int) -> _Convert:
+    """The column of values of a fixed width; `type` is `column_type(wire)`."""
+    return wire.read_by(_Fixed(type, pointer_size))
+
+
+@frozen
+class _Fixed(ByWriting[_Convert]):
+    type: ColumnType
+    pointer_size: int
+
+    def plain(self, wire: WireType) -> _Convert:
+        type, dtype = self.type, self.type.dtype
+        return _BY_KIND.get(wire.kind) or (
+            lambda values: Column(type, len(values), values if values.dtype == dtype else values.astype(dtype))
+        )
+
+    def repeated(self, wire: FixedArrayType) -> _Convert:
+        if wire.text:
+            return _fixed_text(_TEXTS[wire.text], wire.count * wire.unit_size)
+        elements, count = _fixed(wire.element, self.type.children[0], self.pointer_size), wire.count
+        return lambda values: _list(elements(values.reshape(-1)), np.full(len(values), count))
+
+    def record(self, wire: StructType) -> _Convert:
+        type = self.type
+        typed = zip(wire.layout.bind(self.pointer_size).fields, type.children, strict=True)
+        fields = [_fixed(field.type, child, self.pointer_size) for field, child in typed]
+        return lambda values: Column(
+            type,
+            len(values),
+            np.empty(0, np.uint8),
+            children=tuple(field(values[f"f{i}"]) for i, field in enumerate(fields)),
+        )
 
 
 def _units(values: Array) -> Column:
@@ -347,10 +365,6 @@ def _guids(values: Array) -> Column:
     length = len(values)
     data = np.ascontiguousarray(values).view(np.uint8).reshape(length, 16)[:, _GUID_ORDER].reshape(-1)
     return Column(BINARY, length, data, np.arange(length + 1) * 16)
-
-
-def _texts(wire: TextArrayType) -> _Texts:
-    return _utf16 if wire.text == "utf-16" else _utf8
 
 
 def _utf16(buf: bytes, places: Ints, lengths: Ints) -> Column:
@@ -378,6 +392,16 @@ def _narrow(buf: bytes, places: Ints, lengths: Ints, decode: Callable[[bytes], s
     if not len(raw.values) or int(raw.values.max()) < 0x80:
         return attrs.evolve(raw, type=STRING)
     return from_values(STRING, [decode(data) for data in raw.tolist()])
+
+
+_TEXTS: Final[dict[str, _Texts]] = {"bytes": _raw, "utf-16": _utf16, "utf-8": _utf8}
+_BY_KIND: Final[dict[str, _Convert]] = {
+    "bool": lambda values: Column(ColumnType("bool"), len(values), values != 0),
+    "char": _units,
+    "filetime": filetimes,
+    "guid": _guids,
+    "decimal": lambda values: from_values(STRING, [decimal_of(value) for value in values.tolist()]),
+}
 
 
 Report: TypeAlias = Callable[[Problem, int], None]
