@@ -167,6 +167,29 @@ def test_a_block_of_unknown_kind_is_skipped_by_its_size(generation: int) -> None
 
 
 @pytest.mark.parametrize("built", [Built4, Built6])
+@pytest.mark.parametrize("compressed", [True, False])
+def test_blocks_without_anything_in_them(built: Any, compressed: bool) -> None:
+    """Empty event, metadata, stack, thread and label blocks, and a point without threads, mean nothing: also to who
+    looks for damage in each block and what follows it."""
+    stream = built()
+    for number in (1, 2):
+        stream.writer.metadata([])
+        stream.writer.stacks(1, [])
+        stream.writer.events([], Choices(compressed))
+        stream.writer.sequence_point(0, {})
+        if built is Built6:
+            stream.writer.threads([])
+            stream.writer.remove_threads({})
+            stream.writer.labels(1, [])
+            stream.writer.threads([])
+        stream.writer.events([event(number, number)], Choices(compressed))
+    data = stream.build()
+    assert sound(data).values == [1, 2]
+    salvaged = Read(data, "salvage")
+    assert (salvaged.values, salvaged.problems) == ([1, 2], ())
+
+
+@pytest.mark.parametrize("built", [Built4, Built6])
 def test_a_description_given_twice(built: Any) -> None:
     """The same again is nothing; another under the same id is damage, of which the last counts."""
     same = built()

@@ -25,13 +25,14 @@ def interrupt_after(count: int, error: type[BaseException], step: Any) -> bool:
         if not left:
             raise error
 
+    before = sys.gettrace()
     sys.settrace(trace)
     try:
         step()
     except error:
         return True
     finally:
-        sys.settrace(None)
+        sys.settrace(before)
     return False
 
 

@@ -144,11 +144,11 @@ def _fits_stacks(size: int, there: bytes) -> bool:
 
 def _fits_threads(size: int, there: bytes) -> bool:
     (length,) = struct.unpack_from("<H", there)
-    return bool(3 <= size <= _THREAD_LIMIT and 1 <= length <= size - 2)
+    return bool(not size or (3 <= size <= _THREAD_LIMIT and 1 <= length <= size - 2))
 
 
 def _fits_removed_threads(size: int, there: bytes) -> bool:
-    return 2 <= size <= _THREAD_LIMIT
+    return not size or 2 <= size <= _THREAD_LIMIT
 
 
 def _fits_labels(size: int, there: bytes) -> bool:
