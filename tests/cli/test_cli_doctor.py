@@ -27,7 +27,7 @@ def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:
     done = run("doctor", CONVOY)
     lines = done.stdout.splitlines()
     assert lines[:6] == [
-        "1 finding; 30 rules found nothing, 14 cannot tell",
+        "1 finding; 33 rules found nothing, 17 cannot tell",
         "",
         "1. lock.convoy (988 ms): 4 threads waited for one lock in turn, for 988 ms together in 338 ms",
         "   culprit: Scenarios.Convoy.lambda_1()",
@@ -40,11 +40,11 @@ def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:
         "waited     988 ms for locks in Scenarios.Convoy.lambda_1",
         "allocated  1.6 MB, 13.5 % of it System.Byte[]",
         "",
-        "cannot tell: cpu.* (5), db.* (2), exceptions.* (2), http.* (2), memory.limited, pool.queue, trace.sampler; "
-        "--rule NAME says why",
+        "cannot tell: cpu.* (5), db.* (2), exceptions.* (3), http.* (2), memory.limited, pool.queue, timer.often, "
+        "trace.sampler, wait.polling; --rule NAME says why",
     ]
     why = run("doctor", CONVOY, "--rule", "exceptions.*").stdout
-    assert why.count("cannot tell: not in the trace: exceptions (none, or not recorded)") == 2
+    assert why.count("cannot tell: not in the trace: exceptions (none, or not recorded)") == 3
     assert (done.exit_code, done.stderr) == (0, "")
 
 
@@ -87,7 +87,7 @@ def test_what_does_not_go_together_is_said(run: Run, options: list[str]) -> None
 def test_markdown_is_for_a_pull_request(run: Run) -> None:
     lines = run("doctor", CONVOY, "--format", "md").stdout.splitlines()
     assert lines[:3] == [
-        "**1 finding; 30 rules found nothing, 14 cannot tell**",
+        "**1 finding; 33 rules found nothing, 17 cannot tell**",
         "",
         "| rule | impact | finding | culprit |",
     ]

@@ -190,7 +190,7 @@ def test_few_full_collections_clear_no_heap_that_grew(kept: int, state: str) -> 
         trace.restart(number * 1e6 + 110)
     found = judged(trace, "gc.growth")
     assert found.state == state
-    assert "3 full collections are too few to see the heap grow" in found.title
+    assert ("3 full collections are too few to see the heap grow" in found.title) == (state == "cannot tell")
 
 
 def test_no_line_is_wider_than_the_terminal_but_what_is_copied() -> None:

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.version import __version__
-from clrevents._util.words import duration_text, share_text, unknown
+from clrevents._util.words import amount_text, duration_text, share_text, unknown
 from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding
 from clrevents.analysis.doctor.rule import NO_KINDS, TRACE, Ailment, Case, Clear, Rule, Unknown, Verdict
 from clrevents.analysis.doctor.rulebook import RULES
@@ -175,10 +175,16 @@ def verdict(case: Case, rule: Rule) -> Verdict:
         if metric.value is None:
             report = name.partition(".")[0]
             return Unknown(_reason(case, rule, name), case.record([report]))
-    found = rule.judge(attrs.evolve(case, read=rule.metrics), rule.threshold.limit)
-    if isinstance(found, Clear) and case.missing_events and any(map(case.bounded, rule.metrics)):
+    threshold = rule.threshold
+    found = rule.judge(attrs.evolve(case, read=rule.metrics), threshold.size(case))
+    if not isinstance(found, Clear):
+        return found
+    if case.missing_events and any(map(case.bounded, rule.metrics)):
         # Its own numbers are in the sentence: a bound of another metric would be said of these.
         return Unknown(f"events are missing: {found.title}, as far as was recorded")
+    if threshold.of:
+        size = amount_text(threshold.size(case), threshold.unit)
+        return attrs.evolve(found, title=f"{found.title}; {size} would have been found")
     return found
 
 

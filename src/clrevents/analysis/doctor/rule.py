@@ -202,13 +202,31 @@ class Case:
         return str(merged_lines(note.record for note in notes if note.record))
 
 
+WINDOW: Final = "window"
+"""What a share is of, where it is of the time that was asked about."""
+
+
 @frozen
 class Threshold(Value):
-    """From which number on something is wrong, in words, and whose judgement that is."""
+    """From which number on something is wrong, in words, and whose judgement that is.
+
+    What is wrong may have a size in any recording: `least` so many ns, bytes or times, and these shares `of` the window
+    or of metrics. A rule is then asked with that instead of the `limit`, and one that is clear says it.
+    """
 
     limit: float
     text: str
     source: str
+    of: tuple[tuple[str, float], ...] = ()
+    least: float = 0
+    unit: str = "ns"
+
+    def size(self, case: Case) -> float:
+        """From what size on this recording shows it; the limit, where that is no share."""
+        if not self.of:
+            return self.limit
+        wholes = ((share, case.window_ns if of == WINDOW else case.value(of) or 0) for of, share in self.of)
+        return max(self.least, *(share * whole for share, whole in wholes))
 
 
 @frozen

@@ -22,6 +22,9 @@ _NEARLY_ALL: Final = 0.8
 """What one caller of a method has to have it allocate for the method not to be a helper of several."""
 _MUCH: Final = 500_000_000
 """Bytes per second that cost something, whatever collections cost."""
+_PAUSED: Final = 0.02
+_SURVIVING: Final = 0.1
+"""From this part on, survivors are what collections take time for."""
 
 # On the heap, a value type is boxed: its name is that of no class. Nested enumerators of collections are structs.
 _BOXED: Final = re.compile(
@@ -50,10 +53,10 @@ def _of_types(case: Case, limit: float, fits: Callable[[str], bool], what: str) 
     if share < limit or found.value < _LEAST or case.per_second(found.value) < _LEAST_RATE:
         return Clear(title, (found, total))
     worst = rows.column("type").tolist()[places[0]]
-    return Ailment(title, found, (found, total), share, _site(case, worst))
+    return Ailment(title, found, (found, total), share, site_of(case, worst))
 
 
-def _site(case: Case, type_name: str) -> str | None:
+def site_of(case: Case, type_name: str | None) -> str | None:
     """The method that allocates most of a type."""
     rows = case.rows("alloc", "type_stacks")
     methods, bytes_ = rows.column("method").tolist(), rows.column("bytes").tolist()
@@ -108,7 +111,9 @@ def _one_site(case: Case, limit: float) -> Verdict:
     what = "one method allocates" if site == worst else f"the most that one caller of {worst} allocates is"
     title = f"{what} {share_text(share)} of {total.text}, which is {size_text(rate)} per second"
     paused = case.value("gc.paused") or 0.0
-    if share < limit or found.value < _LEAST or (rate < _MUCH and paused < 0.01):
+    # What survives makes pauses long, not what is allocated and dies.
+    costly = paused >= _PAUSED and (case.value("gc.promoted_total") or 0) < _SURVIVING * total.value
+    if share < limit or found.value < _LEAST or (rate < _MUCH and not costly):
         return Clear(title, (found, total))
     if paused:
         title += f"; collections stopped the program {share_text(paused)} of the time"
@@ -182,7 +187,8 @@ RULES: Final = (
         ("alloc.bytes_total",),
         Threshold(
             0.25,
-            "25 % of all bytes, 20 MB; and 500 MB per second in all, or 1 % of the time in pauses",
+            "25 % of all bytes, 20 MB; and 500 MB per second in all, or 2 % of the time in pauses that survivors do "
+            "not explain",
             "our judgement",
         ),
         _COST,

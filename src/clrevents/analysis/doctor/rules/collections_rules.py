@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.words import counted, duration_text, share_text, size_text
-from clrevents.analysis.doctor.rule import Ailment, Case, Cited, Clear, Rule, Threshold, Unknown, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Unknown, Verdict
+from clrevents.analysis.doctor.rules.allocation_rules import site_of
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 _MINUTE: Final = 60 * 10**9
@@ -15,6 +17,10 @@ _LEAST_PAUSES: Final = 50_000_000
 """In all; below it, nothing is said of shares: a trace of a few seconds has few collections."""
 _LEAST_BYTES: Final = 100_000_000
 _LARGE: Final = "AllocLarge"
+_LEAST_SEEN: Final = 3
+"""Collections, below which nothing is seen of a trend."""
+_BUSY: Final = ("sleep", "running", "lock", "join", "task_wait", "io")
+"""What the finalizer's thread does in finalizers; while it has none to call it waits for a handle."""
 
 
 def _column(case: Case, name: str, table: str = "collections") -> list[Any]:
@@ -248,6 +254,9 @@ def _pinned(case: Case, limit: float) -> Verdict:
     if not rows_of and "pinned" not in rows.column("generation").tolist():
         why = "runtimes before .NET 5 count what lies between pinned objects, too, and these were not recorded"
         return Unknown(f"{why}: {title}", "Microsoft-Windows-DotNETRuntime:0x1:5")
+    if rows_of and culprit is None:
+        # Of the type that is pinned most, who makes most.
+        culprit = site_of(case, _most_kept(case, "pinned", "type")[1])
     if rows_of:
         nameless = "no allocation tick has the address of a pinned object"
     else:
@@ -277,33 +286,113 @@ def _finalizers(case: Case, limit: float) -> Verdict:
 
 
 def _growth(case: Case, limit: float) -> Verdict:
-    after, generations, starts = (_column(case, n) for n in ("heap_after_bytes", "generation", "start_ns"))
+    """Judged by what is left after full collections, without free space; what survived in between, and since, says
+    whether two of them are enough."""
+    after, generations, starts, free = (
+        _column(case, n) for n in ("heap_after_bytes", "generation", "start_ns", "fragmentation_bytes")
+    )
     known = [row for row, size in enumerate(after) if size and starts[row] is not None]
     full = [row for row in known if generations[row] == 2]
-    if len(full) < 4:
-        few = f"{counted(len(full), 'full collection')} are too few to see the heap grow"
-        if full and _much(after[known[-1]] - after[full[0]], after[full[0]]):
-            sizes_then = f"from {size_text(after[full[0]])} to {size_text(after[known[-1]])}"
-            return Unknown(f"{few}, which went {sizes_then}: record for longer")
-        return Clear(few)
-    sizes = np.array([after[row] for row in full], dtype=np.float64)
-    rises = np.sign(sizes[None, :] - sizes[:, None])[np.triu_indices(len(sizes), 1)]
-    # What went on after the last full collection counts, too; until then all growth may be garbage.
-    first, last = full[0], known[-1]
-    grown, taken = after[last] - after[first], (starts[last] - starts[first]) / 1e9
-    late = [row for row in known if starts[row] >= starts[first] + (starts[last] - starts[first]) * 2 / 3]
-    still = after[last] - after[late[0]]
-    rate = grown / after[last] / taken if taken > 0 else 0.0
+    few = f"{counted(len(full), 'full collection')} {'is' if len(full) == 1 else 'are'} too few to see the heap grow"
+    if len(known) < _LEAST_SEEN:
+        return Unknown(f"{few}: record for longer")
+    first, last = (full or known)[0], known[-1]
     end, begin = (case.cells("gc", "collections", "heap_after_bytes", [row]) for row in (last, first))
-    title = (
-        f"the heap went from {size_text(after[first])} to {size_text(after[last])} in {duration_text(taken * 1e9)}, "
-        f"over {counted(len(full), 'full collection')}"
-    )
-    steady = rises.mean() >= 0.8 and still >= 0.15 * grown and taken >= 1
-    if not steady or rate < limit or not _much(grown, after[first]):
+    grown, taken = after[last] - after[first], (starts[last] - starts[first]) / 1e9
+    went = f"from {size_text(after[first])} to {size_text(after[last])} in {duration_text(taken * 1e9)}"
+    title = f"the heap went {went}, over {counted(len(full), 'full collection')}"
+    if not _much(grown, after[first]) or grown / after[last] < limit * taken:
         return Clear(title, (begin, end))
-    culprit = _site_of_largest(case) or _requester(case, known)
-    return Ailment(title, end.of(grown), (end, begin), min(grown / after[last], 1.0), culprit)
+    if len(full) < 2 or (len(full) < 4 and taken < 1):
+        return Unknown(f"{few}, or what of it is garbage: it went {went}; record for longer")
+    if taken < 1:
+        return Clear(title, (begin, end))
+    live = np.array([after[row] - (free[row] or 0) for row in full], dtype=np.float64)
+    rises = np.sign(live[None, :] - live[:, None])[np.triu_indices(len(live), 1)]
+    late = [row for row in known if starts[row] >= starts[first] + (starts[last] - starts[first]) * 2 / 3]
+    still = after[last] - after[late[0]] >= 0.15 * grown
+    # A few collections do not show whether it still grows.
+    still |= len(full) < 4 and len(late) < _LEAST_SEEN
+    if rises.mean() < 0.8 or not still or live[-1] - live[0] < 0.25 * grown:
+        return Clear(title, (begin, end))
+    if len(full) < 4 and not _kept(case, full, live):
+        return Unknown(f"{few}: it went {went}; record for longer")
+    culprit, nameless = _keeper(case)
+    return Ailment(title, end.of(grown), (end, begin), min(grown / after[last], 1.0), culprit, nameless=nameless)
+
+
+def _kept(case: Case, full: list[int], live: NDArray[np.float64]) -> bool:
+    """Whether nearly all that became old between full collections is still there, and as much goes on becoming old."""
+    rows, collections = case.rows("gc", "generations"), case.rows("gc", "collections")
+    moved = rows.numbers("moved_in_bytes") * (np.array(rows.column("generation").tolist()) == "gen2")
+    starts, ends = (collections.numbers(name) for name in ("start_ns", "end_ns"))
+    # During a background collection a younger one may make objects old, which are in what is left after it.
+    between = (rows.numbers("start_ns") > starts[full[0]]) & (rows.numbers("start_ns") < ends[full[-1]])
+    survived = moved[between].sum()
+    younger = collections.numbers("promoted_bytes")
+    young = np.array(_column(case, "generation")) == 0
+    rates = [
+        younger[young & (starts > low) & (starts <= high)].sum() / max(high - low, 1)
+        for low, high in ((starts[full[0]], starts[full[-1]]), (starts[full[-1]], starts[-1] + 1))
+    ]
+    return bool(survived and live[-1] - live[0] >= 0.8 * survived and rates[1] >= 0.6 * rates[0] > 0)
+
+
+def _keeper(case: Case) -> tuple[str | None, str]:
+    """Who keeps what grows, where two snapshots of the heap tell; else who allocates most of what may survive."""
+    grown = case.rows("heap", "growth") if "heap" in case.answers else ()
+    if len(grown):
+        kind = max(grown, key=lambda row: row.bytes_change or 0).type
+        paths = [path for path in case.rows("heap", "paths") if path.type == kind]
+        owner = next((path.static_field or path.root for path in paths if path.static_field or path.root), None)
+        if owner:
+            return owner, ""
+    culprit = _site_of_largest(case) or _requester(case, list(range(len(case.rows("gc", "collections")))))
+    return culprit, "" if culprit else "nothing recorded tells who allocates, or keeps: clrevents collect --for heap"
+
+
+def _midlife(case: Case, limit: float) -> Verdict:
+    after, generations, free, numbers = (
+        _column(case, n) for n in ("heap_after_bytes", "generation", "fragmentation_bytes", "number")
+    )
+    old = [row for row, generation in enumerate(generations) if generation]
+    paused = _pauses(case, old)
+    full = [row for row in old if generations[row] == 2 and after[row]]
+    if len(full) < 3:
+        title = f"collections of generations 1 and 2 paused the program for {paused.text}"
+        if paused.value < limit:
+            return Clear(title, (paused,))
+        return Unknown(f"{title}, too few of them were full to see what dies there")
+    rows = case.rows("gc", "generations")
+    gen2 = np.array(rows.column("generation").tolist()) == "gen2"
+    inside = (rows.numbers("number") > numbers[full[0]]) & (rows.numbers("number") <= numbers[full[-1]])
+    moved = case.cells("gc", "generations", "moved_in_bytes", np.flatnonzero(gen2 & inside).tolist())
+    left = (after[full[-1]] - (free[full[-1]] or 0)) - (after[full[0]] - (free[full[0]] or 0))
+    died = max(moved.value - max(left, 0), 0)
+    title = (
+        f"{size_text(died)} of {moved.text} that grew old between full collections died there; collections of "
+        f"generations 1 and 2 paused the program for {paused.text}"
+    )
+    if died < max(0.5 * moved.value, _LEAST_BYTES / 2) or paused.value < limit:
+        return Clear(title, (paused, moved))
+    return Ailment(title, paused, (paused, moved), case.share(paused.value), _site_of_largest(case))
+
+
+def _finalizing(case: Case, limit: float) -> Verdict:
+    rows = case.rows("threads", "threads")
+    own = [row for row, role in enumerate(rows.column("role").tolist()) if role == "finalizer"]
+    parts = [case.cells("threads", "threads", f"{name}_ns", own) for name in _BUSY]
+    took = sum(one.value for one in parts)
+    title = f"finalizers kept their thread busy for {duration_text(took)}"
+    if took < limit:
+        return Clear(title, tuple(parts))
+    tops = case.rows("top", "methods")
+    inside = [
+        (abs(took - inclusive), name)
+        for name, inclusive in zip(tops.column("name").tolist(), tops.numbers("inclusive_ns"), strict=True)
+        if name.endswith(".Finalize()") and is_own_name(name)
+    ]
+    return Ailment(title, parts[0].of(took), tuple(parts), case.share(took), min(inside)[1] if inside else None)
 
 
 def _much(grown: int, before: int) -> bool:
@@ -311,9 +400,13 @@ def _much(grown: int, before: int) -> bool:
 
 
 def _site_of_largest(case: Case) -> str | None:
-    """The method that allocates most."""
-    methods = case.rows("alloc", "stacks").column("method").tolist()
-    return methods[0] if methods else None
+    """The method that allocates most; of a constructor, who makes the object."""
+    for stack, method in zip(
+        *(case.rows("alloc", "stacks").column(n).tolist() for n in ("stack", "method")), strict=True
+    ):
+        makers = (name for name in stack or () if is_own_name(name) and ".ctor(" not in name)
+        return next(makers, None) if ".ctor(" in method else method
+    return None
 
 
 def _memory(case: Case, limit: float) -> Verdict:
@@ -463,7 +556,7 @@ RULES: Final = (
         Threshold(
             0.01,
             "1 % per second, a quarter, and 10 MB, over at least 4 full collections most of which left more than those "
-            "before, and still growing in the last third",
+            "before, or 2 between which nearly nothing died, and still growing in the last third",
             "JDK Mission Control, live set growing by 1 % per second",
         ),
         "What grows over full collections is held by something, and ends in an OutOfMemoryException.",
@@ -474,6 +567,45 @@ RULES: Final = (
         "inferred",
         ("alloc",),
         nothing="gc.count",
+    ),
+    Rule(
+        "gc.midlife",
+        "Do objects grow old just to die?",
+        ("gc.pause_total", "gc.promoted_total"),
+        Threshold(
+            0.05,
+            "half of what becomes old, and 50 MB, dies between at least 3 full collections, whose pauses and those of "
+            "generation 1 take 5 % of the time and 100 ms",
+            "our judgement",
+            ((WINDOW, 0.05),),
+            100_000_000,
+        ),
+        "Each old object costs two collections that move it and a full one that frees it; most should die young.",
+        "Let go of objects sooner, or keep them for good: queues and caches of a fixed length make all of them old.",
+        "a cache that is worth it replaces its entries.",
+        "gc {file} --table generations",
+        _midlife,
+        "inferred",
+        ("alloc",),
+        nothing="gc.count",
+    ),
+    Rule(
+        "gc.finalizing",
+        "Are finalizers slow?",
+        ("threads.threads", "top.total"),
+        Threshold(
+            0.1,
+            "the finalizer's thread is busy for 10 % of the time, and 200 ms",
+            "our judgement",
+            ((WINDOW, 0.1),),
+            200_000_000,
+        ),
+        "One thread calls all finalizers in turn: objects that wait for it stay in memory, with what they refer to.",
+        "Let finalizers do no more than release a handle: no waiting, no locks. Dispose of the objects instead.",
+        "the program waits for its finalizers on purpose, at its end.",
+        "threads {file}",
+        _finalizing,
+        "sample",
     ),
     Rule(
         "gc.memory_load",

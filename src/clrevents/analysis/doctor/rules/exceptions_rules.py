@@ -7,9 +7,11 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted
-from clrevents.analysis.doctor.rule import Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
 
 _LEAST: Final = 100
+_OFTEN: Final = 100
+_FLOOD: Final = 5_000
 
 
 def _cost(case: Case, rows: list[int]) -> Cited:
@@ -61,6 +63,21 @@ def _control_flow(case: Case, limit: float) -> Verdict:
     return Ailment(title, impact, (thrown, every), share, culprit)
 
 
+def _slow(case: Case, limit: float) -> Verdict:
+    took = case.cited("exceptions.dispatch_total")
+    count = case.cited("exceptions.count")
+    title = f"{took.text} went into finding the handlers of {counted(int(count.value), 'exception')}"
+    # Those that are thrown often have rules of their own.
+    often = isinstance(_control_flow(case, _OFTEN), Ailment) or isinstance(_rate(case, _FLOOD), Ailment)
+    if took.value < limit or often:
+        return Clear(title, (took, count))
+    groups = case.rows("exceptions", "groups")
+    worst = int(groups.numbers("dispatch_ns").argmax())
+    throwing, catching = (groups.column(n).tolist()[worst] for n in ("throwing_method", "catching_method"))
+    culprit = catching if throwing is None or throwing.startswith(("System.", "Microsoft.")) else throwing
+    return Ailment(title, took, (took, count), case.share(took.value), culprit)
+
+
 _COST: Final = (
     "An exception costs thousands of times what a return value costs, on a thread that does nothing else then."
 )
@@ -71,7 +88,7 @@ RULES: Final = (
         "Are many exceptions thrown?",
         ("exceptions.count",),
         Threshold(
-            5_000,
+            _FLOOD,
             "5,000 per second, or 1 in 20 requests, and 100 in all",
             "JDK Mission Control informs at 5,000 and warns at 10,000 per second; counter guides: 5 % of requests",
         ),
@@ -87,12 +104,26 @@ RULES: Final = (
         "exceptions.control_flow",
         "Are exceptions used where a condition would do?",
         ("exceptions.count",),
-        Threshold(100, "100 per second from one method to another, and 100 in all", "classic counter guides"),
+        Threshold(_OFTEN, "100 per second from one method to another, and 100 in all", "classic counter guides"),
         _COST,
         "Call the method that reports failure by its result, such as TryParse or TryGetValue.",
         "it is a retry with growing delays, or another side fails and there is no way to know before.",
         "exceptions {file} --table groups",
         _control_flow,
+        nothing="exceptions.count",
+    ),
+    Rule(
+        "exceptions.slow",
+        "Do exceptions take long to be caught?",
+        ("exceptions.dispatch_total", "exceptions.count"),
+        Threshold(
+            0.05, "5 % of the time, and 100 ms, though few are thrown", "our judgement", ((WINDOW, 0.05),), 100_000_000
+        ),
+        "The runtime looks at each method on the stack twice, so that deep stacks and slow filters make them slow.",
+        "Catch nearer to where they are thrown, or report failure by a result there.",
+        "they come from cancelling work when the program ends.",
+        "exceptions {file} --table groups",
+        _slow,
         nothing="exceptions.count",
     ),
 )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 import numpy as np
 
 from clrevents._util.words import counted, duration_text
-from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 _LONG: Final = 200_000_000
 _CROWD: Final = 4
+READER_WRITER: Final = "System.Threading.ReaderWriterLock"
+"""How the methods of locks begin that no event of the runtime tells of."""
 
 
 def _deadlock(case: Case, limit: float) -> Verdict:
@@ -45,8 +49,24 @@ def _convoy(case: Case, limit: float) -> Verdict:
         f"{duration_text(ends[worst] - starts[worst])}"
     )
     span = (starts[worst], ends[worst])
-    owner = rows.column("owner_method").tolist()[worst]
-    return Ailment(title, waited, (waited, total), None, owner or method[worst], span)
+    owners, locks = (rows.column(n).tolist() for n in ("owner_method", "lock_id"))
+    return Ailment(
+        title, waited, (waited, total), None, _culprit(case, locks[worst], owners[worst], method[worst]), span
+    )
+
+
+def _culprit(case: Case, lock: int | None, *others: str | None) -> str | None:
+    """The method that took a lock for longest; else the first of others that is the program's own, or is there."""
+    held: Counter[str] = Counter()
+    rows = case.rows("locks", "holders")
+    columns = (rows.column(name).tolist() for name in ("lock_id", "taken_in", "held_ns"))
+    for of, method, took in zip(*columns, strict=True):
+        if of == lock and method is not None:
+            held[method] += took
+    if held:
+        return held.most_common(1)[0][0]
+    named = list(filter(None, others))
+    return next(filter(is_own_name, named), named[0] if named else None)
 
 
 def _episodes(case: Case) -> int:
@@ -83,17 +103,24 @@ def _waited(case: Case, limit: float) -> Verdict:
     rows = case.rows("locks", "locks")
     own = np.flatnonzero(~rows.column("native").filled(True)).tolist()
     worst = max(own, key=lambda row: rows.numbers("waited_ns")[row])
-    holder, method = (rows.column(n).tolist()[worst] for n in ("holder", "method"))
-    return Ailment(title, total, (total, longest), case.share(total.value), holder or method)
+    culprit = _culprit(case, *(rows.column(n).tolist()[worst] for n in ("lock_id", "holder", "method")))
+    return Ailment(title, total, (total, longest), case.share(total.value), culprit)
 
 
 def _sampled(case: Case, limit: float) -> Verdict:
     rows = case.rows("waits", "methods")
-    kinds, evidences, methods = (rows.column(name).tolist() for name in ("kind", "evidence", "method"))
-    entering = [r for r, (k, e) in enumerate(zip(kinds, evidences, strict=True)) if (k, e) == ("lock", "sample")]
+    kinds, evidences, methods, where = (
+        rows.column(name).tolist() for name in ("kind", "evidence", "method", "waiting_in")
+    )
+    # Reader-writer locks have no contentions, and a rule of their own.
+    entering = [
+        row
+        for row in range(len(rows))
+        if (kinds[row], evidences[row]) == ("lock", "sample") and not (where[row] or "").startswith(READER_WRITER)
+    ]
     waited = case.cells("waits", "methods", "waited_ns", entering)
     title = f"samples show threads that waited to enter locks for {waited.text} together"
-    if case.share(waited.value) < limit or waited.value < _LONG:
+    if waited.value < limit:
         return Clear(title, (waited,))
     worst = max(entering, key=lambda row: rows.numbers("waited_ns")[row])
     title += f", most in {methods[worst] or 'unknown code'}"
@@ -179,6 +206,8 @@ RULES: Final = (
             0.05,
             "5 % of the time and 200 ms, added up over threads, where contentions tell nothing",
             "our judgement",
+            ((WINDOW, 0.05),),
+            _LONG,
         ),
         "A thread that waits for a lock does nothing for whoever waits for it.",
         "Record contentions, which tell who held the lock: clrevents collect --for locks.",

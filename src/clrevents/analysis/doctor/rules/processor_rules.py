@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted, digits, duration_text, share_text, size_text
-from clrevents.analysis.doctor.rule import Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
 from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.schema.registry import OWN
 
 _OTHERS: Final = 0.2
@@ -19,6 +20,10 @@ _OTHER: Final = "other programs"
 _COUNTED: Final = Need("what the operating system counted", ("ProcessorTime",), 0, provider=OWN)
 _LIMITS: Final = Need("what the operating system counted", ("ProcessLimits",), 0, provider=OWN)
 _LEAST_NS: Final = 500_000_000
+_ALL_NS: Final = "threads.processor_total"
+_NEARLY: Final = 0.8
+"""A method has all of a path's time below it, if it has this part of it."""
+_PATH: Final = 0.5
 _SPINNING: Final = re.compile(r"\b(Thread\.SpinWait|SpinWait|SpinLock|LowLevelSpinWaiter|LowLevelLock)\b")
 """Methods that wait by computing."""
 
@@ -85,7 +90,21 @@ def _hot(case: Case, limit: float) -> Verdict:
     named = [row for row, name in enumerate(names) if not name.startswith("[") and not _SPINNING.search(name)]
     if not named:
         return Clear("no method was sampled")
-    return _spent(case, limit, f"{names[named[0]]} used", named[:1], culprit=names[named[0]])
+    own = _spent(case, limit, f"{names[named[0]]} used", named[:1], culprit=names[named[0]])
+    low = rows.numbers("inclusive_processor_low_ns")
+    # A path: the last method of the program on it that has all of it below, in whatever it calls.
+    paths = [row for row in named if is_own_name(names[row]) and low[row] >= limit]
+    if not paths or (isinstance(own, Ailment) and is_own_name(names[named[0]])):
+        return own
+    whole, used = case.cited("threads.processor_total"), rows.numbers("inclusive_processor_ns")
+    most = max(used[row] for row in paths)
+    last = min((row for row in paths if used[row] >= _NEARLY * most), key=lambda row: used[row])
+    part = case.cells("top", "methods", "inclusive_processor_ns", [last])
+    share = part.value / max(whole.value, 1)
+    title = f"{names[last]} and what it calls used {part.text} of processor time, {share_text(share)} of all"
+    if share < _PATH:
+        return own
+    return Ailment(title, part, (part, whole), share, names[last])
 
 
 def _spinning(case: Case, limit: float) -> Verdict:
@@ -111,7 +130,7 @@ def _spent(
     exact = sum(one.value for one in counts)
     share = (used.value + exact) / total.value if total.value else 0.0
     title = f"{what} {duration_text(used.value + exact)} of processor time, {share_text(share)} of all"
-    if low.value + exact < max(limit * total.value, _LEAST_NS):
+    if low.value + exact < limit:
         return Clear(title, (used, *counts, total))
     return Ailment(title, used.of(used.value + exact), (used, *counts, total), share, culprit)
 
@@ -135,7 +154,7 @@ RULES: Final = (
         ("threads.ready_total",),
         Threshold(0.1, "10 % of the time that threads ran or wanted to, and 100 ms", "our judgement"),
         "A thread that is ready but does not run is slow through no fault of its code.",
-        "Run fewer threads, raise the CPU limit, or look for other processes: clrevents top without --process.",
+        "Run fewer threads, or raise the CPU limit.",
         "the work may wait, as that of a background thread with low priority.",
         "threads {file} --sort ready_ns",
         _ready,
@@ -161,7 +180,13 @@ RULES: Final = (
         "cpu.hot",
         "Does one method use much of the processor time?",
         ("threads.processor_total",),
-        Threshold(0.3, "30 % of the processor time, and 500 ms", "our judgement"),
+        Threshold(
+            0.3,
+            "30 % of the processor time, and half of one processor; half of all time with what the method calls",
+            "our judgement",
+            ((_ALL_NS, 0.3), (WINDOW, 0.5)),
+            _LEAST_NS,
+        ),
         "What makes this method faster, or calls it less often, makes the program cheaper.",
         "Look who calls it, and how often: clrevents callers.",
         "this is the program's work, and it is done well.",
@@ -175,7 +200,7 @@ RULES: Final = (
         "cpu.spinning",
         "Do threads wait by computing?",
         ("threads.processor_total",),
-        Threshold(0.1, "10 % of the processor time, and 500 ms", "our judgement"),
+        Threshold(0.1, "10 % of the processor time, and 500 ms", "our judgement", ((_ALL_NS, 0.1),), _LEAST_NS),
         "Threads that spin take the processor from the one that they wait for.",
         "Wait with what blocks, hold locks for less long, or run fewer threads than processors.",
         "the waits are short, and processors are free.",
@@ -189,7 +214,7 @@ RULES: Final = (
         "cpu.compiling",
         "Does compilation use much of the processor time?",
         ("threads.processor_total",),
-        Threshold(0.2, "20 % of the processor time, and 500 ms", "our judgement"),
+        Threshold(0.2, "20 % of the processor time, and 500 ms", "our judgement", ((_ALL_NS, 0.2),), _LEAST_NS),
         "Code is compiled twice or more often: quickly at first, and again in the background where it is hot.",
         "Publish with ReadyToRun; in programs that end soon, try DOTNET_TieredPGO=0.",
         "the recording has little but the start.",

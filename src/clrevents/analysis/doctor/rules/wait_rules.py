@@ -1,16 +1,23 @@
-"""Rules about a program's threads: that wait for another process, or that are made for a moment."""
+"""Rules about a program's threads: what they wait for outside of locks, tasks and the pool, and that are made for a
+moment."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.words import counted, share_text
-from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
+from clrevents.analysis.doctor.rules.locks_rules import READER_WRITER
 from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.gathering.merged_stacks import is_own_name
+from clrevents.schema.registry import OWN
 
 _BRIEF: Final = 1_000_000_000
+_COUNTED: Final = Need("what the operating system counted", ("ProcessorTime",), 0, provider=OWN)
 _BEGAN: Final = Need("when threads began", ("ThreadCreated",), 0x10000)
 _UNTIL_EXIT: Final = (
     "System.Diagnostics.Process.WaitForExit",
@@ -18,6 +25,18 @@ _UNTIL_EXIT: Final = (
     "Microsoft.Build.Utilities.ToolTask.HandleToolNotifications",
 )
 """How methods begin that block a thread until a process that the program started has ended."""
+_TURNS: Final = ("System.Threading.SemaphoreSlim.Wait", "System.Threading.WaitHandle.Wait")
+"""How methods begin in which a thread waits for its turn, or for something to do."""
+_NONE: Final = 0.15
+_MOST: Final = 0.6
+_ASLEEP: Final = "System.Threading.Thread.Sleep"
+_LONG_RUN: Final = 300_000_000
+_SHORT_RUN: Final = (20_000_000, 100_000_000)
+"""As long seem sleeps in succession."""
+_SPENT: Final = (0.006, 0.03)
+"""What a thread that sleeps for a millisecond again and again uses of a processor."""
+_BY_TIMERS: Final = 0.004
+_LEAST_TIMED: Final = 10_000_000
 
 
 def _process(case: Case, limit: float) -> Verdict:
@@ -33,6 +52,132 @@ def _process(case: Case, limit: float) -> Verdict:
     worst = max(until_exit, key=lambda row: waited[row])
     title += f", {share_text(share)} of the recording: the time is spent there"
     return Ailment(title, total, (total,), share, methods[worst])
+
+
+def _turns(case: Case, limit: float) -> Verdict:
+    """Locks that no event tells, and semaphores and mutexes where threads evidently wait for one another."""
+    rows = case.rows("waits", "methods")
+    columns = (rows.column(name).tolist() for name in ("kind", "method", "waiting_in"))
+    locks: list[int] = []
+    turns: dict[str, list[int]] = {}
+    for row, (kind, method, waiting_in) in enumerate(zip(*columns, strict=True)):
+        if kind == "lock" and (waiting_in or "").startswith(READER_WRITER):
+            locks.append(row)
+        elif kind == "handle" and (waiting_in or "").startswith(_TURNS) and method and is_own_name(method):
+            turns.setdefault(method, []).append(row)
+    took = rows.numbers("waited_ns")
+    unsure = [method for method, mine in turns.items() if took[mine].sum() >= limit and not _in_turn(case, method)]
+    sure = [*locks, *(row for method, mine in turns.items() if method not in unsure for row in mine)]
+    waited = case.cells("waits", "methods", "waited_ns", sorted(sure))
+    what = f"threads waited for their turn at semaphores, mutexes and reader-writer locks for {waited.text} together"
+    if waited.value >= limit:
+        by_method: Counter[str | None] = Counter()
+        for row, method in zip(sure, rows.column("method").take(np.array(sure)).tolist(), strict=True):
+            by_method[method] += int(took[row])
+        worst = by_method.most_common(1)[0][0]
+        threads = case.cells("waits", "methods", "threads", [max(sure, key=lambda row: took[row])])
+        title = f"{what}, up to {counted(int(threads.value), 'thread')} of one method"
+        return Ailment(title, waited, (waited, threads), case.share(waited.value), worst)
+    if unsure:
+        held = case.cells("waits", "methods", "waited_ns", sorted(row for method in unsure for row in turns[method]))
+        return Unknown(
+            f"threads waited for {held.text} together in {', '.join(unsure[:3])}: no event tells whether for something "
+            "to do, or for one another"
+        )
+    return Clear(what, (waited,))
+
+
+def _in_turn(case: Case, method: str) -> bool:
+    """Whether threads that wait in a method keep one another waiting: while any waits, as many others as fit are not
+    waiting. All threads that wait for something to do, wait at the same time."""
+    rows = case.rows("waits", "waits")
+    mine = np.array(rows.column("method").tolist()) == method
+    mine &= np.array(rows.column("kind").tolist()) == "handle"
+    mine &= rows.column("start_ns").known & rows.column("duration_ns").known
+    places = np.flatnonzero(mine)
+    thread, start = rows.numbers("thread_id")[places], rows.numbers("start_ns")[places]
+    end = start + rows.numbers("duration_ns")[places]
+    threads = np.unique(thread)
+    if len(threads) < 2:
+        return False
+    begins = np.array([start[thread == one].min() for one in threads])
+    ends = np.array([end[thread == one].max() for one in threads])
+    waiting, there = _steps(start, end), _steps(begins, ends)
+    moments = np.unique(np.concatenate((start, end)))
+    lasted = np.diff(moments)
+    number = _at(waiting, moments)[:-1]
+    others = (_at(there, moments)[:-1] - number)[number > 0]
+    shares = np.bincount(others, weights=lasted[number > 0]) / max(lasted[number > 0].sum(), 1)
+    most = int(shares.argmax())
+    return bool(shares[0] <= _NONE and shares[most] >= _MOST and 0 < most <= len(threads) / 2)
+
+
+def _steps(start: NDArray[np.int64], end: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """In order: when something begins, and when something ends."""
+    return np.sort(start), np.sort(end)
+
+
+def _at(steps: tuple[NDArray[np.int64], NDArray[np.int64]], moments: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many go on after each moment."""
+    begun, ended = (np.searchsorted(one, moments, side="right") for one in steps)
+    return (begun - ended).astype(np.int64)
+
+
+def _polling(case: Case, limit: float) -> Verdict:
+    rows, tops = case.rows("waits", "methods"), case.rows("top", "methods")
+    kinds, methods = (rows.column(name).tolist() for name in ("kind", "method"))
+    waited, used = rows.numbers("waited_ns"), tops.numbers("inclusive_processor_ns")
+    at = {name: row for row, name in enumerate(tops.column("name").tolist())}
+    sleeping = [row for name, row in at.items() if name.startswith(_ASLEEP)]
+    awake = tops.numbers("running_ns")[sleeping].sum() / max(tops.numbers("exclusive_ns")[sleeping].sum(), 1)
+    roles = dict(
+        zip(*(case.rows("threads", "threads").column(name).tolist() for name in ("thread_id", "role")), strict=True)
+    )
+    # The main thread of a program may pass its time this way.
+    sleeps = Counter(
+        method
+        for method, kind, thread in zip(
+            *(case.rows("waits", "waits").column(name).tolist() for name in ("method", "kind", "thread_id")),
+            strict=True,
+        )
+        if kind == "sleep" and roles.get(thread) != "main"
+    )
+    polled = []
+    for row, (kind, method) in enumerate(zip(kinds, methods, strict=True)):
+        if kind != "sleep" or not sleeps[method] or method not in at or not is_own_name(method) or waited[row] < limit:
+            continue
+        # Who does nothing but sleep for a moment uses the processor for it, though samples see it asleep always, or
+        # else on its way into the next sleep.
+        run, share = waited[row] / sleeps[method], used[at[method]] / waited[row]
+        less = tops.numbers("inclusive_ns")[at[method]] / waited[row] - 1
+        unseen = run >= _LONG_RUN or (_SHORT_RUN[0] <= run <= _SHORT_RUN[1] and awake >= 0.01)
+        if _SPENT[0] <= share <= _SPENT[1] and less <= 0.06 and unseen:
+            polled.append(row)
+    total = case.cells("waits", "methods", "waited_ns", polled)
+    if not polled:
+        return Clear("no thread slept for moments only, again and again", (total,))
+    title = f"threads slept for moments, again and again, for {total.text} together, and did nothing in between"
+    return Ailment(title, total, (total,), case.share(total.value), methods[max(polled, key=lambda row: waited[row])])
+
+
+def _timers(case: Case, limit: float) -> Verdict:
+    threads, rows = case.rows("threads", "threads"), case.rows("waits", "waits")
+    own = [row for row, role in enumerate(threads.column("role").tolist()) if role == "timer"]
+    ids = set(threads.column("thread_id").take(np.array(own, dtype=np.int64)).tolist())
+    columns = (rows.column(name).tolist() for name in ("thread_id", "kind", "evidence"))
+    woken = sum(
+        (thread in ids, kind, evidence) == (True, "idle", "event")
+        for thread, kind, evidence in zip(*columns, strict=True)
+    )
+    used, lived = (case.cells("threads", "threads", f"{name}_ns", own) for name in ("processor", "life"))
+    share = used.value / max(lived.value, 1)
+    title = f"the thread of timers used {share_text(share)} of a processor, for {used.text}"
+    if woken:
+        title += f", and woke {counted(woken, 'time')}, {case.per_second(woken):,.0f} times per second"
+    # Where no event tells how often it woke, which .NET 8 has none for, the processor time of doing so does.
+    if case.per_second(woken) < limit and (woken or share < _BY_TIMERS or used.value < _LEAST_TIMED):
+        return Clear(title, (used, lived))
+    return Ailment(title, used, (used, lived), share, nameless="no event tells who made the timers")
 
 
 def _brief(case: Case, limit: float) -> Verdict:
@@ -64,6 +209,57 @@ RULES: Final = (
         "other threads worked meanwhile.",
         "waits {file}",
         _process,
+    ),
+    Rule(
+        "wait.turns",
+        "Do threads wait for their turn at a semaphore, a mutex or a reader-writer lock?",
+        ("waits.waited_total",),
+        Threshold(
+            0.5,
+            "50 % of the time and 500 ms, added up over threads that evidently wait for one another",
+            "our judgement",
+            ((WINDOW, 0.5),),
+            500_000_000,
+        ),
+        "A thread that waits for its turn does nothing for whoever waits for it.",
+        "Let more in at once if what is guarded allows it, hold it for less time, or split what it guards.",
+        "it limits on purpose how much is done at once, as to protect another service.",
+        "waits {file}",
+        _turns,
+        "inferred",
+    ),
+    Rule(
+        "wait.polling",
+        "Do threads poll, with short sleeps?",
+        ("waits.sampled_total", "threads.processor_total"),
+        Threshold(
+            0.25, "25 % of the time and 1 s, added up over threads", "our judgement", ((WINDOW, 0.25),), 1_000_000_000
+        ),
+        "Each look costs a switch to the thread and back, and what it waits for is noticed late.",
+        "Wait for something that is set when the state changes: ManualResetEventSlim, TaskCompletionSource, a Channel.",
+        "nobody can tell the thread when to go on, as where the state is a file's or another machine's.",
+        "waits {file}",
+        _polling,
+        "inferred",
+        also=("top",),
+        need=_COUNTED,
+    ),
+    Rule(
+        "timer.often",
+        "Do timers fire all the time?",
+        ("threads.processor_total", "waits.idle_total"),
+        Threshold(
+            250,
+            "the thread of timers wakes 250 times per second; before .NET 9, it uses 0.4 % of a processor and 10 ms",
+            "our judgement",
+        ),
+        "Each time a worker of the pool is woken for a moment, whether there is something to do or not.",
+        "Let one timer serve all, fire less often, or react to what happens instead of looking for it.",
+        "the timers belong to a protocol that must be that exact.",
+        "threads {file} --sort processor_ns",
+        _timers,
+        "counted",
+        need=_COUNTED,
     ),
     Rule(
         "thread.brief",

@@ -5,6 +5,8 @@ Sums are made of the contentions in the window; who held a lock and which convoy
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final
 
@@ -32,6 +34,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     row,
 )
 from clrevents.analysis.gathering.groups import Ints, Mask, groups, nearest_rank, nulled, numbered
+from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.reports.locks.lock_holders import HeldRuns, LabelledRuns, LockWait, convoys, deadlocks, entering
 from clrevents.analysis.shared.blocking.wait_tables import longest_first
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans, lock_numbers
@@ -170,6 +173,11 @@ class LockHolder(Row):
         "The method that held the lock, or one it had called: the innermost one outside System.Threading."
     )
     doing: CodeName | None = column("The innermost method.")
+    taken_in: CodeName | None = column(
+        "The method that took the lock: the innermost that others were seen entering it in; else the innermost that "
+        "nearly all stacks of its holders share. Null if there is none.",
+        hidden=True,
+    )
     stack_id: StackId = column("One of its call stacks.", hidden=True)
 
 
@@ -211,6 +219,10 @@ EXTERNAL: Final = 1
 
 _LONG: Final = 4
 """A wait of this many periods of the profiler has samples."""
+
+
+_NEARLY_ALL: Final = 0.9
+"""What part of the time in which a lock is held a method is on the stack that took it."""
 
 
 class LockTables:
@@ -395,8 +407,9 @@ class LockTables:
         totals: dict[int, int] = {}
         for (lock, _), (held, _, _) in sums.items():
             totals[lock] = totals.get(lock, 0) + held
+        takers = {lock: self._takers(lock, sums) for lock in totals}
         rows = []
-        for (lock, _), (held, threads, run) in sums.items():
+        for (lock, stack), (held, threads, run) in sums.items():
             place = len(self.found) + run
             rows.append(
                 LockHolder(
@@ -406,11 +419,31 @@ class LockTables:
                     threads=len(threads),
                     method=self._names.method(place),
                     doing=self._names.innermost(place),
+                    taken_in=takers[lock][stack],
                     stack_id=int(self.runs.stack_id[run]),
                 )
             )
         rows.sort(key=lambda row: -row.held_ns)
         return self._context.summed(LockHolder, rows)
+
+    def _takers(self, lock: int, sums: Mapping[tuple[int, int], list[Any]]) -> dict[int, str | None]:
+        """For each stack on which a lock was held, the method that took it."""
+        entering = {self._names.method(row) for row in np.flatnonzero(self._numbers == lock).tolist()}
+        names = {
+            stack: [name for name in self._names.names(len(self.found) + run) if is_own_name(name)]
+            for (of, stack), (_, _, run) in sums.items()
+            if of == lock
+        }
+        takers = {stack: next(filter(entering.__contains__, mine), None) for stack, mine in names.items()}
+        rest = [stack for stack, taker in takers.items() if taker is None]
+        weights: Counter[str] = Counter()
+        for stack in rest:
+            for name in set(names[stack]):
+                weights[name] += sums[lock, stack][0]
+        most = _NEARLY_ALL * sum(sums[lock, stack][0] for stack in rest)
+        for stack in rest:
+            takers[stack] = next((name for name in names[stack] if weights[name] >= most), None)
+        return takers
 
     def convoys(self) -> ReportTable[Convoy]:
         """The convoys of the whole trace, cut to the window."""
