@@ -137,11 +137,15 @@ def test_the_doctor_knows_whose_fault_it_is(
 def test_the_doctor_names_what_used_the_processor(traces: dict[str, clrevents.Trace]) -> None:
     found = {row.rule: row for row in traces["net11-one"].doctor().findings}
     assert {rule: found[rule].state for rule in ("cpu.hot", "cpu.spinning", "cpu.compiling", "trace.sampler")} == {
-        "cpu.hot": "found", "cpu.spinning": "clear", "cpu.compiling": "clear", "trace.sampler": "found",
+        "cpu.hot": "found", "cpu.spinning": "clear", "cpu.compiling": "clear", "trace.sampler": "cannot tell",
     }  # fmt: skip
     assert found["cpu.hot"].title.endswith("clock_gettime(int, ref Ts) used 4.89 s of processor time, 60.4 % of all")
-    assert found["cpu.spinning"].title == "spinning took 230 ms of processor time, 2.84 % of all"
-    assert found["trace.sampler"].title == "the sampler held threads for at most 46.2 % of the time"
+    assert found["cpu.spinning"].title == (
+        "spinning took 230 ms of processor time, 2.84 % of all; 809 ms would have been found"
+    )
+    assert found["trace.sampler"].title.startswith(
+        "the sampler held threads for at most 46.2 % of the time; it ran for"
+    )
 
 
 def test_the_timeline_has_what_was_counted(traces: dict[str, clrevents.Trace]) -> None:

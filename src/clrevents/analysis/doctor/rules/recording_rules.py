@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from clrevents._util.words import counted, lost_events, share_text
-from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.shared.processor.counted_events import SLOWER
 from clrevents.schema.registry import OWN
@@ -70,9 +70,10 @@ def _sampler(case: Case, limit: float) -> Verdict:
         "threads", "threads", "processor_ns", [row for row, role in enumerate(roles) if role == "sampler"]
     )
     title = f"the sampler held threads for {held.side}{share_text(case.share(held.value))} of the time"
-    # While it waits for a processor itself, as on a busy machine, nobody knows whether it held any.
-    if min(held.value, used.value) < limit:
-        return Clear(f"{title}, and ran for {used.text}", (held, used))
+    if held.value < limit:
+        return Clear(title, (held, used))
+    if used.value < limit:
+        return Unknown(f"{title}; it ran for {used.text}, and whether it held any while it waited to run is unknown")
     return Ailment(title, held, (held, used), case.share(held.value))
 
 
