@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+import attrs
 import numpy as np
 
 from clrevents._util.words import counted, digits, duration_text, share_text, size_text
@@ -91,20 +92,19 @@ def _hot(case: Case, limit: float) -> Verdict:
     if not named:
         return Clear("no method was sampled")
     own = _spent(case, limit, f"{names[named[0]]} used", named[:1], culprit=names[named[0]])
-    low = rows.numbers("inclusive_processor_low_ns")
-    # A path: the last method of the program on it that has all of it below, in whatever it calls.
+    low, used = (rows.numbers(f"inclusive_processor_{bound}ns") for bound in ("low_", ""))
+    # A path: the last method of the program on it that has nearly all of it below, in whatever it calls.
     paths = [row for row in named if is_own_name(names[row]) and low[row] >= limit]
-    if not paths or (isinstance(own, Ailment) and is_own_name(names[named[0]])):
+    most = max((used[row] for row in paths), default=0)
+    last = min((row for row in paths if used[row] >= _NEARLY * most), key=lambda row: used[row], default=None)
+    if last is None or is_own_name(own.culprit if isinstance(own, Ailment) and own.culprit else "["):
         return own
-    whole, used = case.cited("threads.processor_total"), rows.numbers("inclusive_processor_ns")
-    most = max(used[row] for row in paths)
-    last = min((row for row in paths if used[row] >= _NEARLY * most), key=lambda row: used[row])
-    part = case.cells("top", "methods", "inclusive_processor_ns", [last])
+    if isinstance(own, Ailment):
+        return attrs.evolve(own, culprit=names[last])
+    whole, part = case.cited(_ALL_NS), case.cells("top", "methods", "inclusive_processor_ns", [last])
     share = part.value / max(whole.value, 1)
     title = f"{names[last]} and what it calls used {part.text} of processor time, {share_text(share)} of all"
-    if share < _PATH:
-        return own
-    return Ailment(title, part, (part, whole), share, names[last])
+    return own if share < _PATH else Ailment(title, part, (part, whole), share, names[last])
 
 
 def _spinning(case: Case, limit: float) -> Verdict:
@@ -182,9 +182,9 @@ RULES: Final = (
         ("threads.processor_total",),
         Threshold(
             0.3,
-            "30 % of the processor time, and half of one processor; half of all time with what the method calls",
+            "30 % of the processor time, and 40 % of one processor; half of all with what the method calls",
             "our judgement",
-            ((_ALL_NS, 0.3), (WINDOW, 0.5)),
+            ((_ALL_NS, 0.3), (WINDOW, 0.4)),
             _LEAST_NS,
         ),
         "What makes this method faster, or calls it less often, makes the program cheaper.",
