@@ -1,16 +1,23 @@
 """How large the house is, and how much of it one piece of work passes through.
 
     python tools/house.py [--importers]
+    python tools/house.py --since COMMIT LABELS
 
 Counts the files of the package in which at least one function runs for one record with its flags, one report, and one
 finding of the doctor (imports are done before); modules and lines of `src/` and `tests/`, of files that git knows;
 modules that only one other imports (`--importers` lists them); modules that take wire types apart, which are those that
 ask for the class of three or more of them; `Any` in the rooms of answers; and words of docs/hacking.md.
+
+With `--since`: who wrote the lines of `src/` and `tests/` that stand, and who deleted which, of all commits since then.
+LABELS is a file with a commit and a label a line, for commits that are counted together; `-` is what was there before,
+`?` are commits without a label. Lines that only moved, also between files, and those whose blanks changed stay whose
+they were.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -95,7 +102,75 @@ def asks_for_classes(module: ast.Module) -> set[str]:
     return asked & WIRE_TYPES
 
 
+class Ledger:
+    """Whose every line is, commit by commit."""
+
+    def __init__(self, since: str, labels: dict[str, str]) -> None:
+        self.owners: dict[str, list[str]] = {}
+        self.deleted: Counter[tuple[str, str, str]] = Counter()
+        """By folder, by the label of who deleted them and of whose they were."""
+        for name in git("ls-tree", "-r", "--name-only", since, "src", "tests").split("\n"):
+            if name.endswith(".py"):
+                self.owners[name] = ["-"] * len(git("show", f"{since}:{name}").splitlines())
+        for commit in git("rev-list", "--reverse", "--first-parent", f"{since}..HEAD").split():
+            self._pass(commit, next((of for start, of in labels.items() if commit.startswith(start)), "?"))
+
+    def _pass(self, commit: str, label: str) -> None:
+        changes = [
+            line.split("\t") for line in git("diff", "--no-renames", "--name-status", f"{commit}^", commit).splitlines()
+        ]
+        changes = [
+            (kind, name) for kind, name in changes if name.endswith(".py") and name.startswith(("src/", "tests/"))
+        ]
+        before = {name: self.owners.pop(name, []) for _, name in changes}
+        kept: dict[str, set[int]] = {name: set() for name in before}
+        for kind, name in changes:
+            if kind == "D":
+                continue
+            owners = self.owners[name] = []
+            place = 0
+            mine = False
+            for line in git(
+                "blame", "--line-porcelain", "-w", "-M", "-C", f"{commit}^..{commit}", "--", name
+            ).splitlines():
+                if match := re.match(r"([0-9a-f]{40}) (\d+) \d+", line):
+                    mine, place = match[1] == commit, int(match[2]) - 1
+                elif line.startswith("filename "):
+                    source = line.removeprefix("filename ")
+                    # A copy from a file that did not change, or that is no Python, is new.
+                    if mine or place >= len(before.get(source, ())):
+                        owners.append(label)
+                    else:
+                        owners.append(before[source][place])
+                        kept[source].add(place)
+        for name, owners in before.items():
+            gone = (owner for place, owner in enumerate(owners) if place not in kept[name])
+            self.deleted.update((name.partition("/")[0], label, owner) for owner in gone)
+
+    def print(self) -> None:
+        standing = Counter((name.partition("/")[0], owner) for name, owners in self.owners.items() for owner in owners)
+        for folder in ("src", "tests"):
+            print(f"{folder}: {sum(n for (where, _), n in standing.items() if where == folder):,} lines")
+            print(f"  {'':<8}{'stand':>8}{'deleted of others':>20}{'net':>8}{'own, deleted by others':>25}")
+            for label in sorted({one for where, one in standing if where == folder}):
+                gone = {key[1:]: n for key, n in self.deleted.items() if key[0] == folder}
+                by = sum(n for (who, owner), n in gone.items() if who == label != owner)
+                of = sum(n for (who, owner), n in gone.items() if owner == label != who)
+                stand = standing[folder, label]
+                print(f"  {label:<8}{stand:>8,}{by:>20,}{stand - by if label != '-' else 0:>8,}{of:>25,}")
+
+
+def git(*words: str) -> str:
+    return subprocess.run(
+        ["git", *words], cwd=ROOT, capture_output=True, text=True, check=True, errors="replace"
+    ).stdout
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["--since"]:
+        labels = [line.split() for line in Path(sys.argv[3]).read_text().splitlines() if line]
+        Ledger(sys.argv[2], dict(labels)).print()
+        return
     modules = house.house()
     used = importers()
     single = sorted(name for name in modules if used[name] == 1)
