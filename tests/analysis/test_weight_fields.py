@@ -11,8 +11,8 @@ from built_allocations import MAIN, sampled, tick
 from clrevents.analysis import read_samples
 from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import DEFAULT
+from clrevents.table.read import event_fields
 from clrevents.table.table import ColumnType, TableField
-from clrevents.trace import tables_of_registry
 
 AMOUNTS = {
     *("AllocatedSizeForJitCode", "AllocationAmount", "AllocationAmount64", "BytesAllocated", "BytesFreed", "Count"),
@@ -38,10 +38,10 @@ NOT_AMOUNTS = {
 
 def kinds_of_fields() -> tuple[set[str], set[str]]:
     """The numbers of all events of the registry: those that can be weights, and those that cannot."""
-    tables, can, cannot = tables_of_registry(), set(), set()
+    can, cannot = set(), set()
     for entry in DEFAULT.entries():
         event = (entry.provider, entry.name)
-        fields = tables.fields(event, (), 8, ())
+        fields = event_fields(DEFAULT, event, (), None, known=True)
         for field in fields:
             if field.wire is None or not field.type.kind.startswith(("int", "uint", "float")):
                 continue

@@ -17,9 +17,9 @@ from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kernels.engine import end_to_end
-from clrevents.decode.kernels.header_scan import arranged
+from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column import Column
-from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
+from clrevents.decode.payload.columns.column_maker import ColumnMaker, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.rows import Rows, joined_rows, joined_windows
 from clrevents.decode.selection import EventName, Selection
@@ -167,14 +167,15 @@ class ColumnPass:
             ends = starts + end_to_end([rows.sizes for rows in parts])
             # The memory of their windows is reused for the columns while still in the cache.
             parts.clear()
-            order, groups = arranged(kinds)
-            starts, ends = starts.take(order), ends.take(order)
-            for index, part in groups:
-                kind = self.stream.kinds.all[index]
-                if self._payloads is True or self._payloads((kind.key.provider, kind.key.name)):
-                    group = Group(kind, buf, starts[part], ends[part], offsets, order[part])
-                    payloads += self._column_maker.columns_of(group)
+            payloads = self._column_maker.columns(
+                self.stream.kinds.all, kinds, buf, starts, ends, offsets, self._reads_payloads
+            )
         return Chunk(len(kinds), kinds, headers, payloads, stacks)
+
+    def _reads_payloads(self, kind: EventKind) -> bool:
+        return self._payloads is True or (
+            callable(self._payloads) and self._payloads((kind.key.provider, kind.key.name))
+        )
 
     def _new_stacks(self, parts: list[Rows], pointer_size: int) -> StackArrays:
         if not self._stacks:

@@ -71,7 +71,6 @@ class EventPass:
         duration_ns: Callable[[], int],
         *,
         decode: bool = True,
-        observer: Observer | None = None,
         tracing: TracingEnd | None = None,
         rows: int = MOST_ROWS,
     ) -> None:
@@ -83,7 +82,7 @@ class EventPass:
         self._selection = selection
         self._duration = duration_ns
         self._decodes = decode
-        self._observer = observer
+        self.observers: list[Observer] = []
         self._tracing = tracing
         self._decoder: PayloadDecoder | None = None
         self._reader: RecordReader | None = None
@@ -141,7 +140,7 @@ class EventPass:
         return ready
 
     def _select(self, rows: Rows) -> Iterator[DecodedRows]:
-        """What the observer and this pass select from released rows; the pass's own are decoded, part by part."""
+        """What the observers and this pass select from released rows; the pass's own are decoded, part by part."""
         stream = self.stream
         info = stream.info
         assert info is not None
@@ -151,10 +150,10 @@ class EventPass:
             if self._tracing is not None:
                 self._tracing.see(rows, stream.kinds.all)
             self.occurred.update(rows.kinds_and_processes())
-        if self._observer is not None:
-            chosen = self._observer.selection
-            seen = chosen.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
-            self._observer.take(self._undecoded(seen, payloads_of(seen), info))
+        for observer in self.observers:
+            seen = observer.selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
+            if len(seen):
+                observer.take(self._undecoded(seen, payloads_of(seen), info))
         rows = self._selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
         if not len(rows):
             return

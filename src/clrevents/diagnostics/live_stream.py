@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Unpack
+from typing import Any
 
 from clrevents._util.offered import offered
 from clrevents._util.value_classes import frozen
@@ -30,23 +30,27 @@ class DecodingOptions:
     registry: Registry | None = None
     symbols: bool = True
 
-    def decoder(self, *selectors: Selector, symbols: bool, **filters: Unpack[FilterOptions]) -> Decoder:
-        return Decoder(
-            *selectors, errors=self.errors, limits=self.limits, registry=self.registry, symbols=symbols, **filters
-        )
-
 
 class LiveStream:
     """One stream from its first byte to its last."""
 
     def __init__(self, decoding: DecodingOptions, reports: Iterable[str], count_every: float | None = None) -> None:
-        self.decoder = decoding.decoder(*decoding.selectors, symbols=decoding.symbols, **decoding.filters)
+        self._names = tuple(reports)
+        symbols = decoding.symbols or bool(self._names)
+        self.decoder = Decoder(
+            *decoding.selectors,
+            errors=decoding.errors,
+            limits=decoding.limits,
+            registry=decoding.registry,
+            symbols=symbols,
+            **decoding.filters,
+        )
         self.bytes = 0
         self.processor = Counting(count_every)
         """What is counted of the process, which goes into the stream."""
-        self._names = tuple(reports)
         self._feed: Any = offered("feed_reports")(*self._names) if self._names else None
-        self._feeding = None if self._feed is None else decoding.decoder(*self._feed.selectors, symbols=True)
+        if self._feed is not None:
+            self._feed.observe(self.decoder)
         self._file: int | None = None
         self._held = False
         self._ended = False
@@ -74,7 +78,7 @@ class LiveStream:
         return batches
 
     def learn(self, listed: bytes | None) -> None:
-        """Have the decoders know the code that another session listed, as soon as they know what this one is of."""
+        """Have the decoder know the code that another session listed, as soon as it knows what this one is of."""
         self._listed = listed
 
     @property
@@ -112,21 +116,18 @@ class LiveStream:
         """A report's answer so far. Raises ValueError for one that is not gathered."""
         if name not in self._names:
             raise ValueError(f"{name!r} is not gathered by this session: make it with reports=[{name!r}]")
-        return self._feed.so_far(self._feeding)[name]
+        return self._feed.so_far(self.decoder)[name]
 
     def _decoded(self, step: Callable[[Decoder], list[Batch]]) -> list[Batch]:
-        """What the decoders make of it. One that was left by an error, or by an interrupt in its middle, is not asked
+        """What the decoder makes of it. One that was left by an error, or by an interrupt in its middle, is not asked
         again: then bytes only go to the file."""
         if self._broken:
             return []
         try:
-            if self._feeding is not None:
-                self._feed.take(self._feeding, step(self._feeding))
             batches = step(self.decoder)
             if self._listed is not None and self.decoder.info is not None:
                 listed, self._listed = self._listed, None
-                for decoder in filter(None, (self.decoder, self._feeding)):
-                    learn_early(decoder, listed)
+                learn_early(self.decoder, listed)
             return batches
         except BaseException:
             self._broken = True

@@ -8,17 +8,19 @@ from clrevents.decode.selection import FilterOptions, Filters, Moment, Selector,
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
 from clrevents.trace.alignment import SameRun, ShiftedRows, same_run
-from clrevents.trace.batch import Batch, BatchTables, StreamChunks, rows_of, tables_of, tables_of_registry
+from clrevents.trace.batch import Batch, StreamTables, rows_of
 from clrevents.trace.decoder import (
     Decoder,
     StreamTally,
     duration_so_far,
     known_so_far,
     learn_early,
+    observe,
     occurred_in,
     stopped_so_far,
     stream_moment,
     stream_of,
+    tables_of,
 )
 from clrevents.trace.event import EventRows, label_list
 from clrevents.trace.named_stacks import EARLY_NAMES
@@ -32,7 +34,6 @@ from clrevents.trace.trust import Trust
 __all__ = [
     "EARLY_NAMES",
     "Batch",
-    "BatchTables",
     "DamageError",
     "DecodedRows",
     "Decoder",
@@ -49,7 +50,7 @@ __all__ = [
     "SameRun",
     "Selector",
     "ShiftedRows",
-    "StreamChunks",
+    "StreamTables",
     "StreamTally",
     "Tabled",
     "ThreadIds",
@@ -62,6 +63,7 @@ __all__ = [
     "label_list",
     "learn_early",
     "modules_of",
+    "observe",
     "occurred_in",
     "open",
     "passes_of",
@@ -73,5 +75,4 @@ __all__ = [
     "stream_of",
     "tables_in_sql",
     "tables_of",
-    "tables_of_registry",
 ]

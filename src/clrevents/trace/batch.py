@@ -18,16 +18,15 @@ from clrevents._util.words import counted
 from clrevents.decode.column_pass import Chunk
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.header_columns import HEADERS, Known
-from clrevents.decode.kernels.header_scan import arranged
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
+from clrevents.decode.payload.columns.column_maker import ColumnMaker
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.payload.record_reader import PORTION, BatchEvents, Slots
 from clrevents.decode.selection import EventName, Filters, Selection, Selector, only_event
 from clrevents.decode.stacks import join
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Limits, Problem
-from clrevents.schema.registry import DEFAULT, Registry
+from clrevents.schema.registry import Registry
 from clrevents.symbols.frame import FrameSource
 from clrevents.table.event_schema import TableField, header_fields, shown_fields
 from clrevents.table.read import TableChunk, Wanted, event_fields, facts, part_of, table_chunks
@@ -53,58 +52,30 @@ class BatchTables:
             return Table((), (), {})
         decoder = PayloadDecoder(rows.pointer_size, self.limits)
         fields = wanted.choose(event_fields(self.registry, event, rows.kinds, decoder), event[1])
-        lost = sum(loss.count for loss in rows.losses)
-        metadata = facts(event, self.registry, rows.kinds, lost, len(rows.problems))
-        maker = column_maker(decoder, wanted.fields)
-        chunk = chunk_of(rows, wanted.headers, maker, lambda k: (k.key.provider, k.key.name) == event)
-        made = part_of(fields, chunk, chunk.payloads, enum_names)
-        return Table(shown_fields(fields, enum_names), () if made is None else (made,), metadata)
-
-    def one_event(self, selector: Selector, kinds: Sequence[EventKind]) -> EventName | None:
-        """The event that a selector means, as far as known by now; None if still unknown."""
-        return Selection((selector,), Filters(), self.registry).one_event(kinds)
-
-    def fields(
-        self, event: EventName, kinds: Sequence[EventKind], pointer_size: int, headers: tuple[str, ...]
-    ) -> tuple[TableField, ...]:
-        """The columns of an event's tables for reports, as far as known by now."""
-        decoder = PayloadDecoder(pointer_size, self.limits)
-        return (*header_fields(headers), *event_fields(self.registry, event, kinds, decoder, known=True))
-
-
-def column_maker(decoder: PayloadDecoder, fields: frozenset[str] | None = None) -> ColumnMaker:
-    """Makes columns of these fields (None for all), and reports nothing."""
-    return ColumnMaker(decoder, fields, _nothing)
+        metadata = facts(event, self.registry, rows.kinds, sum(one.count for one in rows.losses), len(rows.problems))
+        maker = ColumnMaker(decoder, wanted.fields, _nothing)
+        chunk = chunk_of(rows, wanted.headers, maker, lambda kind: (kind.key.provider, kind.key.name) == event)
+        part = part_of(fields, chunk, chunk.payloads, enum_names)
+        return Table(shown_fields(fields, enum_names), () if part is None else (part,), metadata)
 
 
 def chunk_of(
     rows: DecodedRows, headers: Sequence[str], maker: ColumnMaker, chosen: Callable[[EventKind], bool] = lambda _: True
 ) -> Chunk:
     """The rows' columns: these headers, and what `maker` makes of the chosen kinds' payloads."""
-    payloads: list[KindColumns] = []
     nowhere = np.zeros(len(rows), dtype=np.int64)
-    order, groups = arranged(rows.kind_indexes)
-    for index, part in groups:
-        kind, members = rows.kinds[index], order[part]
-        if chosen(kind):
-            group = Group(kind, rows.data, rows.starts[members], rows.ends[members], nowhere, members)
-            payloads += maker.columns_of(group)
+    payloads = maker.columns(rows.kinds, rows.kind_indexes, rows.data, rows.starts, rows.ends, nowhere, chosen)
     known = Known(rows.kinds, rows.clock, rows.process_id)
     made = {name: HEADERS[name].make(rows, known) for name in headers}
     return Chunk(len(rows), rows.kind_indexes, made, payloads, join(()))
-
-
-def tables_of_registry() -> BatchTables:
-    """Tables from the default registry alone, for a stream without a batch."""
-    return BatchTables(DEFAULT, Limits())
 
 
 def _nothing(problem: Problem, times: int) -> None:
     return None
 
 
-class StreamChunks:
-    """Makes chunks of the batches of one stream, in the order in which they came.
+class StreamTables:
+    """Makes tables of the rows of one stream, in the order in which they come.
 
     `names` are those that `one_event` may be asked for: no patterns. `headers` are the header columns of all tables.
     """
@@ -115,7 +86,7 @@ class StreamChunks:
         self._headers = headers
         self._registry = registry
         self._decoder = PayloadDecoder(pointer_size, limits)
-        self._maker: ColumnMaker = column_maker(self._decoder)
+        self._maker = ColumnMaker(self._decoder, None, _nothing)
         self._selection = Selection(dict.fromkeys(names), Filters(), registry)
         self._meant = {wish.selector: {*wish.declared} for wish in self._selection.wishes}
         self._seen = 0
@@ -123,7 +94,7 @@ class StreamChunks:
         self._fields: dict[EventName, tuple[int, tuple[TableField, ...]]] = {}
 
     def chunk(self, rows: DecodedRows) -> TableChunk:
-        """A batch as a chunk: a table of each event that occurs in it, and the table of all headers."""
+        """Rows as a chunk: a table of each event that occurs in them, and the table of all headers."""
         self._see(rows.kinds)
         made = chunk_of(rows, self._headers, self._maker)
         wanted = Wanted(self._headers, known=True)
@@ -133,9 +104,15 @@ class StreamChunks:
     def one_event(self, name: str) -> EventName | None:
         """The event that one of `names` means; None if still unknown.
 
-        Raises AmbiguousEventError if there are several, judging by the batches so far.
+        Raises AmbiguousEventError if there are several, judging by the rows so far.
         """
         return only_event(name, self._meant[name])
+
+    def nothing(self, selector: str, kinds: Sequence[EventKind]) -> tuple[EventName | None, Table]:
+        """The event that any selector means, as far as known by these kinds, and its table without rows."""
+        self._see(kinds)
+        event = Selection((selector,), Filters(), self._registry).one_event(kinds)
+        return event, Table(() if event is None else self._fields_of(event))
 
     def _see(self, kinds: Sequence[EventKind]) -> None:
         """Kinds only become more: look at the new ones."""
@@ -149,8 +126,8 @@ class StreamChunks:
 
     def _fields_of(self, event: EventName) -> tuple[TableField, ...]:
         """The columns of an event's tables, by the kinds seen so far."""
-        kinds = self._kinds[event]
-        count, fields = self._fields.get(event, (0, ()))
+        kinds = self._kinds.get(event, [])
+        count, fields = self._fields.get(event, (-1, ()))
         if count != len(kinds):
             payload = event_fields(self._registry, event, kinds, self._decoder, known=True)
             fields = (*header_fields(self._headers), *payload)
@@ -224,11 +201,6 @@ def hand_out(batch: Batch) -> Iterator[Event[Any]]:
 def rows_of(batch: Batch) -> DecodedRows:
     """A batch's rows, for the rooms of this package."""
     return batch._rows
-
-
-def tables_of(batch: Batch) -> BatchTables:
-    """The maker of a batch's tables, for the rooms of this package."""
-    return batch._tables
 
 
 def _events(

@@ -21,7 +21,7 @@ from clrevents.decode.stream.stream import Buffer, Stream
 from clrevents.errors import ErrorMode, Limits, Problem, TraceError
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.table.table import Listed
-from clrevents.trace.batch import Batch, BatchTables
+from clrevents.trace.batch import Batch, BatchTables, StreamTables
 from clrevents.trace.passes import Order, in_time_order
 
 if TYPE_CHECKING:
@@ -96,19 +96,18 @@ class Decoder(Summary):
     ) -> None:
         registry, limits = registry or DEFAULT, limits or Limits()
         self._tables = BatchTables(registry, limits)
+        selection = Selection(selectors, Filters.of(filters), registry)
+        self._stream = Stream(errors=errors, limits=limits, registry=registry, in_time_order=in_time_order(order))
+        self._tracing = TracingEnd(registry)
+        self._pass = EventPass(self._stream, selection, _no_duration, tracing=self._tracing)
         self._live: LiveMethods | None = None
-        observer = None
         if symbols:
             # As in a `Trace`: names of code take long to import.
             from clrevents.symbols.feed import CodeEvents
             from clrevents.symbols.methods import LiveMethods
 
             self._live = LiveMethods(limits)
-            observer = Observer(CodeEvents(registry), self._live.take)
-        selection = Selection(selectors, Filters.of(filters), registry)
-        self._stream = Stream(errors=errors, limits=limits, registry=registry, in_time_order=in_time_order(order))
-        self._tracing = TracingEnd(registry)
-        self._pass = EventPass(self._stream, selection, _no_duration, observer=observer, tracing=self._tracing)
+            self._pass.observers.append(Observer(CodeEvents(registry), self._live.take))
 
     def __repr__(self) -> str:
         if self.info is None:
@@ -167,6 +166,19 @@ class Decoder(Summary):
 def stream_of(decoder: Decoder) -> Stream:
     """The stream under a decoder, for the rooms of this package."""
     return decoder._stream
+
+
+def observe(decoder: Decoder, selectors: Iterable[Selector], take: Callable[[DecodedRows], None]) -> None:
+    """Have `take` called with the undecoded rows of these events, whatever the decoder selects."""
+    selection = Selection(selectors, Filters(), decoder._tables.registry)
+    decoder._pass.observers.append(Observer(selection, take))
+
+
+def tables_of(decoder: Decoder, names: Iterable[str], headers: tuple[str, ...]) -> StreamTables:
+    """The maker of tables of a decoder that has seen its header, for the rooms of this package."""
+    assert decoder.info is not None
+    tables = decoder._tables
+    return StreamTables(names, headers, tables.registry, tables.limits, decoder.info.pointer_size)
 
 
 def learn_early(decoder: Decoder, listed: bytes) -> None:

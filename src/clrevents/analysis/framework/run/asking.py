@@ -39,14 +39,15 @@ from clrevents.table.read import AddressStacks, TableChunk, stacks_of, stacks_of
 from clrevents.table.table import Table, header_fields
 from clrevents.trace import (
     Batch,
-    BatchTables,
+    DecodedRows,
     Decoder,
-    StreamChunks,
+    StreamTables,
     Trace,
     TraceInfo,
     duration_so_far,
     known_so_far,
     modules_of,
+    observe,
     occurred_in,
     passes_of,
     rows_of,
@@ -54,7 +55,6 @@ from clrevents.trace import (
     stream_moment,
     stream_of,
     tables_of,
-    tables_of_registry,
 )
 
 if TYPE_CHECKING:
@@ -185,7 +185,8 @@ def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
 
 
 class ReportFeed(Summary):
-    """Reports about a stream: give a decoder its `selectors`, pass on the batches, and call `finish` at the end.
+    """Reports about a stream: have it `observe` a decoder, or give a decoder its `selectors` and pass on the batches;
+    and call `finish` at the end.
 
     Memory is bounded by what the answers contain, not by the stream. Names are those that the decoder knows at the end:
     create it with `symbols=True`. The options are those of a report on a whole trace; a moment in percent raises
@@ -200,9 +201,7 @@ class ReportFeed(Summary):
         self._moments = options.get("start"), options.get("end")
         self._window: TimeWindow | None = None
         self._events: dict[str, tuple[str, str]] = {}
-        self._tables: BatchTables | None = None
-        self._chunks: StreamChunks | None = None
-        self._info: TraceInfo | None = None
+        self._tables: StreamTables | None = None
         self._kinds: Sequence[Any] = ()
         self._holes = HoleQueue()
         self._stacks: dict[int, bytes] = {}
@@ -216,19 +215,23 @@ class ReportFeed(Summary):
         """What the decoder has to select: every event that any of the reports wants."""
         return self._reading.selectors
 
+    def observe(self, decoder: Decoder) -> None:
+        """Take from a decoder every event that the reports want, whatever events that selects; instead of `take`."""
+        observe(decoder, self.selectors, partial(self._take, decoder))
+
     def take(self, decoder: Decoder, batches: Iterable[Batch]) -> None:
         """Take the next batches of a decoder, in its order."""
         for batch in batches:
-            info, rows = self._see(decoder, batch), rows_of(batch)
-            if self._chunks is None:
-                made, headers = tables_of(batch), self._reading.headers(info)
-                names, size = self._reading.names, rows.pointer_size
-                self._chunks = StreamChunks(names, headers, made.registry, made.limits, size)
-            chunk = self._chunks.chunk(rows)
-            if self._reading.stacks:
-                self._stacks.update(rows.stack_bytes)
-            ended = self._holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
-            self._reading.take(chunk, ended, info, self._asked_window(decoder))
+            self._take(decoder, rows_of(batch))
+
+    def _take(self, decoder: Decoder, rows: DecodedRows) -> None:
+        info = self._see(decoder)
+        assert self._tables is not None
+        chunk = self._tables.chunk(rows)
+        if self._reading.stacks:
+            self._stacks.update(rows.stack_bytes)
+        ended = self._holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
+        self._reading.take(chunk, ended, info, self._asked_window(decoder))
 
     def so_far(self, decoder: Decoder) -> dict[str, Answer[Any]]:
         """The answers as if the stream ended here; the feed goes on. This copies everything that the answers hold so
@@ -241,11 +244,7 @@ class ReportFeed(Summary):
     def finish(self, decoder: Decoder) -> dict[str, Answer[Any]]:
         """The answers, by the reports' names. Call it once, after `close`. Raises ValueError if the decoder has not
         seen a trace header."""
-        info = decoder.info
-        if info is None:
-            raise ValueError("the decoder has not seen a trace header yet")
-        stream = stream_of(decoder)
-        self._note(stream)
+        info, stream = self._see(decoder), stream_of(decoder)
         window = self._asked_window(decoder)
         occurred = [(info.process_id if p is None else p, seen_kind(kind)) for p, kind in occurred_in(decoder)]
         several = len({process for process, _ in occurred} - {None}) > 1
@@ -271,7 +270,6 @@ class ReportFeed(Summary):
             threads,
             stopped,
         )
-        self._info = info
         return self._reading.finish(reached, window, self._holes.rest())
 
     def _asked_window(self, decoder: Decoder) -> TimeWindow:
@@ -280,34 +278,30 @@ class ReportFeed(Summary):
             self._window = TimeWindow.between(*self._moments, partial(stream_moment, decoder))
         return self._window
 
-    def _see(self, decoder: Decoder, batch: Batch) -> TraceInfo:
-        assert decoder.info is not None
-        self._tables, self._info, self._kinds = tables_of(batch), decoder.info, rows_of(batch).kinds
-        self._note(stream_of(decoder))
-        return decoder.info
-
-    def _note(self, stream: Any) -> None:
-        """Take what is missing since the last time."""
+    def _see(self, decoder: Decoder) -> TraceInfo:
+        """Take note of the header, and of what is missing since the last time."""
+        info, stream = decoder.info, stream_of(decoder)
+        if info is None:
+            raise ValueError("the decoder has not seen a trace header yet")
+        if self._tables is None:
+            self._tables = tables_of(decoder, self._reading.names, self._reading.headers(info))
+        self._kinds = stream.kinds.all
         losses, destroyed = stream.losses[self._given[0] :], stream.destroyed[self._given[1] :]
         self._given = [len(stream.losses), len(stream.destroyed)]
         self._holes.add(holes_of(losses, destroyed, 0, 0))
+        return info
 
     def _one_event(self, selector: str) -> tuple[str, str] | None:
         known = self._events.get(selector)
-        if known is None and self._chunks is not None:
-            known = self._chunks.one_event(selector)
+        if known is None and self._tables is not None:
+            known = self._tables.one_event(selector)
             if known is not None:
                 self._events[selector] = known
         return known
 
     def _nothing(self, selector: str) -> Gathered:
-        info = self._info
-        assert info is not None
-        tables = self._tables or tables_of_registry()
-        event = tables.one_event(selector, self._kinds)
-        headers = self._reading.headers(info)
-        fields = () if event is None else tables.fields(event, self._kinds, info.pointer_size, headers)
-        return Gathered.empty(event, Table(fields))
+        assert self._tables is not None
+        return Gathered.empty(*self._tables.nothing(selector, self._kinds))
 
 
 @define(eq=False, slots=False)

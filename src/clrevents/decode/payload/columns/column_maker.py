@@ -8,7 +8,7 @@ of payloads nor the consumers of problems.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -16,6 +16,7 @@ import numpy as np
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kernels.engine import INSTRUCTION, Program, gather, narrow, offsets_of, ragged
+from clrevents.decode.kernels.header_scan import arranged
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column import (
     BINARY,
@@ -438,6 +439,26 @@ class ColumnMaker:
         self._decoder = decoder
         self._fields = fields
         self._report = report
+
+    def columns(
+        self,
+        kinds: Sequence[EventKind],
+        kind_indexes: Ints,
+        buf: bytes,
+        starts: Ints,
+        ends: Ints,
+        offsets: Ints,
+        chosen: Callable[[EventKind], bool],
+    ) -> list[KindColumns]:
+        """The columns of each chosen kind among rows whose payloads are `buf[starts[i]:ends[i]]`; `offsets` are those
+        in the stream."""
+        found: list[KindColumns] = []
+        order, groups = arranged(kind_indexes)
+        starts, ends = starts.take(order), ends.take(order)
+        for index, part in groups:
+            if chosen(kinds[index]):
+                found += self.columns_of(Group(kinds[index], buf, starts[part], ends[part], offsets, order[part]))
+        return found
 
     def columns_of(self, group: Group) -> Iterator[KindColumns]:
         """By the first layout that accounts for any payload exactly, if it does for all; otherwise row by row."""
