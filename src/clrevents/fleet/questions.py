@@ -10,23 +10,14 @@ from functools import cache
 from typing import Any
 
 from clrevents._util.value_classes import frozen
+from clrevents.analysis.about.describing import HeaderFacts, header_facts
 from clrevents.analysis.doctor.diagnosing import doctor
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.asking import ask_one, find_report, reports_of
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    Bytes,
-    Count,
-    DurationNs,
-    FilePath,
-    Ordinal,
-    ProcessId,
-    Word,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Bytes, Count, DurationNs, FilePath, column, row
 from clrevents.decode.selection import Selector
 from clrevents.errors import UnknownEventError
 from clrevents.table.table import Column, Table
@@ -34,16 +25,10 @@ from clrevents.trace import Trace, passes_of, tables_in_sql
 
 
 @row
-class TraceFacts:
+class TraceFacts(HeaderFacts):
     """What a trace is: a row of the table from `Traces.overview`."""
 
-    format: Word = column("The file format.", hidden=True)
-    format_version: Ordinal = column("Its version.", hidden=True)
-    process_id: ProcessId | None = column("The process; null for recordings of several.")
-    pointer_size: Ordinal = column("The size of an address, in bytes.", hidden=True)
-    processors: Count | None = column("The number of processors.", hidden=True)
-    start: Word | None = column("When the session started, in ISO 8601.")
-    duration_ns: DurationNs = column("From then to the last event.")
+    duration_ns: DurationNs = column("From the session's start to the last event.")
     events: Count = column("The number of events.", importance=0)
     lost: Count = column("How many were lost.")
     bytes: Bytes = column("The size of the trace, unpacked.")
@@ -58,14 +43,8 @@ class OverviewRow(TraceFacts):
 
 def facts_of(trace: Trace) -> TraceFacts:
     """What the trace is, from its header and one scan of all headers."""
-    info = trace.info
     return TraceFacts(
-        format=info.format,
-        format_version=info.version,
-        process_id=info.process_id,
-        pointer_size=info.pointer_size,
-        processors=info.processors,
-        start=None if info.start is None else info.start.isoformat(),
+        **header_facts(trace.info),
         duration_ns=trace.duration_ns,
         events=sum(trace.event_counts().values()),
         lost=trace.lost,

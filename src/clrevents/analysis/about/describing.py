@@ -51,7 +51,7 @@ from clrevents.schema.dynamic import Learned
 from clrevents.schema.own_marks import REDACTED
 from clrevents.schema.registry import RUNDOWN, RUNTIME, short_event
 from clrevents.table.read import cut_stacks
-from clrevents.trace import RawPayload, Trace, Trust, passes_of, source_errors
+from clrevents.trace import RawPayload, Trace, TraceInfo, Trust, passes_of, source_errors
 
 QUESTION: Final = "What is this trace, and what can it answer?"
 _RUNTIME_EVENTS: Final = {RUNTIME: "RuntimeInformationStart", RUNDOWN: "RuntimeInformationDCStart"}
@@ -145,19 +145,37 @@ class HeaderValue:
 
 
 @row
-class AboutFacts:
+class HeaderFacts:
+    """What the header says: the beginning of every answer to what a trace is."""
+
+    format: Word = column("The file format.")
+    format_version: Ordinal = column("Its version.")
+    process_id: ProcessId | None = column("The process; null for recordings of several.")
+    pointer_size: Ordinal = column("The size of an address in the process, in bytes.")
+    processors: Count | None = column("The number of processors; null if unknown.")
+    start: Word | None = column("When the session started, in ISO 8601.")
+
+
+def header_facts(info: TraceInfo) -> dict[str, Any]:
+    """The values of `HeaderFacts`."""
+    return {
+        "format": info.format,
+        "format_version": info.version,
+        "process_id": info.process_id,
+        "pointer_size": info.pointer_size,
+        "processors": info.processors,
+        "start": None if info.start is None else info.start.isoformat(),
+    }
+
+
+@row
+class AboutFacts(HeaderFacts):
     """The header, and what few events say about the process."""
 
     kind: Word = column("`program`, `linux`, `heap`, `counters`, `rundown` or `empty`: what was recorded.")
     trust: CodeText = column("Whether the trace is whole, in one line.")
     losses_visible: Flag = column("Lost events would show.")
-    format: Word = column("The file format.")
-    format_version: Ordinal = column("Its version.")
-    pointer_size: Ordinal = column("The size of an address in the process, in bytes.")
-    process_id: ProcessId | None = column("The process; null for recordings of several.")
-    processors: Count | None = column("The number of processors; null if unknown.")
     native_aot: Flag = column("The header shows that the program was compiled ahead of time (NativeAOT).")
-    start: Word | None = column("When the session started, in ISO 8601.")
     sync_qpc: Number | None = column("The recording clock at that time, in ticks.")
     frequency: Number | None = column("Ticks of that clock per second.")
     sampling_interval_ns: DurationNs | None = column("The requested distance of samples.")
@@ -263,19 +281,14 @@ def about(trace: Trace, *, every: bool = True, raising: bool = True) -> TraceAbo
         kind=recording_kind(named),
         trust=str(trust),
         losses_visible=scan.losses_visible,
-        format=info.format,
-        format_version=info.version,
-        pointer_size=info.pointer_size,
-        process_id=info.process_id,
-        processors=info.processors,
         native_aot=info.native_aot,
-        start=None if info.start is None else info.start.isoformat(),
         sync_qpc=info.sync_qpc,
         frequency=info.frequency,
         sampling_interval_ns=info.sampling_interval_ns,
         redacted=REDACTED.event in named,
         command_line=command_line,
         sampler_period_from=sampler.get("period_from"),
+        **header_facts(info),
         **runtime,
     )
     numbers = {
