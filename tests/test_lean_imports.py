@@ -114,8 +114,8 @@ ANSWERS: Final = {f"analysis.{part}" for part in ("framework", "gathering")}
 NAMES: Final = {
     f"symbols.{module}"
     for module in (
-        *("async_machinery", "async_stacks", "display_names", "elf", "feed", "frame_tables", "il", "lifetimes"),
-        *("methods", "modules", "native"),
+        *("async_stacks", "display_names", "elf", "feed", "frame_tables", "il", "lifetimes", "methods", "modules"),
+        "native",
     )
 }
 NAMES_OF_METHODS: Final = {f"symbols.{module}" for module in ("display_names", "feed", "lifetimes", "modules")}

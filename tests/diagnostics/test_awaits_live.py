@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import clrevents
-from clrevents.diagnostics import late_buffers
+from clrevents.diagnostics import side_sessions
 from clrevents.diagnostics.dotnet_process import find_process
 from clrevents.diagnostics.providers import Provider
 from clrevents.diagnostics.recorder import Recorder, RecordingPlan
@@ -86,7 +86,7 @@ def test_of_one_that_idles_nothing_is_missing(tmp_path: Path, monkeypatch: pytes
     assert told > 20
     assert late == []
     # Without waiting nothing comes at all.
-    monkeypatch.setattr(late_buffers, "keeps_buffers", lambda providers: False)
+    monkeypatch.setattr(side_sessions, "keeps_buffers", lambda providers: False)
     told, late = recorded(tmp_path / "b", 0.3, 0.5)
     assert len(late) == told > 20
 

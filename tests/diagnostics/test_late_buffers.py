@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from clrevents.cli.live_process import needed_for
-from clrevents.diagnostics import AsyncSession, Process, Provider, Session, find_profile, late_buffers
+from clrevents.diagnostics import AsyncSession, Process, Provider, Session, find_profile, side_sessions
 from clrevents.diagnostics.providers import AwaitEvents, united
 from clrevents.diagnostics.recorder import Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
@@ -69,7 +69,7 @@ class Numbered(ScriptedRuntime):
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(late_buffers, "_IDLE_SECONDS", 0.1)
+    monkeypatch.setattr(side_sessions, "_IDLE_SECONDS", 0.1)
 
 
 def recorded(runtime: Numbered, how: str, *providers: Provider, duration: float = 0.1) -> None:
@@ -96,7 +96,7 @@ def test_sessions_of_a_moment_come_before_the_end(how: str) -> None:
 
 @pytest.mark.parametrize("how", ["blocking", "async"])
 def test_so_they_do_again_and_again_before(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(late_buffers, "_EVERY_SECONDS", 0.1)
+    monkeypatch.setattr(side_sessions, "_EVERY_SECONDS", 0.1)
     for providers, most in (([Provider(ASYNC)], 12), ([Provider(TPL)], 2)):
         with Numbered() as runtime:
             recorded(runtime, how, *providers, duration=0.6)

@@ -7,9 +7,8 @@ import pytest
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.diagnostics import PROFILES, DiagnosticsError, Profile, Provider, find_profile
-from clrevents.diagnostics.profiles import METERS, counter_providers, joined_profiles, provider_for
+from clrevents.diagnostics.profiles import METERS, counter_providers, joined_profiles, provider_for, providers_for
 from clrevents.diagnostics.providers import EVERYTHING, parse_providers, parse_runtime_events, united
-from clrevents.diagnostics.wanted import providers_for
 from clrevents.events import ExceptionThrown_V1
 from clrevents.schema.registry import PRIVATE, RUNTIME, SAMPLE, TPL
 

@@ -14,7 +14,7 @@ import pytest
 
 import failing_shares
 from clrevents.errors import ErrorMode
-from clrevents.export.files import apart, lake, tables
+from clrevents.export.files import directory, lake, tables
 from clrevents.export.files.formats import FORMATS, Format
 from clrevents.export.files.lake import Outcome
 from clrevents.export.files.tables import EVERYTHING, Options, dealt
@@ -30,13 +30,13 @@ Fault = Callable[..., Any]
 def _at_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small traces are not worth another process; here each has one, and its tables are dealt out evenly."""
     monkeypatch.setattr(tables, "_GAIN", 1000)
-    monkeypatch.setattr(apart, "_LATE", 0)
+    monkeypatch.setattr(directory, "_LATE", 0)
 
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many processes each export started; none is left at the end."""
-    yield from started_by(apart, monkeypatch)
+    yield from started_by(directory, monkeypatch)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_what_goes_wrong_elsewhere_is_done_again_here(
     trace: Path, tmp_path: Path, started: list[int], monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
     exported(trace, tmp_path / "1", 1)
-    monkeypatch.setattr(apart, "_written", fault)
+    monkeypatch.setattr(directory, "_written", fault)
     assert exported(trace, tmp_path / "2", 2).written is not None
     assert started == [1]
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
@@ -119,7 +119,7 @@ def test_what_goes_wrong_elsewhere_is_done_again_here(
 def test_a_file_that_changes_meanwhile_is_read_by_one_process(
     trace: Path, tmp_path: Path, started: list[int], monkeypatch: pytest.MonkeyPatch, change: Fault
 ) -> None:
-    monkeypatch.setattr(apart, "_written", change)
+    monkeypatch.setattr(directory, "_written", change)
     two = exported(trace, tmp_path / "2", 2)
     assert started == [1]
     # It is now as it was when it was read again.
@@ -138,7 +138,7 @@ def test_a_file_that_changes_meanwhile_is_read_by_one_process(
 def test_what_cannot_be_written_elsewhere(
     trace: Path, tmp_path: Path, started: list[int], monkeypatch: pytest.MonkeyPatch, fault: Fault, text: str
 ) -> None:
-    monkeypatch.setattr(apart, "_written", fault)
+    monkeypatch.setattr(directory, "_written", fault)
     with pytest.raises(OSError, match=text):
         exported(trace, tmp_path / "out", 2)
     assert list((tmp_path / "out").iterdir()) == []
@@ -150,13 +150,13 @@ def test_an_interrupt_waits_for_the_others(
     """What they write would otherwise appear in the folder that is being removed."""
     unfinished, late = tmp_path / "out" / ".interop.partial", time.monotonic() + 30
 
-    def interrupted(parts: apart.Parts) -> None:
+    def interrupted(parts: directory.Parts) -> None:
         while not (unfinished / "more" / "2.partial").exists() and time.monotonic() < late:
             time.sleep(0.01)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(apart, "_written", failing_shares.never_ends)
-    monkeypatch.setattr(apart.Parts, "_look", interrupted)
+    monkeypatch.setattr(directory, "_written", failing_shares.never_ends)
+    monkeypatch.setattr(directory.Parts, "_look", interrupted)
     with pytest.raises(KeyboardInterrupt):
         exported(trace, tmp_path / "out", 2)
     assert list((tmp_path / "out").iterdir()) == []
@@ -167,7 +167,7 @@ def test_when_no_process_can_be_started(trace: Path, tmp_path: Path, monkeypatch
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     exported(trace, tmp_path / "1", 1)
-    monkeypatch.setattr(apart, "Workers", start)
+    monkeypatch.setattr(directory, "Workers", start)
     exported(trace, tmp_path / "2", 2)
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
 
@@ -180,7 +180,7 @@ def test_what_is_read_by_one_process(
     exported(FIXTURES / "net10-method-interop.nettrace.gz", tmp_path / "2", 2)
     exported(trace, tmp_path / "3", 2, errors="strict")
     monkeypatch.undo()
-    monkeypatch.setattr(apart, "Workers", started.append)
+    monkeypatch.setattr(directory, "Workers", started.append)
     exported(trace, tmp_path / "4", 8)
     assert started == []
 

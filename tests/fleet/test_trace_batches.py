@@ -12,7 +12,7 @@ import clrevents
 from arrow_rows import arrow_rows
 from clrevents import UnknownEventError
 from clrevents.errors import Limits
-from clrevents.fleet.outcome import Opening
+from clrevents.fleet.questions import Opening
 from clrevents.fleet.trace_batches import TraceBatches, event_table
 from clrevents.schema.registry import DEFAULT
 from clrevents.testing.builder import TraceBuilder

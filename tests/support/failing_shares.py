@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from clrevents._util.workers import give_up_if_told
-from clrevents.export.files import apart
+from clrevents.export.files import directory
 from clrevents.export.files.tables import Options
 
 
@@ -57,4 +57,4 @@ def never_ends(path: str, mark: object, errors: Any, limits: Any, folder: Path, 
         time.sleep(0.1)
 
 
-really_written = apart._written
+really_written = directory._written

@@ -25,7 +25,7 @@ from clrevents import (
     TraceWarning,
     UnknownEventError,
 )
-from clrevents.diagnostics.wanted import providers_for
+from clrevents.diagnostics.profiles import providers_for
 from clrevents.events import (
     ILStubGenerated_V0,
     MethodFlags,

@@ -35,13 +35,12 @@ from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.child import Child
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.faults import DiagnosticsError
-from clrevents.diagnostics.late_buffers import SMALL_BUFFERS, keeps_buffers
-from clrevents.diagnostics.profiles import PROFILES, Profile
+from clrevents.diagnostics.profiles import PROFILES, Profile, event_filters, providers_for
 from clrevents.diagnostics.providers import ASYNC_SINCE, united
 from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.diagnostics.side_sessions import SMALL_BUFFERS, keeps_buffers
 from clrevents.diagnostics.tape import RecordedFile, Watch
-from clrevents.diagnostics.wanted import event_filters, providers_for
 
 if TYPE_CHECKING:
     from clrevents.cli.live_report import LiveQuestion

@@ -19,10 +19,9 @@ from clrevents.cli.live_process import (
 )
 from clrevents.cli.live_report import duration_option
 from clrevents.cli.output import Output, safe, say
-from clrevents.diagnostics.profiles import CODE_LOADS
+from clrevents.diagnostics.profiles import CODE_LOADS, providers_for
 from clrevents.diagnostics.providers import united
 from clrevents.diagnostics.session import Session
-from clrevents.diagnostics.wanted import providers_for
 from clrevents.schema.matching import glob
 from clrevents.schema.registry import SAMPLE, Entry, meant_provider
 from clrevents.schema.source_message import SOURCE_MESSAGE, source_error, text_of

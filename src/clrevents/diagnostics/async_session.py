@@ -22,14 +22,21 @@ from clrevents.diagnostics import runtime_requests as requests
 from clrevents.diagnostics.channel import BUFFER, End
 from clrevents.diagnostics.dotnet_process import DUMP_SECONDS, Process
 from clrevents.diagnostics.driving import ANSWER_SECONDS, SOME, Open, Send, Step, Steps, Take, TakeSome, open_request
-from clrevents.diagnostics.early_list import LISTING, PATIENCE, early_list
 from clrevents.diagnostics.faults import DiagnosticsError, broken_off, unanswered, unreachable
-from clrevents.diagnostics.first_collection import METRICS, collect_before_start, collect_before_stop
-from clrevents.diagnostics.late_buffers import NUDGE_SECONDS, LateBuffers
 from clrevents.diagnostics.listening import HELLO_SECONDS, Listener, RuntimePort
 from clrevents.diagnostics.messages import ADVERTISEMENT_BYTES, StopTracing
 from clrevents.diagnostics.runtime_requests import RuntimeInfo
 from clrevents.diagnostics.session import SessionOptions
+from clrevents.diagnostics.side_sessions import (
+    LISTING,
+    METRICS,
+    NUDGE_SECONDS,
+    PATIENCE,
+    LateBuffers,
+    collect_before_start,
+    collect_before_stop,
+    early_list,
+)
 from clrevents.diagnostics.transports import Connection, Endpoint, SocketConnection, SocketEndpoint
 from clrevents.trace import Batch
 

@@ -10,10 +10,9 @@ import time
 from typing import Final, Literal, TypeAlias
 
 from clrevents.diagnostics.driving import attempt, open_request, run
-from clrevents.diagnostics.first_collection import METRICS, collect_before_stop
-from clrevents.diagnostics.late_buffers import NUDGE_SECONDS, LateBuffers
 from clrevents.diagnostics.messages import CollectTracing5, StopTracing
 from clrevents.diagnostics.runtime_requests import SessionSettings, suited, understood_session
+from clrevents.diagnostics.side_sessions import METRICS, NUDGE_SECONDS, LateBuffers, collect_before_stop
 from clrevents.diagnostics.transports import Connection, Endpoint
 
 End: TypeAlias = Literal["stopped", "ended", "broken", "abandoned"]

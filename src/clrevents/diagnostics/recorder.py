@@ -17,8 +17,8 @@ from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.driving import attempt
 from clrevents.diagnostics.faults import DiagnosticsError
-from clrevents.diagnostics.first_collection import METRICS, collect_before_start, with_last_collection
 from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.diagnostics.side_sessions import METRICS, collect_before_start, with_last_collection
 from clrevents.diagnostics.tape import RecordedFile, Tape, Watch
 
 _WAIT: Final = 0.1

@@ -17,14 +17,18 @@ from clrevents._util.notebook_views import Summary
 from clrevents.diagnostics.channel import QUIET_SECONDS, STOP_SECONDS, Channel, End
 from clrevents.diagnostics.dotnet_process import Process, find_process
 from clrevents.diagnostics.driving import attempt
-from clrevents.diagnostics.early_list import listed_now, may_list
-from clrevents.diagnostics.first_collection import METRICS, collect_before_start, with_last_collection
 from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
-from clrevents.diagnostics.profiles import joined_profiles
+from clrevents.diagnostics.profiles import joined_profiles, providers_for
 from clrevents.diagnostics.providers import Provider, united
 from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.diagnostics.side_sessions import (
+    METRICS,
+    collect_before_start,
+    listed_now,
+    may_list,
+    with_last_collection,
+)
 from clrevents.diagnostics.transports import Connection
-from clrevents.diagnostics.wanted import providers_for
 from clrevents.errors import ErrorMode, Limits
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.trace import Batch, Decoder, FilterOptions, Loss, Selector

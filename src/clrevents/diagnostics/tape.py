@@ -19,9 +19,9 @@ from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.channel import Channel, End
 from clrevents.diagnostics.counting import Counting
 from clrevents.diagnostics.dotnet_process import Process
-from clrevents.diagnostics.early_list import listed_now, may_list
 from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
 from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.diagnostics.side_sessions import listed_now, may_list
 from clrevents.diagnostics.transports import Endpoint
 from clrevents.diagnostics.weave import OwnEvent, own_event
 from clrevents.errors import TraceError

@@ -21,7 +21,7 @@ import attrs
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.workers import Workers, give_up_if_told, needs_main
-from clrevents.fleet.outcome import UNREAD, Opening, Question, TraceOutcome, TraceProblem, asked
+from clrevents.fleet.questions import UNREAD, Opening, Question, TraceOutcome, TraceProblem, asked
 from clrevents.schema.registry import Registry
 from clrevents.sources import is_url
 

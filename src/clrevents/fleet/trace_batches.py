@@ -16,7 +16,7 @@ from clrevents.decode.payload.columns.column import common
 from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector
 from clrevents.errors import TraceError, TraceWarning, UnknownEventError
 from clrevents.fleet.joined import fitted, with_trace
-from clrevents.fleet.outcome import SALVAGING, UNREAD, Opening, TraceProblem, error_row, found_in
+from clrevents.fleet.questions import SALVAGING, UNREAD, Opening, TraceProblem, error_row, found_in
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.table.event_schema import shown_fields
 from clrevents.table.read import Wanted, event_fields, facts

@@ -24,14 +24,18 @@ from clrevents.decode.selection import FilterOptions, Filters, Selector
 from clrevents.errors import ERROR_MODES, AmbiguousEventError, ErrorMode, Limits, UnknownEventError
 from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer
 from clrevents.fleet.joined import Joined, SqlFiles, rows_of_traces, with_trace
-from clrevents.fleet.outcome import Opening, Question, TraceProblem, error_row, problems_table
 from clrevents.fleet.questions import (
     AskDoctor,
     AskReport,
     KeptAnswer,
+    Opening,
+    Question,
     TraceFacts,
+    TraceProblem,
+    error_row,
     facts_of,
     kept_answers,
+    problems_table,
     sql_table,
     table_of,
     unknown_table,

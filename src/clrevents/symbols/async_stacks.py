@@ -1,6 +1,6 @@
 """Who awaits whom: stacks of threads that run async methods, continued with the methods that await the innermost one.
 
-Knows how .NET 11's async profiler tells what runs on a thread, and which frames are its machinery. A stack is only
+Knows how .NET 11's async profiler says what runs on a thread, and which frames are its machinery. A stack is only
 continued where the method that runs is the one that the profiler names there; all others stay as they are.
 """
 
@@ -21,10 +21,43 @@ from clrevents.decode.kernels.engine import offsets_of
 from clrevents.decode.stacks import StackArrays, join
 from clrevents.schema.async_forms import FIRST_ID
 from clrevents.schema.registry import ASYNC
-from clrevents.symbols.async_machinery import BUILDERS, CONTINUATIONS
 from clrevents.symbols.frame import Frame
 from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.symbols.methods import Methods
+
+_SERVICES: Final = "System.Runtime.CompilerServices."
+_TASKS: Final = "System.Threading.Tasks."
+
+BUILDERS: Final = (
+    f"{_SERVICES}AsyncIteratorMethodBuilder",
+    f"{_SERVICES}AsyncMethodBuilderCore",
+    f"{_SERVICES}AsyncTaskMethodBuilder",
+    f"{_SERVICES}AsyncValueTaskMethodBuilder",
+    f"{_SERVICES}AsyncVoidMethodBuilder",
+    f"{_SERVICES}PoolingAsyncValueTaskMethodBuilder",
+)
+"""What runs state machines."""
+AWAITERS: Final = (
+    f"{_SERVICES}ConfiguredTaskAwaitable",
+    f"{_SERVICES}ConfiguredValueTaskAwaitable",
+    f"{_SERVICES}TaskAwaiter",
+    f"{_SERVICES}ValueTaskAwaiter",
+    f"{_SERVICES}YieldAwaitable",
+)
+"""What an await calls, and what blocks and throws for `GetResult`."""
+RUNTIME_ASYNC: Final = (
+    f"{_SERVICES}AsyncHelpers.",
+    f"{_SERVICES}AsyncProfiler.",
+)
+"""What suspends and resumes the methods that the runtime itself awaits, and blocks for an async Main."""
+CONTINUATIONS: Final = (
+    "System.Threading.ExecutionContext.Run",
+    f"{_TASKS}AwaitTaskContinuation.",
+    f"{_TASKS}Task.FinishContinuations(",
+    f"{_TASKS}Task.RunContinuations(",
+)
+"""What calls methods back when what they await is done."""
+
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -44,8 +77,7 @@ SELECTORS: Final = tuple(
 
 _NEVER: Final = 0, -1
 _WRAPPERS: Final = 32
-_RUNTIMES: Final = "System.Runtime.CompilerServices."
-_COMPILER: Final = r"System\.Runtime\.CompilerServices\."
+_COMPILER: Final = re.escape(_SERVICES)
 _WRAPPER: Final = re.compile(_COMPILER + r"AsyncProfiler\.ContinuationWrapper\.Continuation_Wrapper_(\d+)\(")
 _BOX: Final = re.compile(rf"{_COMPILER}\w+<.*>\.\w*AsyncStateMachineBox<.*>\.\w+\(")
 _DISPATCHER: Final = re.compile(rf"{_COMPILER}\w+<.*>\.\w*AsyncStateMachineBox<.*>\.MoveNextAsDispatcher\(")
@@ -229,7 +261,7 @@ class AsyncStacks:
         depth, position = place
         awaiting = np.frombuffer(context.stack, dtype=np.uint64)
         running = awaiting[position : position + 1]
-        if not position and running.tolist() == [0] and names[depth - 1].startswith(_RUNTIMES):
+        if not position and running.tolist() == [0] and names[depth - 1].startswith(_SERVICES):
             # The awaited operation itself is being completed.
             return depth, _methods(awaiting[position + 1 :])
         index, reason = methods.find(running, np.full(len(running), time), process)

@@ -2,7 +2,7 @@
 // Each round makes a meter with instruments, an event source with a counter, a thread, a timer, a collection, and an
 // assembly that is loaded and, unless it is to keep them, unloaded. Tasks come in the last quarter only: they make the
 // event source for tasks, without which the first collection of metrics needs a lock
-// (src/clrevents/diagnostics/first_collection.py).
+// (src/clrevents/diagnostics/side_sessions.py).
 using System;
 using System.Buffers;
 using System.Collections.Generic;

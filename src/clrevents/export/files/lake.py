@@ -19,8 +19,7 @@ from typing import Any, BinaryIO, Final
 from clrevents._util.outputs import remove_unfinished
 from clrevents._util.workers import Workers, give_up_if_told
 from clrevents.errors import ErrorMode, Problem, SourceError, TraceError, TraceWarning
-from clrevents.export.files.apart import Apart
-from clrevents.export.files.directory import FACTS, Written, export_directory
+from clrevents.export.files.directory import FACTS, Apart, Written, export_directory
 from clrevents.export.files.tables import Options, name_hash, trace_stem
 from clrevents.trace import Trace
 

@@ -23,8 +23,16 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.decode.selection import FilterOptions, Filters
 from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
 from clrevents.fleet.joined import TRACE, Joined, with_trace
-from clrevents.fleet.outcome import UNREAD, Opening, TraceProblem, asked, problems_table
-from clrevents.fleet.questions import AskDoctor, AskReport, empty_tables
+from clrevents.fleet.questions import (
+    UNREAD,
+    AskDoctor,
+    AskReport,
+    Opening,
+    TraceProblem,
+    asked,
+    empty_tables,
+    problems_table,
+)
 from clrevents.fleet.spark.worker_rows import (
     SUMMARIES,
     AskFields,

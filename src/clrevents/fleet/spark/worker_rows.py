@@ -17,8 +17,17 @@ from clrevents.decode.selection import FilterOptions, Selector
 from clrevents.errors import UnknownEventError
 from clrevents.fleet.fleet_answer import fleet_answer
 from clrevents.fleet.joined import fitted, with_trace
-from clrevents.fleet.outcome import Opening, Question, TraceProblem, asked, error_row, problems_table
-from clrevents.fleet.questions import AskDoctor, AskReport, KeptAnswer
+from clrevents.fleet.questions import (
+    AskDoctor,
+    AskReport,
+    KeptAnswer,
+    Opening,
+    Question,
+    TraceProblem,
+    asked,
+    error_row,
+    problems_table,
+)
 from clrevents.fleet.trace_batches import TraceBatches
 from clrevents.table.table import Table, TableField, needed
 from clrevents.trace import Trace

@@ -37,7 +37,7 @@ from clrevents.analysis.reports.exceptions.exception_flights import (
     thrown_stacks,
 )
 from clrevents.schema.runtime_flags import ExceptionThrownFlags
-from clrevents.symbols.async_machinery import AWAITERS
+from clrevents.symbols.async_stacks import AWAITERS
 from clrevents.symbols.display_names import display_name, raw_name
 from clrevents.symbols.frame_tables import ResolvedStacks
 from clrevents.table.table import Column, ColumnType, from_values, text_column

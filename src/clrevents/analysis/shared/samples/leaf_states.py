@@ -26,7 +26,7 @@ from clrevents.analysis.gathering.merged_stacks import (
     is_own,
     merged_stacks,
 )
-from clrevents.symbols.async_machinery import AWAITERS, BUILDERS, RUNTIME_ASYNC
+from clrevents.symbols.async_stacks import AWAITERS, BUILDERS, RUNTIME_ASYNC
 from clrevents.table.read import cut_stacks
 from clrevents.trace import TraceInfo
 

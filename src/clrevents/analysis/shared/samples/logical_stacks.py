@@ -19,7 +19,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.analysis.gathering.groups import Interned, grouped, offsets
 from clrevents.analysis.gathering.merged_stacks import ASYNC, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.shared.samples.stack_shapes import folded
-from clrevents.symbols.async_machinery import AWAITERS, BUILDERS, CONTINUATIONS, RUNTIME_ASYNC
+from clrevents.symbols.async_stacks import AWAITERS, BUILDERS, CONTINUATIONS, RUNTIME_ASYNC
 from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.trace import Trace
 
