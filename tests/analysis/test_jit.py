@@ -12,7 +12,7 @@ import pytest
 import clrevents
 from clrevents.analysis.gathering.gather import gather
 from clrevents.analysis.reports.jit import JitReport
-from clrevents.analysis.shared.events.compilations import compilations, inside
+from clrevents.analysis.shared.events.event_spans import compilations, inside
 from clrevents.events import (
     AssemblyLoad_V1,
     MethodFlags,

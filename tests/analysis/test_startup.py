@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.analysis.gathering.gather import gather
+from clrevents.analysis.gathering.gather import Gathered, gather
 from clrevents.analysis.reports.startup import StartupReport
-from clrevents.analysis.reports.startup.main_method import ThreadSpans, depths, paired, self_times
+from clrevents.analysis.reports.startup.main_method import depths, self_times
+from clrevents.analysis.shared.events.event_spans import EventSpans, paired
 from clrevents.events import (
     AssemblyFlags,
     AssemblyLoad_V1,
@@ -36,6 +37,7 @@ from clrevents.events import (
     TypeLoadStart_V0,
     TypeLoadStop_V0,
 )
+from clrevents.table.table import ColumnType, Table, TableField, number_column
 from clrevents.testing.builder import TraceBuilder
 from project_files import SHARED, fixture, without_shared
 
@@ -170,7 +172,7 @@ def test_pairs_of_the_whole_trace() -> None:
         begins, ends = gather(trace, ["runtime/R2RGetEntryPointStart", "runtime/R2RGetEntryPoint"])
     assert (len(types), int(types.closed.sum())) == (2731, 2731)
     (own,) = self_times([types])
-    inclusive = int((types.end_ns - types.start_ns).sum())
+    inclusive = int((types.high_ns - types.low_ns).sum())
     alone = int(own.within(0, 1 << 60).sum())
     assert (round(inclusive / 1e6), round(alone / 1e6)) == (156, 107)
     lookups = paired(begins, ends, ("thread_id", "MethodID"))
@@ -373,13 +375,16 @@ def test_marks_of_a_real_runtime() -> None:
 # Self times. --------------------------------------------------------------------------------------------------------
 
 
-def spans(*rows: tuple[int, int, int]) -> ThreadSpans:
+def spans(*rows: tuple[int, int, int]) -> EventSpans:
     """(thread, start, end) each; an end of -1 is unknown. Places are times."""
     thread, start, end = (np.array(values, dtype=np.int64) for values in zip(*rows, strict=True))
     line = np.arange(len(rows))
-    open_ = end == -1
-    ends = np.where(open_, start, end)
-    return ThreadSpans(line, np.where(open_, -1, line), thread.astype(np.uint64), start, ends, start, ends)
+    fields = tuple(TableField(name, ColumnType("int64")) for name in ("time_ns", "thread_id"))
+    begins, ends = (
+        Gathered(None, Table(fields, ((number_column("int64", time), number_column("int64", thread)),)), time)
+        for time in (start, end)
+    )
+    return EventSpans(begins, ends, line, np.where(end == -1, -1, line))
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -168,6 +168,11 @@ def picked(values: Array, rows: Ints) -> Array:
     return found
 
 
+def held_at(values: Sequence[T], rows: Ints) -> list[T | None]:
+    """The values of these rows; None where the row is -1."""
+    return [None if row == NONE else values[row] for row in rows.tolist()]
+
+
 def either(values: Array, rows: Ints, others: Array, other_rows: Ints) -> Array:
     """The values of these rows, and where the row is -1, what the other row tells."""
     return np.where(rows != NONE, picked(values, rows), picked(others, other_rows))

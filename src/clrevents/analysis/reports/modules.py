@@ -35,8 +35,8 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.framework.vocabulary.row_class import column as declared
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, Ints, either, groups, picked
-from clrevents.analysis.shared.events.compilations import column, compilations
+from clrevents.analysis.gathering.groups import NONE, Ints, groups
+from clrevents.analysis.shared.events.event_spans import compilations
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.modules import Module, Modules
 
@@ -209,18 +209,16 @@ def _any(known: NDArray[np.bool_], of: NDArray[np.bool_]) -> bool:
 
 
 def _jitted(rows: dict[str, Gathered]) -> _Work:
-    begins = rows["runtime/MethodJittingStarted"]
     loads = [rows["runtime/MethodLoad"], rows["runtime/MethodLoadVerbose"]]
-    made = compilations(begins, loads)
-    started = made.begin != NONE
+    made = compilations(rows["runtime/MethodJittingStarted"], loads)
     return _Work(
-        either(begins.numbers("ModuleID"), made.begin, column(loads, "ModuleID"), made.load),
-        np.where(started, made.start_ns, made.end_ns),
-        made.method_id,
-        made.start_ns,
-        made.end_ns,
-        picked(begins.numbers("MethodILSize"), made.begin).astype(np.int64),
-        picked(column(loads, "MethodSize"), made.load).astype(np.int64),
+        made.either("ModuleID"),
+        made.low_ns,
+        made.either("MethodID").astype(np.uint64),
+        np.where(made.begun, made.start_ns, NONE),
+        np.where(made.ended, made.end_ns, NONE),
+        made.at_begin("MethodILSize").astype(np.int64),
+        made.at_end("MethodSize").astype(np.int64),
     )
 
 

@@ -36,8 +36,8 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, grouped, groups
-from clrevents.analysis.shared.events.compilations import Compilations, compilations
+from clrevents.analysis.gathering.groups import grouped, groups
+from clrevents.analysis.shared.events.event_spans import EventSpans, compilations
 from clrevents.symbols.display_names import display_name, raw_name
 
 REVERSE, COM, PRECOMPILED, DELEGATE, VARARG, CALLI, STRUCT = (1 << bit for bit in range(7))
@@ -200,7 +200,7 @@ class StubCollector(KeepingCollector[StubsReport]):
         )
 
 
-def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations, raw: bool) -> ReportTable[Stub]:
+def _stubs(context: Context, rows: Gathered, hits: list[int], made: EventSpans, raw: bool) -> ReportTable[Stub]:
     """All stubs of the window."""
     methods, process = context.methods, context.process_id
     flag_class = next(field.enum for field in rows.payload if field.name == "StubFlags")
@@ -262,10 +262,10 @@ def _hits(stubs: Gathered, hits: Gathered) -> list[int]:
 class _Compiled:
     """How long the JIT took for stubs: the compilations of their ids with both start and end in the trace."""
 
-    def __init__(self, made: Compilations, stub_ids: NDArray[Any]) -> None:
-        kept = np.flatnonzero(np.isin(made.method_id, stub_ids) & (made.start_ns != NONE) & (made.load != NONE))
-        self._rows = _rows_by_id(made.method_id[kept])
-        self._spans = list(zip(made.start_ns[kept].tolist(), made.end_ns[kept].tolist(), strict=True))
+    def __init__(self, made: EventSpans, stub_ids: NDArray[Any]) -> None:
+        whole = made.only(np.isin(made.either("MethodID"), stub_ids) & made.closed)
+        self._rows = _rows_by_id(whole.either("MethodID"))
+        self._spans = list(zip(whole.start_ns.tolist(), whole.end_ns.tolist(), strict=True))
 
     def after(self, method_id: int, time_ns: int) -> tuple[int | None, int]:
         """How long a stub generated then took, and when it was done.

@@ -19,8 +19,8 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.groups import NONE, Interned, Ints, Mask, either, group_numbers, nulled, picked
-from clrevents.analysis.shared.events.compilations import Compilations, column, compilations, inside
+from clrevents.analysis.gathering.groups import NONE, Interned, Ints, Mask, group_numbers, nulled
+from clrevents.analysis.shared.events.event_spans import EventSpans, compilations, inside
 from clrevents.schema.method_flags import MethodFlags, OptimizationTier, TieredCompilationFlags
 from clrevents.symbols.display_names import display_name, raw_name
 
@@ -74,7 +74,7 @@ class Decisions:
     thread: NDArray[np.uint64]
     kind: NDArray[np.int32]
 
-    def by_compilation(self, made: Compilations) -> dict[str, Ints]:
+    def by_compilation(self, made: EventSpans) -> dict[str, Ints]:
         """How many of each of `OUTCOMES` each compilation has."""
         of = inside(made, self.thread, self.place)
         found = {}
@@ -250,48 +250,37 @@ class BuiltCompilations:
 
 def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions | None, raw: bool) -> BuiltCompilations:
     """From the rows of all events by selector. Without `decisions` the columns that count them are null."""
-    begins, loads = rows[BEGIN], [rows[name] for name in LOADS]
-    made = compilations(begins, loads)
-    loaded, started = made.load != NONE, made.begin != NONE
-    whole = loaded & started
-    flags = picked(column(loads, "MethodFlags"), made.load).astype(np.int64)
-    version = picked(column(loads, "ReJITID"), made.load).astype(np.int64)
-    address = picked(column(loads, "MethodStartAddress"), made.load)
-    modules = either(begins.numbers("ModuleID"), made.begin, column(loads, "ModuleID"), made.load)
-    known_thread = either(
-        begins.column("thread_id").known,
-        made.begin,
-        np.concatenate([load.column("thread_id").known for load in loads]),
-        made.load,
-    )
+    made = compilations(rows[BEGIN], [rows[name] for name in LOADS])
+    loaded, started = made.ended, made.begun
+    flags, version = (made.at_end(name).astype(np.int64) for name in ("MethodFlags", "ReJITID"))
+    address, methods = made.at_end("MethodStartAddress"), made.either("MethodID").astype(np.uint64).tolist()
     texts = _texts(context, rows, made, address)
-    since = np.where(started, made.start_ns, made.end_ns)
     # What has no end may have lost it at any time.
     until = np.where(loaded, made.end_ns, FOREVER)
     shown = raw_name if raw else display_name
-    keys = [(method, *text) for method, text in zip(made.method_id.tolist(), texts, strict=True)]
+    keys = [(method, *text) for method, text in zip(methods, texts, strict=True)]
     columns: dict[str, Sequence[object]] = {
         "method": [shown(*text) for text in texts],
-        "module": _modules(context, modules, since),
+        "module": _modules(context, made.either("ModuleID"), made.low_ns),
         "tier": [str(MethodFlags(f).tier) if end else None for f, end in zip(flags.tolist(), loaded, strict=True)],
         "version": nulled(version, loaded),
         "background": _background(rows, made, version, flags),
-        "thread_id": nulled(made.thread, known_thread),
+        "thread_id": nulled(made.thread, made.known("thread_id")),
         "start_ns": nulled(made.start_ns, started),
         "end_ns": nulled(made.end_ns, loaded),
-        "compile_ns": nulled(made.end_ns - made.start_ns, whole),
-        "il_bytes": nulled(picked(begins.numbers("MethodILSize"), made.begin), started),
-        "native_bytes": nulled(picked(column(loads, "MethodSize"), made.load), loaded),
-        **_decided(made, decisions, whole),
+        "compile_ns": nulled(made.end_ns - made.start_ns, made.closed),
+        "il_bytes": nulled(made.at_begin("MethodILSize"), started),
+        "native_bytes": nulled(made.at_end("MethodSize"), loaded),
+        **_decided(made, decisions),
         "recompiled": _recompiled(keys),
         "dynamic": nulled((flags & int(MethodFlags.Dynamic)) > 0, loaded),
         "rejected": nulled((flags & int(_REJECTED)) > 0, loaded),
-        "method_id": made.method_id.tolist(),
+        "method_id": methods,
         "address": nulled(address, loaded),
         "namespace": [text[0] for text in texts],
         "name": [text[1] for text in texts],
         "signature": [text[2] for text in texts],
-        "lossy": context.marks.touched(since, until, [made.thread]).tolist(),
+        "lossy": context.marks.touched(made.low_ns, until, [made.thread]).tolist(),
     }
     return BuiltCompilations(columns, keys, started, made.end_ns, len(rows[TURN]) > 0)
 
@@ -306,11 +295,11 @@ def _modules(context: Context, modules: NDArray[Any], since: Ints) -> list[str |
     return found
 
 
-def _texts(context: Context, rows: Mapping[str, Gathered], made: Compilations, address: NDArray[Any]) -> list[Texts]:
+def _texts(context: Context, rows: Mapping[str, Gathered], made: EventSpans, address: NDArray[Any]) -> list[Texts]:
     """Namespace, name and signature, from whichever event has them."""
     fields = ("MethodNamespace", "MethodName", "MethodSignature")
     begins, plain_loads, loads = (rows[name] for name in (BEGIN, *LOADS))
-    verbose = made.load - len(plain_loads)
+    verbose = made.end - len(plain_loads)
     ours = [begins.column(f).take(made.begin[made.begin != NONE]).tolist() for f in fields]
     alone = made.begin == NONE
     theirs = [loads.column(f).take(verbose[alone & (verbose >= 0)]).tolist() for f in fields]
@@ -339,32 +328,32 @@ def _recompiled(keys: Sequence[MethodKey]) -> list[bool]:
     return found
 
 
-def _decided(made: Compilations, decisions: Decisions | None, whole: Mask) -> dict[str, list[Any]]:
+def _decided(made: EventSpans, decisions: Decisions | None) -> dict[str, list[Any]]:
     """How many decisions of each kind lie in each compilation; null if its start or end is unknown."""
     if decisions is None:
         nothing = [None] * len(made)
         return dict.fromkeys(("inlined", "not_inlined", "tail_calls", "no_tail_calls"), nothing)
-    return {name: nulled(counts, whole) for name, counts in decisions.by_compilation(made).items()}
+    return {name: nulled(counts, made.closed) for name, counts in decisions.by_compilation(made).items()}
 
 
-def _background(rows: Mapping[str, Gathered], made: Compilations, version: Ints, flags: Ints) -> list[bool | None]:
+def _background(rows: Mapping[str, Gathered], made: EventSpans, version: Ints, flags: Ints) -> list[bool | None]:
     """Whether the tiering thread did it: inside one of its turns, where these were recorded."""
     starts, stops = rows[TURN], rows[TURN_END]
     if not len(starts):
         # Later versions come from there, but those that replace a loop while it runs: right for 1,885 of 1,885.
         osr = (flags >> 7 & 7) == OptimizationTier.OptimizedTier1OSR
-        return nulled((version > 0) & ~osr, made.load != NONE)
+        return nulled((version > 0) & ~osr, made.end != NONE)
     first, second = matched([starts], [stops], ("thread_id",))
     until = np.full(len(starts), FOREVER, dtype=np.int64)
     until[first] = stops.places[second]
     # The last turn of its thread before it: turns and compilations in order of thread and place, turns first.
     threads = np.concatenate((starts.numbers("thread_id").astype(np.uint64), made.thread))
     is_turn = np.arange(len(threads)) < len(starts)
-    order = np.lexsort((~is_turn, np.concatenate((starts.places, made.start_place)), threads))
+    order = np.lexsort((~is_turn, np.concatenate((starts.places, made.low_place)), threads))
     last = np.maximum.accumulate(np.where(is_turn[order], np.arange(len(order)), -1))
     before = np.full(len(threads), -1, dtype=np.int64)
     before[order[last >= 0]] = order[last[last >= 0]]
     turn = before[len(starts) :]
     within = (turn >= 0) & (threads[turn] == made.thread)
-    found: list[bool | None] = (within & (until[np.where(within, turn, 0)] >= made.start_place)).tolist()
+    found: list[bool | None] = (within & (until[np.where(within, turn, 0)] >= made.low_place)).tolist()
     return found

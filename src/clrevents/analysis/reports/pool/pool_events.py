@@ -29,7 +29,7 @@ from clrevents.analysis.gathering.groups import (
 )
 from clrevents.analysis.reports.pool.pool_rows import QueuedItem, QueueLatency, QueueLength
 from clrevents.analysis.reports.pool.starvation import Goal, Raise
-from clrevents.analysis.shared.events.wait_events import field_known, field_numbers
+from clrevents.analysis.shared.events.event_spans import field_known, field_numbers
 from clrevents.schema.registry import FRAMEWORK, TPL
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 

@@ -21,14 +21,8 @@ from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.reports.requests.known_requests import RequestFinder
 from clrevents.analysis.reports.requests.request_parts import TimedPart
 from clrevents.analysis.shared.events.async_awaits import AWAIT_COLUMNS, CONTINUED, SUSPENDED, AsyncAwaits, async_awaits
-from clrevents.analysis.shared.events.wait_events import (
-    SYNCHRONOUS,
-    TASK_BEGIN,
-    TASK_END,
-    WaitSpans,
-    field_numbers,
-    wait_spans,
-)
+from clrevents.analysis.shared.events.event_spans import field_numbers
+from clrevents.analysis.shared.events.wait_events import SYNCHRONOUS, TASK_BEGIN, TASK_END, WaitSpans, wait_spans
 
 _TASK_BEGUN: Final = "tpl/TaskStarted"
 _TASK_DONE: Final = "tpl/TaskCompleted"
@@ -115,7 +109,7 @@ class RequestContinuations:
 def _told_apart(spans: WaitSpans) -> WaitSpans:
     """Whole awaits of those tasks that were never awaited twice at once."""
     tasks = spans.either("TaskID")
-    whole = spans.begun & spans.ended
+    whole = spans.closed
     # An end without a begin is usually that of a wait that blocks, or of an await before the trace.
     mixed = tasks[~whole & ~spans.open]
     return spans.only(whole & ~np.isin(tasks, mixed))
@@ -192,7 +186,7 @@ def _moments(events: Mapping[str, Gathered], runs: Iterable[_Runs]) -> list[_Mom
     for begun, done, owners in runs:
         begins, ends = events[begun], events[done]
         spans = wait_spans(begins, ends, ("TaskID", "thread_id"), orphans=False)
-        whole = spans.only(spans.begun & spans.ended)
+        whole = spans.only(spans.closed)
         first, last = begins.places[whole.begin].tolist(), ends.places[whole.end].tolist()
         starts, stops, threads = whole.start_ns.tolist(), whole.end_ns.tolist(), whole.thread.tolist()
         for at, row in enumerate(whole.begin.tolist()):

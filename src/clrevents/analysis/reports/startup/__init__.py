@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
@@ -37,7 +36,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, Ints, either, nulled, picked
+from clrevents.analysis.gathering.groups import Ints, held_at, nulled
 from clrevents.analysis.reports.startup.course import (
     BEGINS,
     KEPT,
@@ -46,12 +45,12 @@ from clrevents.analysis.reports.startup.course import (
     LOOKUPS,
     STARTED,
     Start,
-    either_of,
     first_text,
     flags,
     method_texts,
 )
-from clrevents.analysis.reports.startup.main_method import ThreadSpans, depths
+from clrevents.analysis.reports.startup.main_method import depths
+from clrevents.analysis.shared.events.event_spans import EventSpans
 from clrevents.schema.method_flags import MethodFlags
 from clrevents.symbols.display_names import type_name
 
@@ -187,27 +186,23 @@ _REJECTED: Final = int(MethodFlags.ProfilerRejectedPrecompiledCode | MethodFlags
 
 def compilation_table(start: Start) -> ReportTable[StartupCompilation]:
     """What was compiled."""
-    spans, begins, loads = start.spans[0], start.rows[BEGINS], start.loads
-    ended = spans.end != NONE
-    bits = picked(loads.numbers("MethodFlags"), spans.end).astype(np.int64)
-    ids, modules = (
-        either(begins.numbers(name), spans.begin, loads.numbers(name), spans.end) for name in ("MethodID", "ModuleID")
-    )
-    tiers = zip(bits.tolist(), ended.tolist(), strict=True)
+    spans = start.spans[0]
+    bits = spans.at_end("MethodFlags").astype(np.int64)
+    tiers = zip(bits.tolist(), spans.ended.tolist(), strict=True)
     return start.context.table(
         StartupCompilation,
         {
             "method": start.compiled,
-            "module": [start.modules.name(module) for module in modules.tolist()],
-            "compile_ns": nulled(spans.end_ns - spans.start_ns, spans.closed),
+            "module": [start.modules.name(module) for module in spans.either("ModuleID").tolist()],
+            "compile_ns": nulled(spans.high_ns - spans.low_ns, spans.closed),
             "tier": [str(MethodFlags(flag).tier) if end else None for flag, end in tiers],
-            "precompiled": precompiled(start, spans, ids, bits),
+            "precompiled": precompiled(start, spans, bits),
             **start.times(spans, start.owned[0]),
         },
     )
 
 
-def precompiled(start: Start, spans: ThreadSpans, ids: NDArray[Any], bits: Ints) -> list[str | None]:
+def precompiled(start: Start, spans: EventSpans, bits: Ints) -> list[str | None]:
     """What became of the compiled methods' precompiled code."""
     lookups = start.rows[LOOKUPS]
     looked: dict[int, list[tuple[int, bool]]] = {}
@@ -215,7 +210,9 @@ def precompiled(start: Start, spans: ThreadSpans, ids: NDArray[Any], bits: Ints)
     for method, code, place in zip(*values, lookups.places.tolist(), strict=True):
         looked.setdefault(method, []).append((place, code != 0))
     found: list[str | None] = []
-    for method, flag, place in zip(ids.tolist(), bits.tolist(), spans.end_place.tolist(), strict=True):
+    for method, flag, place in zip(
+        spans.either("MethodID").tolist(), bits.tolist(), spans.high_place.tolist(), strict=True
+    ):
         before = [hit for at, hit in looked.get(method, ()) if at <= place]
         if flag & _REJECTED:
             found.append("rejected")
@@ -232,21 +229,17 @@ def precompiled(start: Start, spans: ThreadSpans, ids: NDArray[Any], bits: Ints)
 def load_table(start: Start) -> ReportTable[AssemblyLoading]:
     """Which assemblies were loaded."""
     spans = start.spans[1]
-    begins, ends = start.rows["runtime/AssemblyLoadStart"], start.rows["runtime/AssemblyLoadStop"]
-
-    def text(name: str) -> list[Any]:
-        return either_of(spans, begins.column(name).tolist(), ends.column(name).tolist())
-
-    results = either_of(spans, None, ends.column("ResultAssemblyPath").tolist())
+    ends = spans.ends
+    results = held_at(ends.cells("ResultAssemblyPath"), spans.end)
     return start.context.table(
         AssemblyLoading,
         {
-            "assembly": text("AssemblyName"),
-            "requesting": [name or None for name in text("RequestingAssembly")],
-            "path": [made or asked or None for made, asked in zip(results, text("AssemblyPath"), strict=True)],
-            "load_ns": nulled(spans.end_ns - spans.start_ns, spans.closed),
-            "success": flags(either_of(spans, None, ends.column("Success").tolist())),
-            "cached": flags(either_of(spans, None, ends.column("Cached").tolist())),
+            "assembly": spans.cells("AssemblyName"),
+            "requesting": [name or None for name in spans.cells("RequestingAssembly")],
+            "path": [made or asked or None for made, asked in zip(results, spans.cells("AssemblyPath"), strict=True)],
+            "load_ns": nulled(spans.high_ns - spans.low_ns, spans.closed),
+            "success": flags(held_at(ends.cells("Success"), spans.end)),
+            "cached": flags(held_at(ends.cells("Cached"), spans.end)),
             "depth": depths(spans),
             **start.times(spans, start.owned[1]),
         },
@@ -258,7 +251,7 @@ def type_table(start: Start) -> ReportTable[LoadedType]:
     spans, window = start.spans[2], start.context.window
     ends = start.rows["runtime/TypeLoadStop"]
     own = start.owned[2].within(window.low, window.high)
-    mine = np.flatnonzero((spans.end != NONE) & (start.begun(spans) | (own > 0)))
+    mine = np.flatnonzero(spans.ended & (start.begun(spans) | (own > 0)))
     begun = start.begun(spans)
     stops = spans.end[mine]
     ids, first, group = np.unique(ends.numbers("TypeID")[stops], return_index=True, return_inverse=True)
@@ -279,7 +272,7 @@ def type_table(start: Start) -> ReportTable[LoadedType]:
             "loads": loads[order],
             "self_ns": self_ns[order],
             "highest_level": level[order],
-            "first_ns": nulled(spans.start_ns[at], spans.begin[at] != NONE),
+            "first_ns": nulled(spans.low_ns[at], spans.begun[at]),
             "lossy": [spoilt] * len(ids),
         },
     )
@@ -287,14 +280,13 @@ def type_table(start: Start) -> ReportTable[LoadedType]:
 
 def lookup_table(start: Start) -> ReportTable[CodeLookup]:
     """Which precompiled code was looked up."""
-    spans, lookups = start.spans[3], start.rows[LOOKUPS]
-    texts = [start.name(*text) for text in method_texts(lookups)]
-    hits = either_of(spans, None, (lookups.numbers("EntryPoint") != 0).tolist())
+    spans = start.spans[3]
+    texts = [start.name(*text) for text in method_texts(spans.ends)]
     return start.context.table(
         CodeLookup,
         {
-            "method": [text or "" for text in either_of(spans, None, texts)],
-            "found": hits,
+            "method": [text or "" for text in held_at(texts, spans.end)],
+            "found": nulled(spans.at_end("EntryPoint") != 0, spans.ended),
             **start.times(spans, start.owned[3]),
         },
     )
@@ -398,8 +390,7 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
         known = start.launched and _tells(start, "jit") and (word == "rejected" or _tells(start, "lookup"))
         found[f"jit_{word}"] = count if known else None
     looked = start.spans[3]
-    hit = np.array([value is True for value in either_of(looked, None, _hits(start))], dtype=np.bool_)
-    ended = looked.end != NONE
+    ended, hit = looked.ended, looked.at_end("EntryPoint") != 0
     known = start.launched and _tells(start, "lookup")
     found["lookups_found"] = int((start.begun(looked) & ended & hit).sum()) if known else None
     found["lookups_missed"] = int((start.begun(looked) & ended & ~hit).sum()) if known else None
@@ -420,11 +411,6 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
     exact = start.main is not None and start.main.exact
     found["events_to_main"] = None if events is None else _most(start, "events_to_main", events, exact)
     return found
-
-
-def _hits(start: Start) -> list[bool]:
-    hits: list[bool] = (start.rows[LOOKUPS].numbers("EntryPoint") != 0).tolist()
-    return hits
 
 
 def _tells(start: Start, kind: str) -> bool:

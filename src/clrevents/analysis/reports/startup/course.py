@@ -5,7 +5,7 @@ Each property is computed once, on demand. Makes no table and adds nothing up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Final
 
@@ -21,16 +21,12 @@ from clrevents.analysis.reports.startup.main_method import (
     MainFound,
     ProgramModules,
     SelfTime,
-    ThreadSpans,
     find_main,
     first_sample,
-    paired,
     self_times,
-    thread_spans,
 )
-from clrevents.analysis.shared.events.compilations import compilations
+from clrevents.analysis.shared.events.event_spans import EventSpans, compilations, paired
 from clrevents.symbols.display_names import display_name, raw_name
-from clrevents.table.table import Table
 
 _METHOD: Final = ("time_ns", "thread_id", "MethodID", "MethodNamespace", "MethodName", "MethodSignature")
 _MODULE: Final = ("time_ns", "ModuleID", "AssemblyID", "ModuleFlags", "ModuleILPath")
@@ -80,17 +76,6 @@ def first_text(rows: Gathered, name: str) -> str | None:
 def method_texts(rows: Gathered) -> list[tuple[str, str, str]]:
     columns = (rows.column(name).tolist() for name in ("MethodNamespace", "MethodName", "MethodSignature"))
     return list(zip(*columns, strict=True))
-
-
-def either_of(spans: ThreadSpans, begins: Sequence[object] | None, ends: Sequence[object]) -> list[object]:
-    """A value of each span: from its begin, or its end where it has none (or `begins` is None); else null."""
-    found: list[object] = []
-    for begin, end in zip(spans.begin.tolist(), spans.end.tolist(), strict=True):
-        if begins is not None and begin != NONE:
-            found.append(begins[begin])
-        else:
-            found.append(ends[end] if end != NONE else None)
-    return found
 
 
 def flags(values: Iterable[Any]) -> list[bool | None]:
@@ -194,62 +179,50 @@ class Start:
     # What it consists of. -------------------------------------------------------------------------------------------
 
     @cached_property
-    def loads(self) -> Gathered:
-        """Loads of jitted code, of both kinds one after the other."""
-        parts = [self.rows[name] for name in LOADS]
-        names = ("time_ns", "thread_id", "MethodID", "ModuleID", "MethodFlags")
-        table = Table(
-            tuple(parts[0].table.select(*names).fields),
-            tuple(tuple(part.column(name) for name in names) for part in parts if len(part)),
-        )
-        return Gathered(None, table, np.concatenate([part.places for part in parts]))
-
-    @cached_property
-    def spans(self) -> tuple[ThreadSpans, ...]:
+    def spans(self) -> tuple[EventSpans, ...]:
         """All spans of each kind that begin before the start is over."""
         rows = self.rows
-        made = compilations(rows[BEGINS], [rows[name] for name in LOADS])
         found = (
-            thread_spans(rows[BEGINS], self.loads, made.begin, made.load),
+            compilations(rows[BEGINS], [rows[name] for name in LOADS]),
             paired(rows["runtime/AssemblyLoadStart"], rows["runtime/AssemblyLoadStop"], ("thread_id", "AssemblyName")),
             paired(rows["runtime/TypeLoadStart"], rows["runtime/TypeLoadStop"], ("thread_id", "TypeLoadStartID")),
             paired(rows["runtime/R2RGetEntryPointStart"], rows[LOOKUPS], ("thread_id", "MethodID")),
         )
         if not self.launched:
             return tuple(spans.only(np.zeros(len(spans), dtype=np.bool_)) for spans in found)
-        return tuple(spans.only(spans.start_ns <= self.until[1]) for spans in found)
+        return tuple(spans.only(spans.low_ns <= self.until[1]) for spans in found)
 
     @cached_property
     def owned(self) -> list[SelfTime]:
         """The self time of each span of each kind."""
         return self_times(self.spans)
 
-    def begun(self, spans: ThreadSpans) -> Mask:
+    def begun(self, spans: EventSpans) -> Mask:
         """Which began in the window."""
-        return self.context.window.holds(spans.start_ns)
+        return self.context.window.holds(spans.low_ns)
 
     @property
     def main_ns(self) -> int:
         """When Main was met; before everything where that is unknown."""
         return ALWAYS if self.main is None else self.main.time_ns
 
-    def before_main(self, spans: ThreadSpans) -> list[bool | None]:
+    def before_main(self, spans: EventSpans) -> list[bool | None]:
         """Which began before Main."""
         if self.main is None:
             return [None] * len(spans)
-        found: list[bool | None] = (spans.start_ns < self.main_ns).tolist()
+        found: list[bool | None] = (spans.low_ns < self.main_ns).tolist()
         return found
 
     def name(self, namespace: str, name: str, signature: str) -> str:
         """A method's name as it was asked for."""
         return (raw_name if self.raw else display_name)(namespace, name, signature)
 
-    def times(self, spans: ThreadSpans, owned: SelfTime) -> dict[str, Any]:
+    def times(self, spans: EventSpans, owned: SelfTime) -> dict[str, Any]:
         """The columns that spans of all kinds have."""
         closed = spans.closed
         return {
-            "start_ns": nulled(spans.start_ns, spans.begin != NONE),
-            "end_ns": nulled(spans.end_ns, spans.end != NONE),
+            "start_ns": nulled(spans.low_ns, spans.begun),
+            "end_ns": nulled(spans.high_ns, spans.ended),
             "self_ns": nulled(owned.within(ALWAYS, FOREVER), closed),
             "thread_id": spans.thread,
             "before_main": self.before_main(spans),
@@ -268,7 +241,7 @@ class Start:
         jit, main = self.spans[0], self.main
         if len(jit):
             event = "MethodJittingStarted" if jit.begin[0] != NONE else "MethodLoadVerbose"
-            found.append(Moment("first_compilation", int(jit.start_ns[0]), "event", event, self.compiled[0]))
+            found.append(Moment("first_compilation", int(jit.low_ns[0]), "event", event, self.compiled[0]))
         found += self._program_loaded()
         if main is not None:
             shown = self.name(*main.name)
@@ -299,7 +272,7 @@ class Start:
     def _new_methods(self) -> Ints:
         """When methods not called before were ready, as far as the trace has them."""
         jit, lookups = self.spans[0], self.spans[3]
-        ready = np.concatenate((jit.end_ns[jit.end != NONE], lookups.end_ns[lookups.end != NONE]))
+        ready = np.concatenate((jit.high_ns[jit.end != NONE], lookups.high_ns[lookups.end != NONE]))
         return ready[ready <= self.until[1]]
 
     @cached_property

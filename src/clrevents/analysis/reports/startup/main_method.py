@@ -9,75 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal, Self
+from typing import Final, Literal
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
-from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.groups import NONE, Ints, Mask, either, groups, sum_by
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import Ints, groups, sum_by
+from clrevents.analysis.shared.events.event_spans import EventSpans
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.modules import module_name
 from clrevents.table.read import AddressStacks
-
-
-@frozen(eq=False)
-class ThreadSpans:
-    """Spans in order of time, as arrays of one value each.
-
-    `begin` and `end` are rows of the two events, -1 where there is none; times and places are then of the other side.
-    """
-
-    begin: Ints
-    end: Ints
-    thread: NDArray[np.uint64]
-    start_place: Ints
-    end_place: Ints
-    start_ns: Ints
-    end_ns: Ints
-
-    def __len__(self) -> int:
-        return len(self.begin)
-
-    @property
-    def closed(self) -> Mask:
-        """Which have both ends."""
-        both: Mask = (self.begin != NONE) & (self.end != NONE)
-        return both
-
-    def only(self, which: Mask) -> Self:
-        """Some of them."""
-        return type(self)(*(getattr(self, field.name)[which] for field in attrs.fields(type(self))))
-
-
-def paired(begins: Gathered, ends: Gathered, keys: Sequence[str]) -> ThreadSpans:
-    """Begins with the ends that have the same keys, as brackets; and those of both that stay alone."""
-    first, second = matched([begins], [ends], keys)
-    end_of = np.full(len(begins), NONE, dtype=np.int64)
-    end_of[first] = second
-    alone = np.ones(len(ends), dtype=np.bool_)
-    alone[second] = False
-    begin = np.concatenate((np.arange(len(begins)), np.full(int(alone.sum()), NONE)))
-    return thread_spans(begins, ends, begin, np.concatenate((end_of, np.flatnonzero(alone))))
-
-
-def thread_spans(begins: Gathered, ends: Gathered, begin: Ints, end: Ints) -> ThreadSpans:
-    """Spans of these rows of two events, put in order."""
-
-    def sides(name: str | None) -> tuple[Ints, Ints]:
-        first, last = (rows.places if name is None else rows.numbers(name) for rows in (begins, ends))
-        return either(first, begin, last, end), either(last, end, first, begin)
-
-    start_place, end_place = sides(None)
-    start_ns, end_ns = sides("time_ns")
-    thread, _ = sides("thread_id")
-    found = ThreadSpans(begin, end, thread.astype(np.uint64), start_place, end_place, start_ns, end_ns)
-    order = np.argsort(found.start_place, kind="stable")
-    return ThreadSpans(*(getattr(found, field.name)[order] for field in attrs.fields(ThreadSpans)))
 
 
 @frozen(eq=False)
@@ -95,7 +40,7 @@ class SelfTime:
         return sum_by(self.owner, inside, self.count)
 
 
-def self_times(kinds: Sequence[ThreadSpans]) -> list[SelfTime]:
+def self_times(kinds: Sequence[EventSpans]) -> list[SelfTime]:
     """The self times of several kinds of spans, which may lie inside each other. Open ones own nothing."""
     kind = np.concatenate([np.full(len(spans), n) for n, spans in enumerate(kinds)])
     number = np.concatenate([np.arange(len(spans)) for spans in kinds])
@@ -106,7 +51,7 @@ def self_times(kinds: Sequence[ThreadSpans]) -> list[SelfTime]:
             [np.concatenate([getattr(spans, name) for spans in kinds])[closed] for name in (start, end)]
         )
 
-    threads, places, times = both("thread", "thread"), both("start_place", "end_place"), both("start_ns", "end_ns")
+    threads, places, times = both("thread", "thread"), both("low_place", "high_place"), both("low_ns", "high_ns")
     order = np.lexsort((places, threads))
     owners: list[int] = []
     lows: list[int] = []
@@ -139,14 +84,14 @@ def self_times(kinds: Sequence[ThreadSpans]) -> list[SelfTime]:
     return found
 
 
-def depths(spans: ThreadSpans) -> Ints:
+def depths(spans: EventSpans) -> Ints:
     """How many other spans of the kind each lies inside of, on its thread."""
     found = np.zeros(len(spans), dtype=np.int64)
     for _, rows in groups(spans.thread):
         closed = spans.closed[rows]
         # Those that began before, without those that ended before.
         begun: Ints = np.cumsum(closed) - closed
-        ended = np.searchsorted(np.sort(spans.end_place[rows[closed]]), spans.start_place[rows], "right")
+        ended = np.searchsorted(np.sort(spans.high_place[rows[closed]]), spans.low_place[rows], "right")
         found[rows] = begun - ended
     return found
 

@@ -22,7 +22,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.gathering.merged_stacks import StackFrame, is_own, method_frame
-from clrevents.analysis.shared.events.wait_events import field_numbers
+from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.schema.registry import ASYNC
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -21,8 +21,9 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.analysis.shared.events.runtime_versions import VERSION, VERSION_EVENTS, versions_of
-from clrevents.analysis.shared.events.wait_events import EndsOfThreads, WaitSpans, field_numbers, wait_spans
+from clrevents.analysis.shared.events.wait_events import EndsOfThreads, WaitSpans, wait_spans
 from clrevents.trace import TraceInfo
 
 Ids = NDArray[np.uint64]

@@ -8,7 +8,7 @@ that block a thread (behavior 1) are separated from awaits, which block nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Final, Protocol, Self
 
 import attrs
 import numpy as np
@@ -19,11 +19,9 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, either, picked
+from clrevents.analysis.gathering.groups import NONE, Ints, Mask
+from clrevents.analysis.shared.events.event_spans import EventSpans, field_numbers
 from clrevents.schema.registry import TPL
-
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 class EndsOfThreads(Protocol):
@@ -33,48 +31,15 @@ class EndsOfThreads(Protocol):
         """When each thread, which lived at a moment, ended; `FOREVER` where that is unknown."""
 
 
-def field_numbers(events: Gathered, name: str) -> NDArray[Any]:
-    """A column of numbers; 0 where it is null, or where no version of the event in the trace has it."""
-    if name not in events.table:
-        return np.zeros(len(events), dtype=np.int64)
-    return events.numbers(name)
-
-
-def field_known(events: Gathered, name: str) -> Mask:
-    """Where a column is not null."""
-    if name not in events.table:
-        return np.zeros(len(events), dtype=np.bool_)
-    return np.asarray(events.column(name).known, dtype=np.bool_)
-
-
-@frozen(eq=False)
-class WaitSpans:
-    """Spans in order of time. `begin` and `end` are rows of the events, -1 where the trace does not have one.
-
-    `last` says which are the last of their thread and kind; `stopped_ns` is when tracing stopped. `reach` is until when
-    each of these lasted that has no end, as far as is known.
+@frozen(eq=False, slots=False)
+class WaitSpans(EventSpans):
+    """`last` says which are the last of their thread and kind; `stopped_ns` is when tracing stopped. `reach` is until
+    when each of these lasted that has no end, as far as is known.
     """
 
-    begins: Gathered
-    ends: Gathered
-    begin: Ints
-    end: Ints
     last: Mask
     stopped_ns: int = FOREVER
     reach: Ints = attrs.field(factory=lambda: np.zeros(0, dtype=np.int64))
-
-    def __len__(self) -> int:
-        return len(self.begin)
-
-    @property
-    def begun(self) -> Mask:
-        """Which have a begin."""
-        return np.asarray(self.begin != NONE)
-
-    @property
-    def ended(self) -> Mask:
-        """Which have an end."""
-        return np.asarray(self.end != NONE)
 
     @property
     def open(self) -> Mask:
@@ -86,41 +51,10 @@ class WaitSpans:
         """Which lasted until tracing stopped or their thread ended, as far as the trace tells."""
         return np.asarray(~self.ended & self.last)
 
-    @property
-    def start_ns(self) -> Ints:
-        """When each began; 0 where that is unknown."""
-        return self.at_begin("time_ns").astype(np.int64)
-
-    @property
-    def end_ns(self) -> Ints:
-        """When each ended; 0 where that is unknown."""
-        return self.at_end("time_ns").astype(np.int64)
-
-    @property
-    def thread(self) -> NDArray[np.uint64]:
-        """Who waited."""
-        return self.either("thread_id").astype(np.uint64)
-
-    def at_begin(self, name: str) -> NDArray[Any]:
-        """A column of the begins; 0 where there is none."""
-        return picked(field_numbers(self.begins, name), self.begin)
-
-    def at_end(self, name: str) -> NDArray[Any]:
-        """A column of the ends; 0 where there is none."""
-        return picked(field_numbers(self.ends, name), self.end)
-
-    def known_at_end(self, name: str) -> Mask:
-        """Where a column of the ends is not null."""
-        return picked(field_known(self.ends, name), self.end)
-
-    def either(self, name: str) -> NDArray[Any]:
-        """A column that both events have."""
-        return either(field_numbers(self.begins, name), self.begin, field_numbers(self.ends, name), self.end)
-
     def bounds(self) -> tuple[Ints, Ints]:
         """From when to when each certainly lasted: without a start, only its end; what is unended, until tracing
         stopped or its thread ended; others without an end, only their begin."""
-        starts = np.where(self.begun, self.start_ns, self.end_ns)
+        starts = self.low_ns
         reach = self.reach if len(self.reach) else np.full(len(self), self.stopped_ns)
         ends = np.where(self.ended, self.end_ns, np.where(self.unended, np.maximum(reach, starts), starts))
         return starts, ends
@@ -143,10 +77,10 @@ class WaitSpans:
             reach[rows] = np.minimum(stopped, threads.after(self.thread[rows], self.start_ns[rows]))
         return attrs.evolve(self, last=last, stopped_ns=stopped, reach=reach)
 
-    def only(self, which: Mask) -> WaitSpans:
-        """Some of them."""
+    def only(self, which: Mask | Ints) -> Self:
+        """Some of them, or these in this order."""
         reach = self.reach[which] if len(self.reach) else self.reach
-        return attrs.evolve(self, begin=self.begin[which], end=self.end[which], last=self.last[which], reach=reach)
+        return attrs.evolve(super().only(which), last=self.last[which], reach=reach)
 
 
 def wait_spans(begins: Gathered, ends: Gathered, keys: Sequence[str], orphans: bool = True) -> WaitSpans:
@@ -172,9 +106,7 @@ def wait_spans(begins: Gathered, ends: Gathered, keys: Sequence[str], orphans: b
     begin = np.concatenate((order[at], order[single_begins], nobody[: len(single_ends)]))
     end = np.concatenate((order[at + 1] - count, nobody[: len(single_begins)], order[single_ends] - count))
     lasts = np.concatenate((last[at + 1], last[single_begins], last[single_ends]))
-    place = either(begins.places, begin, ends.places, end)
-    in_order = np.argsort(place, kind="stable")
-    return WaitSpans(begins, ends, begin[in_order], end[in_order], lasts[in_order])
+    return WaitSpans(begins, ends, begin, end, lasts).ordered()
 
 
 TASK_BEGIN: Final = "tpl/TaskWaitBegin"
