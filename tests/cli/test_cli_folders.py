@@ -32,7 +32,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_info_has_a_line_for_each_trace(run: Run, night: Path) -> None:
-    result = run("info", night, "--jobs", 1)
+    result = run("info", night, "--jobs", 1, "--wide")
     head, *lines = result.stdout.splitlines()
     assert head.split() == ["trace", "process", "id", "start", "duration", "events", "lost", "bytes"]
     assert [line.split() for line in lines] == [

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
+import click
 import pytest
 
 import clrevents
@@ -92,15 +93,20 @@ def test_no_line_is_wider_than_the_terminal_and_no_number_is_broken(path: Path) 
             assert {found for line in lines for found in WORD.findall(line)} <= numbers, (answer.name, columns)
 
 
-def test_into_a_pipe_nothing_is_dropped() -> None:
+def test_a_pipe_has_a_width_too_and_wide_is_all() -> None:
     (answer,) = (a for a in answers(next(p for p in fixtures() if "convoy" in p.name)) if a.name == "locks")
     declared = find_report("locks")
-    pipe = io.StringIO()
-    with redirect_stdout(pipe), mock.patch.dict("os.environ", {"COLUMNS": "40"}), Output() as out:
-        rows = {"locks": answer.table("locks")}
-        report_command._text(out, declared, answer, rows, None, OPTIONS)
-    assert "not shown" not in pipe.getvalue()
-    assert "Scenarios.Convoy.lambda_1()  Scenarios.Convoy.lambda_1()" in pipe.getvalue()
+    shown = []
+    for wide, columns in ((False, "60"), (True, "60"), (False, "")):
+        pipe, context = io.StringIO(), click.Context(click.Command("locks"))
+        context.meta["clrevents.wide"] = wide
+        with redirect_stdout(pipe), mock.patch.dict("os.environ", {"COLUMNS": columns}), context, Output() as out:
+            rows = {"locks": answer.table("locks")}
+            report_command._text(out, declared, answer, rows, None, OPTIONS)
+        shown.append(pipe.getvalue())
+    assert ["not shown" in text for text in shown] == [True, False, False]
+    assert "Scenarios.Convoy.lambda_1()  Scenarios.Convoy.lambda_1()" in shown[1]
+    assert shown[1] == shown[2]
 
 
 @pytest.mark.parametrize("name", report_names())

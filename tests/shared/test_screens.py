@@ -13,6 +13,8 @@ from shared_files import SHARED, needs_shared
 
 import clrevents
 from clrevents.analysis import hottest, read_samples, spans
+from clrevents.analysis.framework.run.asking import find_report
+from report_laws import keeps_rows_apart
 
 LINES: Final = 25
 WIDTH: Final = 100
@@ -112,3 +114,11 @@ def test_it_fits_on_a_screen(big: clrevents.Trace, name: str) -> None:
     html = getattr(value, "_repr_html_", str)()
     assert len(html.encode()) <= HTML
     assert "<script" not in html
+
+
+@needs_shared
+def test_rows_of_a_real_program_stay_apart() -> None:
+    """Names of 60 to 200 characters: the compiler's."""
+    with clrevents.open(SHARED / "real/csc-net10-allocs.nettrace.gz") as trace:
+        for name, answer in trace.reports().items():
+            keeps_rows_apart(find_report(name), answer)

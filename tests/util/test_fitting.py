@@ -15,7 +15,7 @@ NAME = "System.Threading.Tasks.Task.SpinThenBlockingWait(int32,value class Cance
     ("width", "text"),
     [
         (90, NAME),
-        (78, "System.…Tasks.Task.SpinThenBlockingWait(int32,value class CancellationToken)"),
+        (78, "System.Threading.Tasks.Task.SpinThenBlockingWait(…)"),
         (40, "System.…Task.SpinThenBlockingWait(…)"),
         (30, "…Task.SpinThenBlockingWait(…)"),
         (25, "…SpinThenBlockingWait(…)"),
@@ -27,16 +27,22 @@ def test_a_name_loses_inner_parts(width: int, text: str) -> None:
     assert shortened(NAME, width, "name") == text
 
 
+def test_class_and_method_stay_as_long_as_they_fit() -> None:
+    for name in (NAME, "System.Collections.Generic.Dictionary<System.Int32, A.B<C>>.Enumerator.MoveNext(ref D.E, int)"):
+        kept = "Task.SpinThenBlockingWait(" if name == NAME else "Enumerator.MoveNext("
+        assert all(kept in shortened(name, width, "name") for width in range(len(kept) + 3, 100))
+
+
 def test_other_names_and_texts() -> None:
     path = "/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0/System.Private.CoreLib.dll"
     assert shortened(path, 34, "name").endswith("/System.Private.CoreLib.dll")
-    assert shortened("  Shop.Orders.Pay(int)", 14, "name") == "  …Pay(int)"
+    assert shortened("  Shop.Orders.Pay(int)", 14, "name") == "  …Pay(…)"
     generic = "System.Collections.Generic.List`1[System.Text.Json.JsonProperty]"
-    assert shortened(generic, 56, "name") == "System.…Generic.List`1[System.Text.Json.JsonProperty]"
-    assert shortened(generic, 36, "name") == "System.…Generic.List`1[JsonProperty]"
+    assert shortened(generic, 56, "name") == "System.Collections.Generic.List`1[JsonProperty]"
+    assert shortened(generic, 36, "name") == "System.Collections.Generic.List`1[…]"
     assert shortened(generic, 12, "name") == "…List`1[…]"
     assert shortened("Entry[System.String,System.String][]", 30, "name") == "Entry[String,String][]"
-    assert shortened("Box<System.Int32>.Open<System.String>(int)", 20, "name") == "…Open<String>(int)"
+    assert shortened("Box<System.Int32>.Open<System.String>(int)", 20, "name") == "Box<…>.Open<…>(…)"
     assert shortened("a message of a program", 10) == "a message…"
     assert text_width("e\u0301漢字") == 5
     assert shortened("漢字漢字", 5) == "漢字…"
@@ -54,7 +60,7 @@ def test_columns_go_by_importance_and_names_give_way() -> None:
     assert fitted_table(columns, None).lines[2] == "    12  12.2 ms  Induced     a.B"
     narrow = fitted_table(columns, 36)
     assert narrow.dropped == ("reason",)
-    assert narrow.lines[1] == "     1   1.78 s  …Basket.Pay(int)"
+    assert narrow.lines[1] == "     1   1.78 s  Shop.…Basket.Pay(…)"
     assert fitted_table(columns, 24).dropped == ("number", "reason")
 
 
@@ -80,16 +86,34 @@ def test_nothing_is_broken_at_any_width(columns: list[TextColumn], width: int) -
     fitted = fitted_table(columns, width)
     assert all(text_width(line) <= width for line in fitted.lines)
     head, *rows = fitted.lines
-    kept = [column for column in columns if column.title not in fitted.dropped]
+    gone = [*fitted.dropped, *(text[: len("title 0")] for text in fitted.same)]
+    kept = [column for column in columns if column.title not in gone]
     assert [title for title in (c.title for c in columns) if title in head] == [c.title for c in kept]
     if len(kept) > 1 or kept[0].kind in ("number", "word"):
         for place, row in enumerate(rows):
             for column in kept:
                 if column.kind in ("number", "word"):
                     assert column.cells[place] in row
-    # Nothing goes that is more important than something that stays.
-    gone = [column.rank for column in columns if column.title in fitted.dropped]
-    assert not gone or min(gone) >= max(column.rank for column in kept) or len(kept) == 1
+    # Nothing goes that is more important than something that stays, and nothing that tells rows apart before others.
+    told = [column for column in kept if len(set(column.cells)) > 1]
+    ranks = [column.rank for column in columns if column.title in fitted.dropped]
+    assert not ranks or min(ranks) >= max((column.rank for column in told), default=0) or len(told) == 1
+    assert not fitted.dropped or len(told) in (0, len(kept)) or len(rows) == 1
+
+
+def test_what_is_the_same_in_each_row_gives_way_and_overloads_stay_apart() -> None:
+    names = ["System.Array.Copy(Array, Array, int)", "System.Array.Copy(Array, int, Array, int, int)"]
+    columns = [
+        TextColumn("share", ["3.17 %", "0.62 %"], "number", 0),
+        TextColumn("nested", ["0", "0"], "number", 1),
+        TextColumn("name", names, "name", 0),
+    ]
+    assert fitted_table(columns, 62).same == ()
+    narrow = fitted_table(columns, 44)
+    assert (narrow.dropped, narrow.same) == ((), ("nested 0",))
+    assert narrow.lines[1:] == ("3.17 %  System.Array.Copy(Array, Array, int)", "0.62 %  System.Array.Copy(…)")
+    assert fitted_table(columns[2:], 22).lines[1:] == ("System.Array.Copy(…)",) * 2
+    assert narrow.not_shown() == ["the same in each row: nested 0"]
 
 
 def test_sentences_break_between_words_and_numbers_keep_their_units() -> None:

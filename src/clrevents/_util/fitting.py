@@ -1,4 +1,5 @@
-"""Text that fits a width: a table loses its least important columns, a name inner parts, a sentence is wrapped.
+"""Text that fits a width: a table loses what says the same in every row and then its least important columns, a name
+its arguments and then inner parts, a sentence is wrapped.
 
 Numbers, units and headings stay whole. Knows text and widths, and neither terminals nor traces.
 """
@@ -19,6 +20,11 @@ _LEAST: Final = {"name": 0.35, "text": 0.25}
 """A name or a text keeps at least this share of the line; before that, a column goes."""
 _UNIT: Final = re.compile(r"(?<=\d) (?=(?:ns|µs|ms|s|min|h|B|[kMGTPE]B)(?:/s)?\b|%)")
 _NAMESPACE: Final = re.compile(r"(?:\w+\.)+(?=\w)")
+_NOTHING: Final = re.compile(r"-?|0(?:\.0+)?(?: \S+)?")
+_SAME: Final = 9
+"""The rank of a column that does not tell rows apart."""
+_CORE: Final = 0.5
+"""The classes and methods of the names that always stay keep at most this share of the line."""
 
 
 class TextColumn(NamedTuple):
@@ -31,10 +37,18 @@ class TextColumn(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """Lines of a table, its heading first, and the titles of columns that had no room."""
+    """Lines of a table, its heading first; the titles of columns that had no room, with the value of those that have
+    the same in every row.
+    """
 
     lines: tuple[str, ...]
     dropped: tuple[str, ...]
+    same: tuple[str, ...] = ()
+
+    def not_shown(self, more: str = "") -> list[str]:
+        """What had no room, in at most two sentences; `more` says how to see it."""
+        same = [f"the same in each row: {'; '.join(self.same)}"] if self.same else []
+        return same + ([f"not shown: {', '.join(self.dropped)}{more}"] if self.dropped else [])
 
 
 def text_width(text: str) -> int:
@@ -57,31 +71,70 @@ def fitted_table(columns: Sequence[TextColumn], width: int | None) -> Fitted:
     """A table of at most this width; None for no limit."""
     wanted = [column_width(column) - GAP for column in columns]
     kept = list(range(len(columns)))
-    if width is not None:
-        least = [_least(column, taken, width) for column, taken in zip(columns, wanted, strict=True)]
+    if width is not None and _sum(wanted, kept) > width:
+        always = sum(column.kind == "name" and column.rank <= 0 for column in columns)
+        core = int(_CORE * width / max(always, 1))
+        least = [_least(column, taken, width, core) for column, taken in zip(columns, wanted, strict=True)]
+        ranks = [_SAME if _says_one_thing(column) else column.rank for column in columns]
+        told = [place for place in kept if ranks[place] != _SAME] or kept
         kept = []
-        for place in sorted(range(len(columns)), key=lambda i: (columns[i].rank, i)):
+        for place in sorted(told, key=lambda i: (ranks[i], i)):
             # A column that is too wide makes room for a less important one.
             if not kept or _sum(least, [*kept, place]) <= width:
                 kept.append(place)
+        for place in set(range(len(columns))) - set(told):
+            if _sum(wanted, [*kept, place]) <= width:
+                kept.append(place)
         kept.sort()
         _narrow(columns, wanted, least, kept, width)
+    cells: dict[int, list[str]] = {}
+    spare = 0
+    # Names lose whole parts: what one does not need then, the others have.
+    for place in [*sorted(kept, key=lambda i: -columns[i].rank), *kept]:
+        wanted[place] += spare
+        cells[place] = [columns[place].title, *_shortened_cells(columns[place], wanted[place])]
+        used = max(map(text_width, cells[place]))
+        spare, wanted[place] = wanted[place] - used, used
     lines = [
-        (" " * GAP)
-        .join(
-            _padded(shortened(text, wanted[i], columns[i].kind), wanted[i], columns[i].kind)
-            for i, text in zip(kept, row, strict=True)
-        )
-        .rstrip()
-        for row in zip(*((columns[i].title, *columns[i].cells) for i in kept), strict=True)
+        (" " * GAP).join(_padded(text, wanted[i], columns[i].kind) for i, text in zip(kept, row, strict=True)).rstrip()
+        for row in zip(*(cells[i] for i in kept), strict=True)
     ]
-    return Fitted(tuple(lines), tuple(c.title for i, c in enumerate(columns) if i not in kept and c.title))
+    gone = [column for i, column in enumerate(columns) if i not in kept and column.title]
+    same = [f"{c.title} {c.cells[0]}" for c in gone if _says_one_thing(c)]
+    return Fitted(tuple(lines), tuple(c.title for c in gone if not _says_one_thing(c)), tuple(same))
 
 
-def _least(column: TextColumn, wanted: int, width: int) -> int:
+def _says_one_thing(column: TextColumn) -> bool:
+    """Whether it has the same in all of several rows, or nothing in a single one. A column of marks never does."""
+    if not column.title or len(set(column.cells)) != 1:
+        return False
+    return len(column.cells) > 1 or bool(column.rank and _NOTHING.fullmatch(column.cells[0]))
+
+
+def _least(column: TextColumn, wanted: int, width: int, core: int) -> int:
     """How narrow a column may become before another one has to go."""
     share = _LEAST.get(column.kind)
-    return wanted if share is None else min(wanted, max(int(share * width), text_width(column.title)))
+    if share is None:
+        return wanted
+    least = max(int(share * width), text_width(column.title))
+    if column.kind == "name" and column.rank <= 0:
+        least = max(least, min(core, max(map(_core_width, column.cells))))
+    return min(wanted, least)
+
+
+def _shortened_cells(column: TextColumn, width: int) -> list[str]:
+    """The cells at this width. Names that would look alike lose their namespaces first, if this tells them apart."""
+    texts = {cell: shortened(cell, width, column.kind) for cell in column.cells}
+    if column.kind == "name":
+        alike: dict[str, list[str]] = {}
+        for cell, text in texts.items():
+            alike.setdefault(text, []).append(cell)
+        for cells in alike.values():
+            if len(cells) > 1:
+                other = [_short_name(cell, width, apart=True) for cell in cells]
+                if len(set(other)) > 1:
+                    texts.update(zip(cells, other, strict=True))
+    return [texts[cell] for cell in column.cells]
 
 
 def _narrow(columns: Sequence[TextColumn], wanted: list[int], least: list[int], kept: list[int], width: int) -> None:
@@ -114,25 +167,55 @@ def shortened(text: str, width: int, kind: Kind = "text") -> str:
     return _short_name(text, width) if kind == "name" else _cut(text, width)
 
 
-def _short_name(name: str, width: int) -> str:
-    """`System.Threading.Tasks.Task.Wait(int)` → `System.…Task.Wait(…)` → `…Task.Wait(…)` → `…Wait(…)`.
+def _short_name(name: str, width: int, apart: bool = False) -> str:
+    """`System.Threading.Tasks.Task.Wait(int)` → `System.Threading.Tasks.Task.Wait(…)` → `System.…Task.Wait(…)` →
+    `…Task.Wait(…)` → `…Wait(…)`.
 
-    `System.List[System.Int32]` → `…List[System.Int32]` → `…List[Int32]` → `…List[…]`.
+    Between arguments and namespaces, what is in brackets goes: `System.List[System.Int32]` → `System.List[Int32]` →
+    `System.List[…]` → `…List[…]`. With `apart`, namespaces go before arguments, and what is in brackets last.
+    """
+    if text_width(name) <= width:
+        return name
+    indent, full, tail, ways = _ways(name)
+    details = [(ways[0], full), *((parts, tail) for parts in ways)]
+    if apart:
+        details = [(parts, ending) for parts in ways for ending in dict.fromkeys((full, tail))]
+    for parts, ending in details:
+        for gap in _gaps(len(parts)) if apart or (parts, ending) == details[-1] else [(0, 0)]:
+            short = f"{indent}{_joined(parts, *gap)}{ending}"
+            if text_width(short) <= width:
+                return short
+    parts = ways[-1]
+    return _cut(f"{indent}…{parts[-1]}{tail}" if len(parts) > 1 else name, width)
+
+
+def _core_width(name: str) -> int:
+    """The width of its class and method, without anything in brackets; 0 of a path."""
+    if "/" in name or "\\" in name:
+        return 0
+    indent, _, tail, ways = _ways(name)
+    return min(text_width(f"{indent}…{''.join(ways[-1][-2:])}{tail}"), text_width(name))
+
+
+def _ways(name: str) -> tuple[str, str, str, list[list[str]]]:
+    """Its indent, its arguments in full and in short, and its parts: in full, without namespaces in brackets, without
+    anything in them.
     """
     indent = name[: len(name) - len(name.lstrip(" "))]
     head, bracket, rest = _head(name.strip(" "))
     tail = "" if not rest else {"(": "(…)", ", ": ", …"}[bracket] if rest != ")" else "()"
-    for shorten in (str, lambda inner: _NAMESPACE.sub("", inner), lambda inner: "…" if inner.strip(",") else inner):
-        parts = _parts(head, shorten)
-        for ending in dict.fromkeys((bracket + rest, tail)):
-            for first in (1, 0):
-                # At least the last part stays.
-                for skipped in range(len(parts) - first):
-                    gap = "…" if skipped else ""
-                    short = f"{indent}{''.join(parts[:first])}{gap}{''.join(parts[first + skipped :])}{ending}"
-                    if text_width(short) <= width and (first == 0 or not skipped or len(parts) - first - skipped >= 2):
-                        return short
-    return _cut(f"{indent}…{parts[-1]}{tail}" if len(parts) > 1 else name, width)
+    inner = (str, lambda text: _NAMESPACE.sub("", text), lambda text: "…" if text.strip(",") else text)
+    return indent, bracket + rest, tail, [_parts(head, shorten) for shorten in inner]
+
+
+def _gaps(count: int) -> list[tuple[int, int]]:
+    """How many of so many parts stay in front, and how many behind them go; at least the last part stays."""
+    whole, inner = [(0, 0)], [(1, gone) for gone in range(1, count - 2)]
+    return whole + inner + [(0, gone) for gone in range(1, count)]
+
+
+def _joined(parts: Sequence[str], first: int, gone: int) -> str:
+    return f"{''.join(parts[:first])}{'…' if gone else ''}{''.join(parts[first + gone :])}"
 
 
 def _head(name: str) -> tuple[str, str, str]:

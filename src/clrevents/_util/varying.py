@@ -1,4 +1,5 @@
-"""Texts without their varying parts: numbers, GUIDs and other ids, in messages and in paths.
+"""Texts without their varying parts: numbers, GUIDs and other ids, in messages and in paths; and what varies in many
+paths, such as the name of a package.
 
 Decides which texts are alike; knows no events.
 """
@@ -6,6 +7,8 @@ Decides which texts are alike; knows no events.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 _VARYING: Final = re.compile(
@@ -38,6 +41,45 @@ def route_pattern(path: str) -> str:
     '/orders/{n}/lines'
     """
     return _PART.sub("{n}", path)
+
+
+_MANY: Final = 10
+"""So many different parts in one place of routes are values, if there are at most `_FEW` requests for each."""
+_FEW: Final = 3
+_OFTEN: Final = 5
+"""A part that is so many times as frequent as the median is no value."""
+
+
+def folded_routes(counts: Mapping[str, int]) -> dict[str, str]:
+    """Each of these routes, of which there were so many requests, with `{…}` for a part that has many values.
+
+    The first part of a route is no value if nothing follows it. A part that stands in many of the routes is none.
+
+    >>> folded_routes({f"/v3/{name}/index.json": 1 for name in "abcdefghijkl"})["/v3/c/index.json"]
+    '/v3/{…}/index.json'
+    """
+    parts = {route: tuple(route.split("/")) for route in counts}
+    # The heads that are folded already, from the left on: a value hides what is below it, so all of these meet.
+    heads: dict[str, tuple[str, ...]] = dict.fromkeys(counts, ())
+    for depth in range(max(map(len, parts.values()), default=0)):
+        going = [route for route, own in parts.items() if len(own) > depth]
+        places: dict[tuple[tuple[str, ...], bool], Counter[str]] = {}
+        for route in going:
+            place = heads[route], len(parts[route]) == depth + 1
+            places.setdefault(place, Counter())[parts[route][depth]] += counts[route]
+        values = {place: _values(found) for place, found in places.items() if depth > 1 or not place[1]}
+        for route in going:
+            head, part = heads[route], parts[route][depth]
+            place = head, len(parts[route]) == depth + 1
+            heads[route] = (*head, "{…}" if part in values.get(place, ()) else part)
+    return {route: "/".join(head) for route, head in heads.items()}
+
+
+def _values(found: Counter[str]) -> frozenset[str]:
+    """The parts that are values, of those that stand in one place."""
+    usual = sorted(found.values())[len(found) // 2]
+    rare = {part: count for part, count in found.items() if count <= _OFTEN * usual and part != "{n}"}
+    return frozenset(rare if len(rare) >= _MANY and sum(rare.values()) <= _FEW * len(rare) else ())
 
 
 def is_id(part: str) -> bool:

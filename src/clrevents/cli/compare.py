@@ -33,7 +33,7 @@ from clrevents.analysis.compare.comparison import (
 from clrevents.analysis.compare.measured import Measured, is_saved, save_measured, saved_measured
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.cli.output import Output, safe, say, write_file
+from clrevents.cli.output import Output, safe, say, wide_option, write_file
 from clrevents.cli.reading import (
     Reading,
     errors_option,
@@ -93,6 +93,7 @@ class _Sides(click.Command):
     help="Show at most N lines of each table.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write everything as one JSON object.")
+@wide_option
 @format_option
 @click.option(
     "-o",
@@ -291,7 +292,7 @@ def _table(out: Output, found: Comparison, changes: list[Change], title: str, na
     ]
     if every:
         columns.insert(4, TextColumn("interval", list(map(interval_text, changes)), "number", 4))
-    out.fitted(fitted_table(columns, out.width), "; a wider terminal shows it")
+    out.fitted(fitted_table(columns, out.table_width), "; --wide shows it")
 
 
 def measured_file(

@@ -35,7 +35,7 @@ from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.run.report_reading import seen_kind
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.cli.live_report import LiveQuestion, live_options
-from clrevents.cli.output import Output, safe, say
+from clrevents.cli.output import Output, safe, say, wide_option
 from clrevents.cli.reading import (
     Reading,
     ReadingMany,
@@ -118,6 +118,7 @@ def _fitting_rules(ctx: click.Context, param: click.Parameter, value: tuple[str,
 )
 @click.option("--json", "as_json", is_flag=True, help="Write everything as one JSON object; one per line for many.")
 @format_option
+@wide_option
 @click.option(
     "-o",
     "--output",
@@ -302,7 +303,7 @@ def _show_many(out: Output, seen: dict[str, list[tuple[str, Any]]], known: dict[
             for place, head in enumerate(heads)
         ]
         out.line()
-        out.fitted(fitted_table(columns, out.width))
+        out.fitted(fitted_table(columns, out.table_width))
 
 
 class LiveFindings:

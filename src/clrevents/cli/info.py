@@ -19,7 +19,7 @@ from clrevents.analysis.framework.model.needs import record_needs, recordable
 from clrevents.analysis.framework.run.answerable import asked_and_needed
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.cli.output import Output, record_lines, safe
+from clrevents.cli.output import Output, record_lines, safe, wide_option
 from clrevents.cli.reading import (
     FailOn,
     Reading,
@@ -57,6 +57,7 @@ _MANY: Final = ("trace", "process_id", "start", "duration_ns", "events", "lost",
     "--json", "as_json", is_flag=True, help="Print everything as one JSON object; for many traces, one per line."
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
+@wide_option
 @with_option
 @errors_option
 @fail_on_option("damage")

@@ -10,17 +10,22 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import Final
+from typing import Final, TypeVar
 
 import click
 
 from clrevents._util.fitting import Fitted, Kind, TextColumn, fitted_table, wrapped
 from clrevents._util.words import safe as safe
 
+F = TypeVar("F", bound=Callable[..., object])
+
 _BATCH: Final = 1000
+_PIPED: Final = 120
+"""How wide tables are where there is no terminal."""
+_WIDE: Final = "clrevents.wide"
 # No characters, which stand for styles until a line is written: text from a trace can make itself bold at most.
 _BOLD, _DIM, _PLAIN = "\ufdd0", "\ufdd1", "\ufdd2"
 _CODES: Final = {_BOLD: "\x1b[1m", _DIM: "\x1b[2m", _PLAIN: "\x1b[0m"}
@@ -42,11 +47,21 @@ def say(text: str, record: str = "") -> None:
         click.echo("\n".join(record_lines(record, width)), err=True)
 
 
-def terminal_width() -> int:
-    """In columns; 80 where there is no terminal."""
+def terminal_width(otherwise: int = 80) -> int:
+    """In columns, or as `COLUMNS` says; `otherwise` where there is no terminal."""
     import shutil
 
-    return shutil.get_terminal_size().columns
+    return shutil.get_terminal_size((otherwise, 24)).columns
+
+
+def wide_option(command: F) -> F:
+    """Whether tables have room for everything."""
+
+    def keep(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+        ctx.meta[_WIDE] = wanted
+
+    help = f"Show names in full and all columns; else lines end at the terminal's width, or {_PIPED} in a pipe."
+    return click.option("--wide", is_flag=True, expose_value=False, callback=keep, help=help)(command)
 
 
 def record_lines(providers: str, width: int | None) -> list[str]:
@@ -143,8 +158,14 @@ class Output:
 
     @property
     def width(self) -> int | None:
-        """The terminal's width; None if the output is not a terminal: then nothing is dropped, shortened or wrapped."""
+        """The terminal's width; None if the output is not a terminal: then no sentence is wrapped."""
         return terminal_width() if self.terminal else None
+
+    @property
+    def table_width(self) -> int | None:
+        """How wide a table of long names may be, in a pipe too; None if all was asked for."""
+        context = click.get_current_context(silent=True)
+        return None if context is not None and context.meta.get(_WIDE) else terminal_width(_PIPED)
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Write names and values, one per line; on a terminal, long values are wrapped below themselves."""
@@ -206,6 +227,5 @@ class Output:
         head, *rows = table.lines
         self.line(self.bold(head))
         self.lines(rows)
-        if table.dropped:
-            for line in wrapped(f"not shown: {', '.join(table.dropped)}{more}", self.width):
-                self.line(self.dim(line))
+        for text in table.not_shown(more):
+            self.lines(map(self.dim, wrapped(text, self.width)))

@@ -29,7 +29,7 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import ColumnDeclaration, cell_text, columns_of
 from clrevents.analysis.framework.vocabulary.row_texts import column_texts, shown_columns, told_columns
 from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
-from clrevents.cli.output import Output, say, terminal_width
+from clrevents.cli.output import Output, say, terminal_width, wide_option
 from clrevents.cli.reading import (
     Reading,
     errors_option,
@@ -210,6 +210,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object
             is_flag=True,
             help="Show durations in nanoseconds and sizes in bytes, with every digit.",
         ),
+        wide_option,
         *live_options(),
         spreadsheet_option,
         errors_option,
@@ -389,7 +390,9 @@ def _text(
                 out.line(out.bold(name))
             draw = declared.sparklines if chosen is None and name == declared.headline else None
             columns = chosen or shown_columns(head, declared.shown if name in _headlines(declared) else ())
-            _rows(out, head, columns, found, draw, raw)
+            # Columns that a pipe asks for by name are all there.
+            width = out.table_width if chosen is None or out.terminal else None
+            _rows(out, head, columns, found, draw, raw, width)
         if len(head) < len(rows):
             out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
     sizes = {t.name: len(found.table(t.name)) for t in found.tables() if t.name not in shown}
@@ -410,6 +413,7 @@ def _rows(
     found: Answer[Any],
     draw: _Draw | None,
     raw: bool,
+    width: int | None,
 ) -> None:
     texts = column_texts(head, chosen, lambda column, value: cell_text(column.cell, value, raw))
     if write_blocks(out, chosen, texts, raw):
@@ -421,10 +425,10 @@ def _rows(
     if draw is not None:
         # Before the names, which may be long; in the room that the other columns leave.
         place = next((i for i, column in enumerate(columns) if column.title and column.kind != "number"), len(columns))
-        room = (out.width or terminal_width()) - sum(map(column_width, columns))
+        room = (width or terminal_width()) - sum(map(column_width, columns))
         bars = _BARS if out.shows(_BARS) else _ASCII_BARS
         drawn = draw(found, head, max(_NARROWEST, min(room, _WIDEST)), bars)
         columns = [*columns[:place], TextColumn(_SPARKLINES, drawn, "word", 3), *columns[place:]]
-    out.fitted(fitted_table(columns, out.width), f"; {WIDER}")
+    out.fitted(fitted_table(columns, width), f"; {WIDER}")
     if any(marks):
         out.line("! events of this row were lost or destroyed")

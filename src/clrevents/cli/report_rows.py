@@ -29,7 +29,7 @@ NOTHING: Final = "nothing"
 """The kind of `--fail-on` for a trace that has no data for the report."""
 UNMET: Final = 4
 """The exit code for a condition that does not hold."""
-WIDER: Final = "a wider terminal or --columns shows them"
+WIDER: Final = "--wide or --columns shows them"
 """What to do about columns that had no room."""
 LIMIT: Final = 20
 """How many rows are shown as text."""
@@ -156,7 +156,7 @@ def write_rows(
     chosen = shown_columns(rows) if columns is None else columns
     texts = column_texts(rows, chosen, lambda column, value: cell_text(column.cell, value, raw))
     if not write_blocks(out, chosen, texts, raw):
-        out.fitted(fitted_table(told_columns(chosen, texts, raw), out.width), f"; {wider}")
+        out.fitted(fitted_table(told_columns(chosen, texts, raw), out.table_width), f"; {wider}")
 
 
 def write_blocks(

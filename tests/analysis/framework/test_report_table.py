@@ -136,7 +136,7 @@ def test_its_text_shows_the_first_rows_with_units() -> None:
     assert "99.0 ms" not in shown[-2]
     assert "name 5" in shown[7]
     assert len(shown) <= 25
-    assert shown[-1].strip() == "21 of 100 rows of Item"
+    assert shown[-1].strip() == "20 of 100 rows of Item"
 
 
 @pytest.mark.full

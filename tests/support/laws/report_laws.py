@@ -27,6 +27,7 @@ import attrs
 import numpy as np
 
 import clrevents
+from clrevents._util.fitting import fitted_table
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import MISSING
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
@@ -34,7 +35,19 @@ from clrevents.analysis.framework.run.asking import ReportFeed, ask
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of, shares_of, windowed_columns
+from clrevents.analysis.framework.vocabulary.row_class import (
+    columns_of,
+    heading,
+    shape_of,
+    shares_of,
+    windowed_columns,
+)
+from clrevents.analysis.framework.vocabulary.row_texts import (
+    column_texts,
+    people_columns,
+    shown_columns,
+    told_columns,
+)
 from clrevents.decode.kinds import EventKey
 from clrevents.rewrite import cut, redact
 from clrevents.schema.registry import RUNTIME
@@ -292,9 +305,33 @@ def same_but_for_ids(before: Answer[Any], after: Answer[Any]) -> None:
 
 
 def shows_itself_safely(declaration: Declaration, parameters: Any, data: bytes) -> None:
-    """Text fits on a screen, a page is small and does nothing."""
+    """Text fits on a screen, a page is small and does nothing, and rows of narrow tables stay apart."""
     report = whole_answer(declaration, parameters, data)
     shows_safely(report)
+    keeps_rows_apart(declaration, report)
+
+
+AMOUNTS: Final = {"duration", "bytes", "bytes_change", "count", "count_change", "number", "ratio", "flag"}
+
+
+def keeps_rows_apart(declaration: Declaration, report: Answer[Any]) -> None:
+    """The columns that a narrow screen shows tell at least as many rows apart as any single one does."""
+    headlines = (declaration.headline, *declaration.beside)
+    for table in report.tables():
+        rows = report.table(table.name)
+        if len(rows) < 2 or rows.left_out is not None:
+            continue
+        head = rows.head(20)
+        known = {column.name: column for column in people_columns(head) if column.cell.name not in AMOUNTS}
+        texts = dict(zip(known, column_texts(head, [*known.values()]), strict=True))
+        most = max((len(set(cells)) for cells in texts.values()), default=0)
+        chosen = shown_columns(head, declaration.shown if table.name in headlines else ())
+        for width in (80, 120):
+            heads = fitted_table(told_columns(chosen, column_texts(head, chosen)), width).lines[0].split("  ")
+            titles = {title.strip() for title in heads}
+            shown = [texts[c.name] for c in known.values() if heading(c.name, c.cell) in titles]
+            apart = len(set(zip(*shown, strict=True)))
+            assert apart >= most, f"{table.name} at {width} shows only {sorted(titles)}"
 
 
 PAGE_TAGS: Final = {"div", "b", "p", "table", "tr", "th", "td", "ul", "li", "pre"}

@@ -332,6 +332,7 @@ REPORT: Final = ReportDeclaration(
         "compile_total": "at least",
     },
     parameters=NoParameters,
+    sort="compile_ns",
     shown=("loaded_ns", "unloaded_ns", "jitted", "compile_ns", "native_bytes", "precompiled", "kind", "name"),
     examples=(
         ("Which modules were loaded?", "clrevents modules FILE"),

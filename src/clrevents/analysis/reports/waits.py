@@ -254,7 +254,7 @@ def _notes(context: Context, tables: WaitTables, found: FoundWaits) -> list[Note
         text = (
             f"sync over async: {counted(count, 'wait') if count else 'waits'} for tasks blocked "
             f"{counted(threads, 'thread')} for "
-            f"{least}{duration_text(waited)}, most of it in {culprit}"
+            f"{least}{duration_text(waited)}, most of it in {culprit.partition('(')[0]}"
         )
         numbers = {"waits": count, "threads": threads, "waited_ns": waited}
         notes.append(Note("sync-over-async", "warning", text, ("task_total",), numbers, "await the tasks instead"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
+from clrevents._util.fitting import shortened
 from clrevents._util.notebook_views import MOST_HTML, framed_html, html_table, html_text
 from clrevents._util.words import counted, moment_text, safe
 from clrevents.analysis.framework.render.charts import Chart
@@ -25,11 +26,13 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     cell_text,
     columns_of,
     heading,
+    text_kind,
 )
 from clrevents.analysis.framework.vocabulary.row_texts import row_lines, rows_html
 from clrevents.table.display import LINES, fitted
 
 _ROWS: Final = 20
+_NAME: Final = 100
 _NOTES: Final = 4
 
 
@@ -85,7 +88,10 @@ def fact_lines(answer: Shown, raw: bool = False, every: bool = True) -> list[tup
         value = getattr(answer.facts, column.name)
         if value not in (None, ()):
             unit = f" {column.cell.unit}" if raw and column.cell.unit in ("ns", "bytes") else ""
-            known[column.name] = heading(column.name, column.cell), f"{cell_text(column.cell, value, raw)}{unit}"
+            text = f"{cell_text(column.cell, value, raw)}{unit}"
+            if text_kind(column.cell) == "name" and not raw:
+                text = shortened(text, _NAME, "name")
+            known[column.name] = heading(column.name, column.cell), text
     names = dict.fromkeys((*answer.summary, *(known if every or not answer.summary else ())))
     lines = [known[name] for name in names if name in known]
     return lines + [("unknown", f"{', '.join(names)}: {reason}") for reason, names in reasons.items()]

@@ -24,6 +24,8 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.table.display import WIDTH
 
+_AMOUNTS: Final = ("duration", "bytes", "bytes_change", "count", "count_change", "number", "ratio", "flag")
+"""Cells that say how much, not which."""
 _DEEPEST: Final = 30
 """How far names of a tree are indented at most."""
 
@@ -99,33 +101,34 @@ def text_last(column: ColumnDeclaration) -> int:
 def told_columns(
     columns: Sequence[ColumnDeclaration], texts: Sequence[Sequence[str]], raw: bool = False
 ) -> list[TextColumn]:
-    """Columns for a table that fits, but those of dashes. Without one that always stays, the first name does."""
-    named = next((c for c in columns if text_kind(c.cell) in ("name", "text")), None)
-    if any(c.importance == 0 for c in columns):
-        named = None
+    """Columns for a table that fits, but those of dashes. The one that tells most rows apart always stays; without one
+    that is declared to, the first name does.
+    """
+    told = [(c, cells) for c, cells in zip(columns, texts, strict=True) if any(text not in ("", "-") for text in cells)]
+    kept = [c for c, _ in told if c.importance == 0]
+    if not kept:
+        kept = [c for c, _ in told if text_kind(c.cell) in ("name", "text")][:1]
+    apart = {c: len(set(cells)) for c, cells in told if c.cell.name not in _AMOUNTS}
+    most = max(apart.values(), default=0)
+    ranks = {c: 0 if c in kept else c.importance for c, _ in told}
+    if apart and all(apart.get(c, 0) < most for c in kept):
+        ranks[next(c for c in sorted(apart, key=text_last, reverse=True) if apart[c] == most)] = -1
     return [
-        TextColumn(
-            heading(c.name, c.cell, raw),
-            list(map(safe, cells)),
-            text_kind(c.cell),
-            0 if c is named else c.importance,
-        )
-        for c, cells in zip(columns, texts, strict=True)
-        if any(text not in ("", "-") for text in cells)
+        TextColumn(heading(c.name, c.cell, raw), list(map(safe, cells)), text_kind(c.cell), ranks[c])
+        for c, cells in told
     ]
 
 
 def row_lines(rows: PeopleRows, room: int, name: str) -> list[str]:
     """The first rows as text, in at most so many lines of `WIDTH`, which say what they leave out."""
-    count = min(len(rows), room - 3)
+    count = min(len(rows), room - 4)
     if count < 1:
         return []
     head = rows.head(count)
     columns = sorted(people_columns(head), key=text_last)
     fitted = fitted_table(told_columns(columns, column_texts(head, columns)), WIDTH - 4)
     lines = [f"    {line}" for line in fitted.lines]
-    if fitted.dropped:
-        lines.append(f"    not shown: {', '.join(fitted.dropped)}")
+    lines += [f"    {text}" for text in fitted.not_shown()]
     if count < len(rows):
         lines.append(f"    {count} of {counted(len(rows), 'row')} of {name}")
     return lines

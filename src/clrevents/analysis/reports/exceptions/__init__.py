@@ -219,7 +219,7 @@ class ExceptionSums:
         made = self._context.table(ExceptionGroup, columns)
         # A group of which the window only has time stays; one with neither throws nor time does not.
         some = throws + _added(of, self._begun, count) + _added(of, times[0] + times[1], count) > 0
-        order = np.lexsort((-_added(of, times[0], count), -throws))
+        order = np.lexsort((-_added(of, times[0], count), -throws, columns["thrown"] == 0))
         return made.take(order[some[order]])
 
     def messages(self) -> ReportTable[ExceptionMessage]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate, groupby
 from typing import Any, Final
@@ -9,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from clrevents._util.value_classes import frozen
+from clrevents._util.varying import folded_routes
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -51,7 +53,9 @@ class RequestRow(SpanRow):
     method: PrivateText | None = column("The HTTP method; null if not recorded, as for clients.")
     host: PrivateText | None = column("The host and port that a client sent it to; null for a server.")
     url_path: PrivateText | None = column("The path without the query; null if it could not be read.")
-    route: PrivateText | None = column("The path with numbers and GUIDs as `{n}`; null without a path.", hidden=True)
+    route: PrivateText | None = column(
+        "The path with numbers and GUIDs as `{n}`, many values as `{…}`; null without a path.", hidden=True
+    )
     status: Ordinal | None = column("The status code; null if not recorded.")
     status_evidence: Word | None = column(
         "`event`, or `peer` if it comes from the other side's event; null without a status.", hidden=True
@@ -300,6 +304,11 @@ class RequestTables:
         self.begun = [request for request in requests if window.low <= request.start < window.high]
         """Those that started in the window."""
         self.lines_left_out = 0
+        # Of the whole trace: a part of it has the same routes.
+        self._routes = folded_routes(Counter(request.route for request in requests if request.route is not None))
+
+    def _route(self, request: KnownRequest) -> str | None:
+        return None if request.route is None else self._routes[request.route]
 
     def requests(self) -> ReportTable[RequestRow]:
         """Each request, in order of its start."""
@@ -313,7 +322,7 @@ class RequestTables:
                 method=request.method,
                 host=request.host,
                 url_path=request.path,
-                route=request.route,
+                route=self._route(request),
                 status=request.status,
                 status_evidence=request.status_evidence,
                 failed=request.failed,
@@ -462,7 +471,7 @@ class RequestTables:
     def routes(self) -> ReportTable[RequestRoute]:
         """Sums by side, host, method and route, longest total first."""
         rows = []
-        groups = grouped(self.begun, lambda r: (r.side, r.host, r.method, r.route))
+        groups = grouped(self.begun, lambda r: (r.side, r.host, r.method, self._route(r)))
         for (side, host, method, route), mine in groups.items():
             took = _durations(mine)
             rows.append(
@@ -487,7 +496,7 @@ class RequestTables:
     def periods(self, length_ns: int) -> ReportTable[RequestPeriod]:
         """The same by side, host and route, for each stretch of time in which one started."""
         rows = []
-        groups = grouped(self.begun, lambda r: (r.start // length_ns, r.side, r.host, r.route))
+        groups = grouped(self.begun, lambda r: (r.start // length_ns, r.side, r.host, self._route(r)))
         in_order = sorted(groups.items(), key=lambda one: (*one[0][:2], one[0][2] or "", one[0][3] or ""))
         for (number, side, host, route), mine in in_order:
             took = _durations(mine)
