@@ -185,7 +185,10 @@ class Copier:
             return
         part.origin.thread_rows = part.rows.thread_rows
         while self._points and self._points[0].tick <= tick:
-            self._pass(self._points.popleft())
+            point = self._points.popleft()
+            # The numbers of its own events show a loss, too: that they go on then.
+            own = not self._labelled and point.thread == part.captures[row] and point.tick == tick
+            self._pass(point, shown=own and point.count > 0)
         self._event(part, row, tick)
 
     def finish(self) -> Copied:
@@ -367,11 +370,12 @@ class Copier:
         # Beyond 64 bits times wrap around, as they do when they are read.
         return tick if -_HALF <= tick <= _M64 else (tick + _HALF & _M64) - _HALF
 
-    def _pass(self, point: _Point) -> None:
+    def _pass(self, point: _Point, shown: bool = False) -> None:
         thread = self._loser(point.thread) if self._labelled else point.thread
         self._numbers[thread] = self._numbers.get(thread, 0) + point.count & _M32
         self._lost += point.count
-        self._sequence_point(point.tick, {thread: self._numbers[thread]})
+        if not shown:
+            self._sequence_point(point.tick, {thread: self._numbers[thread]})
 
     def _loser(self, thread_id: int) -> int:
         """The index of a thread known only by the operating system's id, or (-1) not even by that."""

@@ -332,7 +332,7 @@ def test_gaps_are_losses_with_thread_and_window() -> None:
     assert trace.lost == 16
     assert kinds(trace) == []
     assert [(x.thread_id, x.count, x.start_ns, x.end_ns) for x in trace.check().losses] == [
-        *map(attrs.astuple, expected)
+        *(attrs.astuple(loss)[:4] for loss in expected)
     ]
     decoder = clrevents.Decoder()
     batches = [*decoder.feed(data), *decoder.close()]

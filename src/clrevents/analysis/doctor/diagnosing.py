@@ -168,21 +168,27 @@ def case_of(
 
 def verdict(case: Case, rule: Rule) -> Verdict:
     """What a rule concludes: it is asked if its metrics are known, and clears nobody where events are missing."""
-    if rule.nothing and case.value(rule.nothing) == 0 and not case.missing_events:
+    if rule.nothing and case.value(rule.nothing) == 0 and not case.may_hide(rule.nothing):
         return Clear(f"nothing of the kind occurred: {rule.nothing} is 0", (case.cited(rule.nothing),))
     for name in rule.metrics:
         metric = case.metric(name)
         if metric.value is None:
             report = name.partition(".")[0]
             return Unknown(_reason(case, rule, name), case.record([report]))
-    threshold = rule.threshold
-    found = rule.judge(attrs.evolve(case, read=rule.metrics), threshold.size(case))
-    if not isinstance(found, Clear):
+    threshold, case = rule.threshold, attrs.evolve(case, read=rule.metrics)
+    found = rule.judge(case, threshold.size(case))
+    if isinstance(found, Unknown):
         return found
-    if case.missing_events and any(map(case.bounded, rule.metrics)):
-        # Its own numbers are in the sentence: a bound of another metric would be said of these.
-        return Unknown(f"events are missing: {found.title}, as far as was recorded")
-    if threshold.of:
+    if case.missing_events and not all(case.metric(one).sure for one in rule.metrics):
+        least = rule.judge(attrs.evolve(case, least=True), threshold.size(case)) if isinstance(found, Ailment) else None
+        if isinstance(least, Ailment):
+            return least
+        why = case.despite_losses(found) if isinstance(found, Clear) else None
+        if why is None:
+            # Its own numbers are in the sentence: a bound of another metric would be said of these.
+            return Unknown(f"events are missing: {found.title}, as far as was recorded")
+        found = attrs.evolve(found, title=f"{found.title}; {why}")
+    if threshold.of and isinstance(found, Clear):
         size = amount_text(threshold.size(case), threshold.unit)
         return attrs.evolve(found, title=f"{found.title}; {size} would have been found")
     return found

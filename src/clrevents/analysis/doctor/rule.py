@@ -15,7 +15,7 @@ import numpy as np
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents._util.words import amount_text, duration_text
+from clrevents._util.words import amount_text, counted, duration_text
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.needs import (
     NEVER_RECORDED,
@@ -77,10 +77,13 @@ class Ailment(Value):
 
 @frozen
 class Clear(Value):
-    """Nothing is wrong, and what was measured."""
+    """Nothing is wrong, and what was measured. Something would be only with at least so many `events` more, and at
+    least so much more time, `ns`."""
 
     title: str
     evidence: tuple[Cited, ...] = ()
+    events: float = 0
+    ns: float = 0
 
 
 @frozen
@@ -96,6 +99,9 @@ Verdict: TypeAlias = Ailment | Clear | Unknown
 
 TRACE: Final = "trace"
 """The prefix of metrics about the trace itself."""
+LEAST_EVENTS: Final[Mapping[str, int]] = {"gc.count": 4}
+"""How many events each thing has at least that a metric counts, where that is more than one: a collection has its
+start, its end, what the heaps are like, and a suspension."""
 _UNASKED: Final = Metric(None, "count", reason="not recorded")
 NO_KINDS: Final = SeenKinds()
 """Where every report was asked."""
@@ -114,6 +120,8 @@ class Case:
     trace: Mapping[str, Metric]
     window_ns: int
     kinds: SeenKinds = NO_KINDS
+    least: bool = False
+    """Whether of what lies between two bounds only the least is known."""
     read: tuple[str, ...] = ()
     """The metrics of the rule that reads: if one is a lower bound, so are sums of the rows behind it."""
 
@@ -122,7 +130,8 @@ class Case:
         report, _, metric = name.partition(".")
         if report == TRACE:
             return self.trace[metric]
-        return self.answers[report].metrics[metric] if self._asked(report) else _UNASKED
+        found = self.answers[report].metrics[metric] if self._asked(report) else _UNASKED
+        return attrs.evolve(found, value=found.low, high=None) if self.least and found.low is not None else found
 
     def _asked(self, report: str) -> bool:
         """Whether a report has an answer. KeyError for one that no rule says it reads."""
@@ -164,10 +173,29 @@ class Case:
         least = any(self.bounded(name) for name in self.read if name.startswith(f"{report}."))
         return Cited(f"{report}/{table}/{column}", sum(values), unit, places, "at least " if least else "")
 
+    def despite_losses(self, clear: Clear) -> str | None:
+        """Why it is clear whatever the lost events were, in words; None if it may not be."""
+        lost = int(self.value(f"{TRACE}.lost"))
+        if self.value(f"{TRACE}.damaged"):
+            return None
+        if lost < clear.events:
+            return f"{counted(lost, 'lost event')} cannot change that"
+        # What is at most so much can only be less.
+        times = [metric for metric in map(self.metric, self.read) if metric.unit == "ns" and metric.side != "at most "]
+        unseen = [0 if metric.sure else metric.unseen for metric in times]
+        known = [ns for ns in unseen if ns is not None]
+        told = bool(known) and len(known) == len(unseen) and max(known) < clear.ns
+        return f"what was lost adds {duration_text(max(known))} at most" if told else None
+
     @property
     def missing_events(self) -> bool:
         """Whether events were lost, or destroyed: what was not seen may have happened."""
         return bool(self.value(f"{TRACE}.lost") or self.value(f"{TRACE}.damaged"))
+
+    def may_hide(self, name: str) -> bool:
+        """Whether what is missing may have been one of the things that a metric counts."""
+        least = LEAST_EVENTS.get(name, 1)
+        return bool(self.value(f"{TRACE}.damaged")) or self.value(f"{TRACE}.lost") >= least
 
     def per_second(self, number: float) -> float:
         """A number by the second of the window."""

@@ -387,6 +387,7 @@ class CallersCollector(SampleCollector[CallersReport]):
             },
             notes=(*found.notes, *self._notes(samples, methods, sides)),
             cannot=found.cannot,
+            sample_ns=found.sample_ns,
             callers=self._tree(found, sides.callers, methods),
             callees=self._tree(found, sides.callees, methods),
             methods=self._methods(found, methods),

@@ -60,20 +60,21 @@ class StandingThread(Row):
     method: CodeName | None = column("The innermost method of the program; null if there is none.", importance=0)
 
 
-def standing(samples: Samples) -> list[StandingThread]:
-    """Their rows. Only samples of the profiler, over two seconds and more, can tell."""
+def standing(samples: Samples, unseen_ns: int = 0) -> list[StandingThread]:
+    """Their rows. Only samples of the profiler, over two seconds and more, can tell; of each thread, so much time may
+    be missing."""
     if samples.external is None or samples.state is None or not len(samples):
         return []
     ends = samples.time_ns + samples.weight.astype(np.int64)
     whole = int(ends.max()) - int(samples.time_ns.min())
-    if whole < LONG:
+    if whole < LONG - unseen_ns:
         return []
     rows = []
     for thread, mine in groups(samples.thread, np.flatnonzero(~samples.unsampled)):
         stack = int(samples.stack[mine[0]])
         stood = int(samples.weight[mine].sum())
         thread_id = samples.threads[thread].thread_id
-        if thread_id is None or stood < _ALWAYS * whole:
+        if thread_id is None or stood < _ALWAYS * whole - unseen_ns:
             continue
         if not samples.external[mine].all() or (samples.stack[mine] != stack).any():
             continue
@@ -209,6 +210,10 @@ class TopCollector(SampleCollector[TopReport]):
         """Make the answer of all samples."""
         still = found.context.summed(StandingThread, standing(found.samples))
         number: int | Metric | None = len(still) if found.samples.state is not None else None
+        lost = sum(hole.count for hole in found.context.troubles.few)
+        if number == 0 and lost and found.sample_ns and not standing(found.samples, lost * found.sample_ns):
+            # Without a sample or two, more threads seem to stand, unless there are too few then to tell.
+            number = Metric(0, "count", evidence="sample", low=0, high=0, unseen=0)
         if not found.samples.running_told:
             number = Metric(None, "count", evidence="sample", reason=UNTOLD)
         made: TopReport = found.context.answer(
@@ -217,6 +222,7 @@ class TopCollector(SampleCollector[TopReport]):
             metrics={**found.metrics, "standing": number},
             notes=found.notes,
             cannot=found.cannot,
+            sample_ns=found.sample_ns,
             methods=self._table(found),
             standing=still,
         )

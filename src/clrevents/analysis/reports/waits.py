@@ -32,6 +32,7 @@ from clrevents.analysis.shared.blocking.wait_tables import (
 from clrevents.analysis.shared.events.gc_suspensions import STOP_EVENTS, stops_recorded
 from clrevents.analysis.shared.events.wait_events import ends_recorded
 from clrevents.analysis.shared.samples.off_processor import SWITCH
+from clrevents.analysis.shared.weights.sample_runs import TOLERATED
 from clrevents.schema.registry import SAMPLE, TPL
 
 _SAMPLED: Final = "waits without events, such as sleeps"
@@ -65,7 +66,14 @@ _ALL: Final = (*_SHOWN, _LOCKED, _TASKS)
 _UNNAMED: Final = "without names of methods, threads without work seem to wait"
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Waits of the program that began.", "less", needs=_ALL),
-    MetricDeclaration("waited_total", "ns", "How long all threads together waited in them.", "less", needs=_ALL),
+    MetricDeclaration(
+        "waited_total",
+        "ns",
+        "How long all threads together waited in them.",
+        "less",
+        needs=_ALL,
+        hides="waits/duration_ns",
+    ),
     MetricDeclaration("event_total", "ns", "How much of that was recorded by events.", "less", needs=_RECORDED),
     MetricDeclaration(
         "sampled_total",
@@ -76,6 +84,7 @@ _METRICS: Final = (
         # Events about a wait do not count here.
         lossy="unknown",
         needs=_SHOWN,
+        hides="sample",
     ),
     MetricDeclaration("task_count", "count", "Waits for tasks that began.", "less", needs=(*_SHOWN, _TASKS)),
     MetricDeclaration("task_total", "ns", "How long threads waited for tasks.", "less", needs=(*_SHOWN, _TASKS)),
@@ -158,6 +167,7 @@ class WaitsCollector(Collector[WaitsReport]):
             metrics=_metrics(context, tables, found.hidden),
             notes=_notes(context, tables, found),
             occurred=_occurred(found.waits),
+            sample_ns=TOLERATED * found.period_ns,
             methods=tables.methods(),
             kinds=tables.kinds(),
             threads=tables.threads(),

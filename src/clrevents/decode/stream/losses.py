@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TypeAlias
 
+import attrs
 import numpy as np
 
 from clrevents._util.notebook_views import Value
@@ -206,6 +207,8 @@ class Loss(Value):
     """The start of the window, in nanoseconds since the session started."""
     end_ns: int
     """The end of the window, in nanoseconds since the session started."""
+    followed: bool = attrs.field(default=True, eq=False, repr=False)
+    """Whether the window ends with the thread's next event; if not, what began in it may have gone on."""
 
 
 Found: TypeAlias = tuple[Problem, int]
@@ -264,7 +267,7 @@ class LossLog:
             places = self._threads.places(threads)[0] if self._indexed else threads
             known = places >= 0
             for thread, sequence in zip(places[known].tolist(), sequences[known].tolist(), strict=True):
-                yield from self._meaning(self.numbers.reached(thread, sequence, point.time), (offset,))
+                yield from self._meaning(self.numbers.reached(thread, sequence, point.time), (offset,), followed=False)
         self.numbers.since = point.time
         if point.forget_threads:
             self.numbers.forget_all()
@@ -299,7 +302,7 @@ class LossLog:
         text = f"{missing} missing where the trace that this was copied from was damaged"
         return Problem("missing-events", "damage", text, impact="these events"), 1
 
-    def _meaning(self, gaps: Sequence[Gap], offsets: Iterable[int]) -> list[Found]:
+    def _meaning(self, gaps: Sequence[Gap], offsets: Iterable[int], followed: bool = True) -> list[Found]:
         problems: list[Found] = []
         for gap, offset in zip(gaps, offsets, strict=False):
             if gap.backwards:
@@ -310,19 +313,20 @@ class LossLog:
                 problems.append((self._note, gap.times))
             elif gap.after_damage:
                 self.missing += gap.count
-                self._keep(gap, self.destroyed)
+                self._keep(gap, self.destroyed, followed)
                 text = f"thread {self._thread_id(gap)} lacks {counted(gap.count, 'event')} after damage"
                 problems.append((damage("missing-events", text, offset, None, "these events"), 1))
             else:
                 self.lost += gap.count
-                self._keep(gap, self.losses)
+                self._keep(gap, self.losses, followed)
         return problems
 
-    def _keep(self, gap: Gap, where: list[Loss]) -> None:
+    def _keep(self, gap: Gap, where: list[Loss], followed: bool) -> None:
         if len(where) < self._limits.problems:
             clock = self._clock
             assert clock is not None
-            where.append(Loss(self._thread_id(gap), gap.count, clock.nearest_ns(gap.start), clock.nearest_ns(gap.end)))
+            start, end = clock.nearest_ns(gap.start), clock.nearest_ns(gap.end)
+            where.append(Loss(self._thread_id(gap), gap.count, start, end, followed))
 
     def _thread_id(self, gap: Gap) -> int:
         """The operating system's id of the thread whose numbers have this gap."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -20,6 +21,8 @@ _LEAST_RATE: Final = 10_000_000
 """Bytes per second, likewise."""
 _NEARLY_ALL: Final = 0.8
 """What one caller of a method has to have it allocate for the method not to be a helper of several."""
+_SMALL_EVENT: Final = 110_000
+"""Bytes that one event tells at the most of objects that are never large: a tick comes every 100 kB."""
 _MUCH: Final = 500_000_000
 """Bytes per second that cost something, whatever collections cost."""
 _PAUSED: Final = 0.02
@@ -43,7 +46,10 @@ _CLOSURES: Final = re.compile(
 )
 
 
-def _of_types(case: Case, limit: float, fits: Callable[[str], bool], what: str) -> Verdict:
+def _of_types(
+    case: Case, limit: float, fits: Callable[[str], bool], what: str, largest: float = _SMALL_EVENT
+) -> Verdict:
+    """A verdict on these types, of which one event tells so many bytes at the most."""
     total = case.cited("alloc.bytes_total")
     rows = case.rows("alloc", "types")
     places = [row for row, name in enumerate(rows.column("type").tolist()) if name and fits(name)]
@@ -51,7 +57,8 @@ def _of_types(case: Case, limit: float, fits: Callable[[str], bool], what: str) 
     share = found.value / total.value if total.value else 0.0
     title = f"{share_text(share)} of {total.text} allocated are {what}"
     if share < limit or found.value < _LEAST or case.per_second(found.value) < _LEAST_RATE:
-        return Clear(title, (found, total))
+        least = max(limit * total.value, _LEAST, _LEAST_RATE * case.window_ns / 1e9)
+        return Clear(title, (found, total), events=(least - found.value) / largest)
     worst = rows.column("type").tolist()[places[0]]
     return Ailment(title, found, (found, total), share, site_of(case, worst))
 
@@ -77,7 +84,7 @@ def _closures(case: Case, limit: float) -> Verdict:
 
 
 def _strings(case: Case, limit: float) -> Verdict:
-    found = _of_types(case, limit, _TEXTS.__contains__, "texts and their characters")
+    found = _of_types(case, limit, _TEXTS.__contains__, "texts and their characters", math.inf)
     if not isinstance(found, Ailment):
         return found
     # Where none is put together or taken apart, texts are what the program makes; where some are, others were inlined.

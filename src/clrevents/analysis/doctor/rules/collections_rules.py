@@ -8,7 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.words import counted, duration_text, share_text, size_text
-from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Unknown, Verdict
+from clrevents.analysis.doctor.rule import (
+    LEAST_EVENTS,
+    WINDOW,
+    Ailment,
+    Case,
+    Cited,
+    Clear,
+    Rule,
+    Threshold,
+    Unknown,
+    Verdict,
+)
 from clrevents.analysis.doctor.rules.allocation_rules import site_of
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 
@@ -25,6 +36,12 @@ _BUSY: Final = ("sleep", "running", "lock", "join", "task_wait", "io")
 
 def _column(case: Case, name: str, table: str = "collections") -> list[Any]:
     return case.rows("gc", table).column(name).tolist()
+
+
+def _unseen(case: Case) -> int:
+    """How many events would have to be missing for a collection to be unknown: all that each has, if what is known is
+    whole."""
+    return 0 if any(_column(case, "lossy")) else LEAST_EVENTS["gc.count"]
 
 
 def _pauses(case: Case, rows: list[int]) -> Cited:
@@ -82,7 +99,8 @@ def _pause_ratio(case: Case, limit: float) -> Verdict:
     when = "" if span is None else " of the worst minute"
     title = f"the program was stopped for collections {total.side}{share_text(share)} of the time{when}"
     if share < limit or total.value < _LEAST_PAUSES:
-        return Clear(title, (total,))
+        more = (limit - share) * min(case.window_ns, _MINUTE)
+        return Clear(title, (total,), ns=max(more, _LEAST_PAUSES - total.value))
     title += f", {total.text} in all{_main_reason(case)}"
     culprit = _requester(case, list(range(len(case.rows("gc", "collections")))))
     return Ailment(title, total, (total, case.cited("gc.count")), case.share(total.value), culprit, span)
@@ -91,7 +109,7 @@ def _pause_ratio(case: Case, limit: float) -> Verdict:
 def _long_pause(case: Case, limit: float) -> Verdict:
     longest = case.cited("gc.pause_max")
     if longest.value < limit:
-        return Clear(f"the longest pause took {longest.text}", (longest,))
+        return Clear(f"the longest pause took {longest.text}", (longest,), ns=limit - longest.value)
     pauses = _column(case, "pause_ns")
     rows = [row for row, pause in enumerate(pauses) if (pause or 0) >= limit]
     worst = max(rows, key=lambda row: pauses[row]) if rows else None
@@ -117,7 +135,8 @@ def _slow_suspend(case: Case, limit: float) -> Verdict:
     total = case.cited("gc.suspend_total")
     if not slow or (len(slow) < 2 and own[slow[0]] < 2 * limit):
         longest = int(own.max()) if len(own) else 0
-        return Clear(f"threads stopped within {duration_text(longest)}", (total,))
+        title = f"threads stopped within {duration_text(longest)}"
+        return Clear(title, (total,), ns=limit if slow else 2 * limit)
     worst = max(slow, key=lambda row: own[row])
     took = case.cells("gc", "suspensions", "suspend_ns", slow)
     start = rows.column("start_ns").tolist()[worst]
@@ -142,7 +161,7 @@ def _induced(case: Case, limit: float) -> Verdict:
     counted_ = case.cited("gc.induced")
     title = f"{counted(len(rows), 'collection')} of {len(reasons):,} were requested by the program"
     if len(rows) < 3 or share < limit or not paused.value:
-        return Clear(title, (counted_,))
+        return Clear(title, (counted_,), events=max(3, limit * len(reasons)) - len(rows))
     title += f", and paused it for {paused.text}"
     return Ailment(
         title,
@@ -161,7 +180,7 @@ def _large(case: Case, limit: float) -> Verdict:
     share = paused.value / all_pauses.value if all_pauses.value else 0.0
     title = f"{counted(len(rows), 'collection')} of generation 2 because of large objects"
     if len(rows) < 3 or share < limit or case.share(paused.value) < 0.002:
-        return Clear(title, (paused, all_pauses))
+        return Clear(title, (paused, all_pauses), events=3 - len(rows), ns=0.002 * case.window_ns - paused.value)
     title += f", {share_text(share)} of all pauses"
     requester = _requester(case, rows)
     culprit = requester if requester and is_own_name(requester) else _largest_site(case) or requester
@@ -197,7 +216,8 @@ def _full(case: Case, limit: float) -> Verdict:
     paused = _pauses(case, rows)
     title = f"{counted(len(rows), 'collection')} of {len(reasons):,} were full and blocking"
     if len(reasons) < 20 or share < limit or case.share(paused.value) < 0.02:
-        return Clear(title, (count, paused))
+        more = max(20 - len(reasons), limit * len(reasons) - len(rows))
+        return Clear(title, (count, paused), events=more, ns=0.02 * case.window_ns - paused.value)
     title += f", and paused the program for {paused.text}"
     return Ailment(
         title,
@@ -214,13 +234,13 @@ def _fragmented(case: Case, limit: float) -> Verdict:
     generations = _column(case, "generation")
     full = [row for row, g in enumerate(generations) if g == 2 and after[row] and free[row] is not None]
     if not full:
-        return Clear("no full collection says how much is free")
+        return Clear("no full collection says how much is free", events=_unseen(case))
     last = full[-1]
     share = free[last] / after[last]
     room, size = (case.cells("gc", "collections", n, [last]) for n in ("fragmentation_bytes", "heap_after_bytes"))
     title = f"{size_text(free[last])} of the heap's {size_text(after[last])} were free after the last full collection"
     if share < limit or free[last] < _LEAST_BYTES:
-        return Clear(title, (room, size))
+        return Clear(title, (room, size), events=_unseen(case))
     nameless = (
         "what lies between free space is not recorded; a snapshot of the heap has it: clrevents collect --for heap"
     )
@@ -250,7 +270,7 @@ def _pinned(case: Case, limit: float) -> Verdict:
     share = pinned.value / survived.value if survived.value else 0.0
     title = f"{size_text(pinned.value)} of {size_text(survived.value)} that survived in generations 0 and 1 were pinned"
     if share < limit or pinned.value < 10_000_000:
-        return Clear(title, (pinned, survived))
+        return Clear(title, (pinned, survived), events=_unseen(case))
     if not rows_of and "pinned" not in rows.column("generation").tolist():
         why = "runtimes before .NET 5 count what lies between pinned objects, too, and these were not recorded"
         return Unknown(f"{why}: {title}", "Microsoft-Windows-DotNETRuntime:0x1:5")
@@ -270,7 +290,7 @@ def _finalizers(case: Case, limit: float) -> Verdict:
     rate = case.per_second(objects.value)
     title = f"{objects.value:,} dead objects were kept for their finalizers, {rate:,.0f} per second"
     if rate < limit or objects.value < limit:
-        return Clear(title, (objects,))
+        return Clear(title, (objects,), events=_unseen(case))
     rows, culprit = _most_kept(case, "finalized", "type")
     if rows:
         nameless = "no allocation tick is of such an object"
@@ -302,11 +322,11 @@ def _growth(case: Case, limit: float) -> Verdict:
     went = f"from {size_text(after[first])} to {size_text(after[last])} in {duration_text(taken * 1e9)}"
     title = f"the heap went {went}, over {counted(len(full), 'full collection')}"
     if not _much(grown, after[first]) or grown / after[last] < limit * taken:
-        return Clear(title, (begin, end))
+        return Clear(title, (begin, end), events=_unseen(case))
     if len(full) < 2 or (len(full) < 4 and taken < 1):
         return Unknown(f"{few}, or what of it is garbage: it went {went}; record for longer")
     if taken < 1:
-        return Clear(title, (begin, end))
+        return Clear(title, (begin, end), events=_unseen(case))
     live = np.array([after[row] - (free[row] or 0) for row in full], dtype=np.float64)
     rises = np.sign(live[None, :] - live[:, None])[np.triu_indices(len(live), 1)]
     late = [row for row in known if starts[row] >= starts[first] + (starts[last] - starts[first]) * 2 / 3]
@@ -314,7 +334,7 @@ def _growth(case: Case, limit: float) -> Verdict:
     # A few collections do not show whether it still grows.
     still |= len(full) < 4 and len(late) < _LEAST_SEEN
     if rises.mean() < 0.8 or not still or live[-1] - live[0] < 0.25 * grown:
-        return Clear(title, (begin, end))
+        return Clear(title, (begin, end), events=_unseen(case))
     if len(full) < 4 and not _kept(case, full, live):
         return Unknown(f"{few}: it went {went}; record for longer")
     culprit, nameless = _keeper(case)
@@ -361,7 +381,7 @@ def _midlife(case: Case, limit: float) -> Verdict:
     if len(full) < 3:
         title = f"collections of generations 1 and 2 paused the program for {paused.text}"
         if paused.value < limit:
-            return Clear(title, (paused,))
+            return Clear(title, (paused,), ns=limit - paused.value)
         return Unknown(f"{title}, too few of them were full to see what dies there")
     rows = case.rows("gc", "generations")
     gen2 = np.array(rows.column("generation").tolist()) == "gen2"
@@ -374,7 +394,7 @@ def _midlife(case: Case, limit: float) -> Verdict:
         f"generations 1 and 2 paused the program for {paused.text}"
     )
     if died < max(0.5 * moved.value, _LEAST_BYTES / 2) or paused.value < limit:
-        return Clear(title, (paused, moved))
+        return Clear(title, (paused, moved), ns=limit - paused.value)
     return Ailment(title, paused, (paused, moved), case.share(paused.value), _site_of_largest(case))
 
 
@@ -415,10 +435,10 @@ def _memory(case: Case, limit: float) -> Verdict:
     peak = case.cited("gc.heap_peak")
     most = max((load for load in loads if load is not None), default=None)
     if most is None:
-        return Clear("no collection says how full the memory was", (peak,))
+        return Clear("no collection says how full the memory was", (peak,), events=_unseen(case))
     title = f"{share_text(most)} of the memory was in use at most"
     if not rows:
-        return Clear(title, (peak,))
+        return Clear(title, (peak,), events=_unseen(case))
     title = f"{share_text(most)} of the memory was in use, at {counted(len(rows), 'collection')}"
     return Ailment(title, peak, (peak,), None, None, _worst_span(case, rows))
 

@@ -25,7 +25,7 @@ def _startup(case: Case, limit: float) -> Verdict:
     share = total.value / max(length, 1)
     title = f"{total.side}{share_text(share)} of the first {duration_text(length)} were spent compiling"
     if share < limit or total.value < 200_000_000:
-        return Clear(title, (total,))
+        return Clear(title, (total,), ns=max(limit * length, 200_000_000) - total.value)
     by_module: dict[str, int] = {}
     for name, took in zip(
         rows.column("module").take(np.array(places)).tolist(), rows.numbers("compile_ns")[places], strict=True
@@ -56,7 +56,7 @@ def _churn(case: Case, limit: float) -> Verdict:
     busy = len(set(((starts[later] - after) * 8 // length).tolist()))
     title = f"{counted(len(later), 'dynamic method')} were compiled after the beginning, {rate:,.1f} per second"
     if rate < limit or len(later) < 50 or busy < 6:
-        return Clear(title, (count,))
+        return Clear(title, (count,), events=max(limit * length / 1e9 - len(later), 50 - len(later), 6 - busy))
     if took.value:
         title += f", which took {took.text}"
     record = case.record(["alloc"]) if case.answers["alloc"].coverage == "none" else ""

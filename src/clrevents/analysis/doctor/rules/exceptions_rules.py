@@ -32,7 +32,9 @@ def _rate(case: Case, limit: float) -> Verdict:
         title += f", {count.value / requests:.2g} for each request"
     many = count.value >= _LEAST and (rate >= limit or (requests >= 20 and count.value >= 0.05 * requests))
     if not many:
-        return Clear(title, (count,))
+        return Clear(
+            title, (count,), events=max(_LEAST, min(case.window_ns * limit / 1e9, 0.05 * requests)) - count.value
+        )
     groups = case.rows("exceptions", "groups")
     impact = _cost(case, list(range(len(groups))))
     culprit = groups.column("throwing_method").tolist()[0] if len(groups) else None
@@ -47,7 +49,7 @@ def _control_flow(case: Case, limit: float) -> Verdict:
     counts = np.where(caught, counts, 0) if len(counts) else counts
     every = case.cited("exceptions.count")
     if not len(counts) or not counts.max():
-        return Clear("no method throws what another one catches again and again", (every,))
+        return Clear("no method throws what another one catches again and again", (every,), events=_LEAST)
     worst = int(np.argmax(counts))
     thrown = case.cells("exceptions", "groups", "thrown", [worst])
     names = ("type", "throwing_method", "catching_method")
@@ -55,7 +57,7 @@ def _control_flow(case: Case, limit: float) -> Verdict:
     rate = case.per_second(int(counts[worst]))
     title = f"{int(counts[worst]):,} times, {rate:,.0f} per second, {catching} caught {kind} from {throwing}"
     if rate < limit or counts[worst] < _LEAST:
-        return Clear(title, (thrown, every))
+        return Clear(title, (thrown, every), events=max(limit * case.window_ns / 1e9, _LEAST) - int(counts[worst]))
     impact = _cost(case, [worst])
     share = case.share(impact.value) if impact.unit == "ns" else None
     # A framework method that throws was called with something by whoever catches it.
@@ -70,7 +72,7 @@ def _slow(case: Case, limit: float) -> Verdict:
     # Those that are thrown often have rules of their own.
     often = isinstance(_control_flow(case, _OFTEN), Ailment) or isinstance(_rate(case, _FLOOD), Ailment)
     if took.value < limit or often:
-        return Clear(title, (took, count))
+        return Clear(title, (took, count), ns=limit - took.value)
     groups = case.rows("exceptions", "groups")
     worst = int(groups.numbers("dispatch_ns").argmax())
     throwing, catching = (groups.column(n).tolist()[worst] for n in ("throwing_method", "catching_method"))

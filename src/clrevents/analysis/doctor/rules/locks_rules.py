@@ -20,7 +20,9 @@ READER_WRITER: Final = "System.Threading.ReaderWriterLock"
 def _deadlock(case: Case, limit: float) -> Verdict:
     count = case.cited("locks.deadlocks")
     if count.value < limit:
-        return Clear("no threads wait for each other in a circle", (count,))
+        # Each of them waits to the end: of two at least, the contention is not ended.
+        ends = case.rows("locks", "contentions").column("end_ns").known
+        return Clear("no threads wait for each other in a circle", (count,), events=2 - int((~ends).sum()))
     rows = case.rows("locks", "deadlocks")
     waited = case.cells("locks", "deadlocks", "waited_ns", range(len(rows)))
     methods, starts, waits = (rows.column(n).tolist() for n in ("method", "start_ns", "waited_ns"))
@@ -39,9 +41,9 @@ def _convoy(case: Case, limit: float) -> Verdict:
     waited = case.cells("locks", "convoys", "waited_ns", crowded)
     total = case.cited("locks.waited_total")
     if not crowded or waited.value < 0.5 * total.value:
-        return Clear(
-            f"{counted(len(rows), 'convoy')} of fewer than {limit:g} threads, or little of all waiting", (waited,)
-        )
+        title = f"{counted(len(rows), 'convoy')} of fewer than {limit:g} threads, or little of all waiting"
+        more = (0.5 * total.value - waited.value) / 1.5
+        return Clear(title, (waited,), events=limit - int(rows.numbers("threads").max(initial=1)), ns=more)
     worst = max(crowded, key=lambda row: rows.numbers("waited_ns")[row])
     method, starts, ends, threads = (rows.column(n).tolist() for n in ("method", "start_ns", "end_ns", "threads"))
     title = (
@@ -99,7 +101,8 @@ def _waited(case: Case, limit: float) -> Verdict:
     # What several wait for once, such as something that is made at the start, is no habit.
     often = case.share(rest) >= limit and rest >= 50_000_000 and _episodes(case) >= 3
     if not often and (rest < _LONG or longest.value < _LONG):
-        return Clear(title, (total, longest))
+        habit = max(limit * case.window_ns, 50_000_000) - rest
+        return Clear(title, (total, longest), ns=min(habit, _LONG - min(rest, longest.value)))
     rows = case.rows("locks", "locks")
     own = np.flatnonzero(~rows.column("native").filled(True)).tolist()
     worst = max(own, key=lambda row: rows.numbers("waited_ns")[row])
@@ -121,7 +124,7 @@ def _sampled(case: Case, limit: float) -> Verdict:
     waited = case.cells("waits", "methods", "waited_ns", entering)
     title = f"samples show threads that waited to enter locks for {waited.text} together"
     if waited.value < limit:
-        return Clear(title, (waited,))
+        return Clear(title, (waited,), ns=limit - waited.value)
     worst = max(entering, key=lambda row: rows.numbers("waited_ns")[row])
     title += f", most in {methods[worst] or 'unknown code'}"
     holder = "who held the lock was not recorded: clrevents collect --for locks"

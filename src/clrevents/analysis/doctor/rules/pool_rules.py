@@ -15,7 +15,7 @@ def _starved(case: Case, limit: float) -> Verdict:
     starved, raises = case.cited("pool.starved_total"), case.cited("pool.raises")
     title = f"the pool was starved for {starved.text}"
     if starved.value < limit or raises.value < 2:
-        return Clear(title, (starved, raises))
+        return Clear(title, (starved, raises), events=2 - raises.value)
     facts = case.answers["pool"].facts
     title += f", and raised its goal {raises.side}{counted(int(raises.value), 'time')}"
     since, until = facts.since_ns, facts.until_ns
@@ -29,14 +29,17 @@ def _queue(case: Case, limit: float) -> Verdict:
     sources = case.rows("pool", "latencies").column("source").tolist()
     row = sources.index(source) if source in sources else None
     if row is None:
-        return Clear("no work item was queued and taken", (items,))
+        return Clear("no work item was queued and taken", (items,), events=20)
     p95 = case.cells("pool", "latencies", "p95_ns", [row])
     many = f"{items.side}{counted(int(items.value), 'work item')}"
     title = f"of {many}, 5 % waited for a worker for {duration_text(p95.value)} or more"
     # Work that waits because all workers compute is a matter of processors.
     blocked = case.cited("pool.blocked_total")
     if p95.value < limit or items.value < 20:
-        return Clear(title, (p95, items, blocked))
+        queued = case.rows("pool", "queue")
+        late = queued.numbers("latency_ns")[[one == source for one in queued.column("source").tolist()]] >= limit
+        more = max(20 - items.value, 0.05 * items.value - int(late.sum()))
+        return Clear(title, (p95, items, blocked), events=more)
     if case.share(blocked.value) < 0.5:
         if case.bounded("pool.blocked_total"):
             return Unknown(f"{title}; whether workers were blocked meanwhile is known in part")
@@ -76,7 +79,7 @@ def _blocked(case: Case, limit: float, rows: list[int], what: str) -> Verdict:
     share = case.share(waited.value)
     title = f"workers of the pool {what} for {waited.text}"
     if share < limit or waited.value < 100_000_000:
-        return Clear(title, (waited,))
+        return Clear(title, (waited,), ns=max(limit * case.window_ns, 100_000_000) - waited.value)
     worst = max(rows, key=lambda row: blockers.numbers("waited_ns")[row])
     threads = case.cells("pool", "blockers", "threads", [worst])
     culprit = blockers.column("method").tolist()[worst]

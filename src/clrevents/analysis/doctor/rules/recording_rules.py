@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from clrevents._util.words import counted, lost_events, share_text
-from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.shared.processor.counted_events import SLOWER
 from clrevents.schema.registry import OWN
@@ -33,6 +33,11 @@ def _cut(case: Case, limit: float) -> Verdict:
     return Clear("the file is complete", (damaged, unended))
 
 
+def _short(part: Cited, whole: Cited, limit: float) -> float:
+    """How much of the time would have to be another for a part to be as large a share."""
+    return (limit * whole.value - part.value) / (1 + limit)
+
+
 def _names(case: Case, limit: float) -> Verdict:
     total = case.cited("top.total")
     methods = case.rows("top", "methods")
@@ -47,7 +52,8 @@ def _names(case: Case, limit: float) -> Verdict:
     unnamed = case.cells("top", "methods", "exclusive_ns", nameless)
     share = unnamed.value / total.value if total.value else 0.0
     if share < limit:
-        return Clear(f"{share_text(share)} of the sampled time is in managed code without a name", (unnamed, total))
+        title = f"{share_text(share)} of the sampled time is in managed code without a name"
+        return Clear(title, (unnamed, total), ns=_short(unnamed, total, limit))
     title = f"{share_text(share)} of the sampled time is in code without a name"
     advice = case.answers["top"].facts.advice if case.kinds.native_aot else None
     return Ailment(title, unnamed, (unnamed, total), share, advice=advice or "")
@@ -58,7 +64,7 @@ def _stacks(case: Case, limit: float) -> Verdict:
     share = cut.value / total.value if total.value else 0.0
     title = f"{share_text(share)} of the sampled time has stacks that the runtime cut"
     if share < limit:
-        return Clear(title, (cut, total))
+        return Clear(title, (cut, total), ns=_short(cut, total, limit))
     title += ": inclusive times of what calls the rest are too low"
     return Ailment(title, cut, (cut, total), share)
 

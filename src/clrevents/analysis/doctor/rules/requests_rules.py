@@ -40,7 +40,10 @@ def _queue(case: Case, limit: float) -> Verdict:
         perhaps = sum(int(queued[row]) for row in own if reused[row] is None)
         if len(own) >= 20 and total.value + perhaps >= max(limit * whole.value, 50_000_000) and perhaps:
             return Unknown(f"{title}; for others that were queued, it is unknown whether their connection was new")
-        return Clear(title, (total, whole))
+        # What is missing of one makes it wait for all of its time.
+        each = max(int(took[own].max(initial=0)), 1)
+        most = (max(limit * whole.value, 50_000_000) - total.value) / each
+        return Clear(title, (total, whole), events=max(20 - len(own), most))
     hosts = rows.column("host").tolist()
     worst = max(waited, key=lambda row: queued[row])
     start = rows.column("start_ns").tolist()[worst]
@@ -59,7 +62,7 @@ def _churn(case: Case, limit: float) -> Verdict:
     # Each host needs a first one.
     again = len(fresh) - len({hosts[row] for row in fresh})
     if len(told) < 50 or again / len(told) < limit:
-        return Clear(title, (count,))
+        return Clear(title, (count,), events=max(50 - len(told), limit * len(told) - again))
     names = [hosts[row] for row in fresh if hosts[row]]
     culprit = max(sorted(set(names)), key=names.count) if names else None
     return Ailment(title, count.of(len(fresh)), (count,), share, culprit)
@@ -76,7 +79,7 @@ def _repeated(case: Case, limit: float) -> Verdict:
     took = case.cells("requests", "commands", "duration_ns", worst)
     title = f"one request ran the same command {counted(len(worst), 'time')}"
     if len(worst) < limit:
-        return Clear(title, (took,))
+        return Clear(title, (took,), events=limit - len(worst))
     return Ailment(f"{title}, for {took.text} in all", took, (took,), case.share(took.value))
 
 
@@ -88,7 +91,9 @@ def _slow(case: Case, limit: float) -> Verdict:
     longest = int(took.max()) if len(took) else 0
     title = f"{counted(len(slow), 'command')} took {duration_text(limit)} or more, {duration_text(longest)} at most"
     if not slow:
-        return Clear(f"the longest command took {duration_text(longest)}", (total,))
+        # Without its start, or its end, a command has no length.
+        whole = bool(rows.column("duration_ns").known.all())
+        return Clear(f"the longest command took {duration_text(longest)}", (total,), events=2 if whole else 0)
     worst = max(slow, key=lambda row: took[row])
     start = rows.column("start_ns").tolist()[worst]
     span = None if start is None else (start, start + int(took[worst]))

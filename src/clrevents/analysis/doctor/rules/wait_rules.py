@@ -48,7 +48,7 @@ def _process(case: Case, limit: float) -> Verdict:
     share = case.share(total.value)
     title = f"threads waited for other processes for {total.text}"
     if share < limit or total.value < 500_000_000:
-        return Clear(title, (total,))
+        return Clear(title, (total,), ns=max(limit * case.window_ns, 500_000_000) - total.value)
     worst = max(until_exit, key=lambda row: waited[row])
     title += f", {share_text(share)} of the recording: the time is spent there"
     return Ailment(title, total, (total,), share, methods[worst])
@@ -84,7 +84,7 @@ def _turns(case: Case, limit: float) -> Verdict:
             f"threads waited for {held.text} together in {', '.join(unsure[:3])}: no event tells whether for something "
             "to do, or for one another"
         )
-    return Clear(what, (waited,))
+    return Clear(what, (waited,), ns=limit - waited.value)
 
 
 def _in_turn(case: Case, method: str) -> bool:
@@ -194,7 +194,7 @@ def _brief(case: Case, limit: float) -> Verdict:
     threads, lived = case.cited("threads.threads"), case.cells("threads", "threads", "life_ns", brief)
     title = f"{counted(len(brief), 'thread')} of {threads.value:,} lived for less than a second each"
     if len(brief) < limit:
-        return Clear(title, (threads, lived))
+        return Clear(title, (threads, lived), events=limit - len(brief))
     return Ailment(title, threads.of(len(brief)), (threads, lived))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from operator import mul
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import attrs
@@ -269,6 +270,7 @@ class Context:
         cannot: Note | None = None,
         left_out: Sequence[Note] = (),
         occurred: Collection[str] = (),
+        sample_ns: int | None = None,
         **tables: ReportTable[Any],
     ) -> T:
         """The answer, with everything the framework knows about it: coverage, what was not recorded, losses, damage.
@@ -277,7 +279,8 @@ class Context:
         events of any provider, for example; `lacking` further ones that it found such a trace to have, unless a kind
         of event shows them. `cannot` says why the trace has no data, if needs do not. `left_out` says
         which part of it the answer does not cover. `occurred` are metrics of whose things the trace has some, in the
-        window or not: their 0 is one, whatever was not recorded.
+        window or not: their 0 is one, whatever was not recorded. `sample_ns` is how much of the
+        times one sample tells at the most, where that is known.
         """
         needs = [need for need in (*self.needs, *lacking) if need.what not in seen]
         unknown = {need.what for need in needs if met(need, self.kinds) == "unknown"}
@@ -291,9 +294,9 @@ class Context:
         held["metrics"] = {
             declared.name: ranges.metric(
                 self._unbridged(
-                    self._given(metrics[declared.name], declared, unknown, nothing, occurred),
-                    declared.unit,
-                    tables.values(),
+                    self._given(metrics[declared.name], declared, unknown, nothing, occurred, tables, sample_ns),
+                    declared,
+                    tables,
                 )
             )
             for declared in self.metrics
@@ -395,6 +398,8 @@ class Context:
         unknown: Collection[str],
         nothing: bool,
         occurred: Collection[str],
+        tables: Mapping[str, ReportTable[Any]],
+        sample_ns: int | None,
     ) -> Metric:
         """The metric; null instead of a 0 that is one only because `nothing`, or not what it needs, was recorded; a
         bound where events are missing."""
@@ -408,19 +413,86 @@ class Context:
         if found.reason == _UNRECORDED and (never := self._never(declared, unknown)):
             found = attrs.evolve(found, reason=f"{NEVER} {never}")
         if self._holey:
-            found = _in_holes(found, declared, self.window.high > self.troubles.known_ns)
+            found = self._of_few(found, declared, tables, sample_ns) or _in_holes(
+                found, declared, self.window.high > self.troubles.known_ns
+            )
         return found if self.troubles.part.whole else self._of_part(found, declared.name)
 
-    def _unbridged(self, metric: Metric, unit: str, tables: Iterable[ReportTable[Any]]) -> Metric:
-        """The metric; a time, or a share of it, is unknown where a row reaches over a hole: the row's begin and its end
-        may belong to two different ones."""
-        if metric.value is None or metric.high is not None or unit not in ("ns", "ratio") or not self.troubles.gaps:
+    def _of_few(
+        self, metric: Metric, declared: MetricDeclaration, tables: Mapping[str, ReportTable[Any]], sample_ns: int | None
+    ) -> Metric | None:
+        """What a metric is between where few events were lost; None if that is anything."""
+        if not self.troubles.few or self.unfit or metric.value is None:
+            return None
+        if metric.unseen is not None:
             return metric
-        for rows in tables:
-            if shape_of(rows.row_class).span is not None:
-                starts, ends = _times(rows)
-                if self._touched(rows, starts + 1, ends - 1, self.troubles.gaps).any():
-                    return metric.unknown(MISSING)
+        if not declared.hides or metric.high is not None or (declared.hides == "sample" and sample_ns is None):
+            return None
+        if declared.hides == "sample":
+            more = sum(hole.count for hole in self.troubles.few) * (sample_ns or 0)
+            if metric.low is not None:
+                return attrs.evolve(metric.lowered(max(metric.low - more, 0)), unseen=more)
+            return attrs.evolve(metric, low=max(metric.value - more, 0), high=metric.value + more, unseen=more)
+        table, _, column = declared.hides.partition("/")
+        rows = tables[table]
+        starts, ends = _times(rows)
+        touched = self._touched(rows, starts, ends, self.marks)
+        return self.with_few(metric, starts, ends, rows.numbers(column).astype(np.int64), touched, sample_ns)
+
+    def with_few(
+        self,
+        metric: Metric,
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        amounts: NDArray[np.int64],
+        touched: NDArray[np.bool_],
+        sample_ns: int | None = None,
+    ) -> Metric:
+        """A time that is the sum, or the maximum, of the `amounts` of spans on threads, between the least and the most
+        that it may be where few events were lost, or at least so much; as it is where none were, or many.
+
+        Of spans that are `touched` by a loss, nothing is sure but how far they may reach. Each pair of lost events may
+        have been one more, as long as its thread was silent, and each event a sample.
+        """
+        lost = self.troubles.few
+        if not lost or metric.value is None or metric.high is not None:
+            return metric
+        silent = [hole.end_ns - hole.start_ns if hole.count > 1 else 0 for hole in lost]
+        first, last = min(hole.start_ns for hole in lost), max(hole.end_ns for hole in lost)
+        # What has no start began in a loss, what has no end ended in one.
+        reach = (np.where(ends == FOREVER, last, ends) - np.where(starts == ALWAYS, first, starts))[touched]
+        more = sum(hole.count for hole in lost) * (sample_ns or 0)
+        if metric.merge == "max":
+            sure = amounts[~touched].max(initial=0)
+            most = max(*silent, *reach.tolist(), metric.value) + more
+        else:
+            sure = metric.value - amounts[touched].sum()
+            more += int(np.maximum(reach - amounts[touched], 0).sum())
+            most = metric.value + more + sum(map(mul, silent, [hole.count // 2 for hole in lost]))
+        low, unseen = int(np.clip(sure, 0, metric.value)), most - metric.value
+        if metric.low is not None:
+            return attrs.evolve(metric.lowered(low), unseen=unseen)
+        return attrs.evolve(metric, low=low, high=most, unseen=unseen)
+
+    def _unbridged(self, metric: Metric, declared: MetricDeclaration, tables: Mapping[str, ReportTable[Any]]) -> Metric:
+        """The metric; of a time, or a share of it, not what rows tell that reach over a hole: their begin and their end
+        may belong to two different ones. Unknown where it is not told of which rows it is made."""
+        timed = declared.unit in ("ns", "ratio") and bool(self.troubles.gaps)
+        if not metric.value or metric.high is not None or metric.unseen is not None or not timed:
+            return metric
+        of, _, column = declared.hides.partition("/")
+        for rows in [tables[of]] if column else tables.values():
+            if shape_of(rows.row_class).span is None:
+                continue
+            starts, ends = _times(rows)
+            over = self._touched(rows, starts + 1, ends - 1, self.troubles.gaps)
+            if not over.any():
+                continue
+            if not column:
+                return metric.unknown(MISSING)
+            amounts = rows.numbers(column).astype(np.int64)
+            sure = metric.value - amounts[over].sum() if metric.merge == "sum" else amounts[~over].max(initial=0)
+            return metric.lowered(int(np.clip(sure, 0, metric.value)))
         return metric
 
     def _lacks(self, what: str, unknown: Collection[str]) -> bool:

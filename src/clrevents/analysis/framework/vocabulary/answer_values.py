@@ -103,6 +103,9 @@ class MetricDeclaration:
     bound.
 
     `dated` says of which rows it is the sum, so that it is known in each part of the time.
+
+    `hides` says what a few lost events can have added to a time: `TABLE/COLUMN`, whose rows are spans on threads that
+    it is the sum or the maximum of, or `sample`, what one sample stands for at the most. Where it is empty, anything.
     """
 
     name: str
@@ -116,6 +119,7 @@ class MetricDeclaration:
     needs: tuple[str, ...] = ()
     lossy: InHoles | None = None
     dated: Dated | None = None
+    hides: str = ""
 
     @property
     def in_holes(self) -> InHoles:
@@ -129,7 +133,8 @@ class MetricDeclaration:
 class Metric:
     """A number with its unit; null has a `reason`, an estimate lies between `low` and `high`.
 
-    With only `low`, it is a lower bound; with only `high`, an upper bound; without either, exact.
+    With only `low`, it is a lower bound; with only `high`, an upper bound; without either, exact. `unseen` is what a
+    few lost events can have added at the most; null where none were lost, or that may be anything.
     """
 
     value: int | float | None
@@ -140,11 +145,17 @@ class Metric:
     high: int | float | None = None
     evidence: Evidence = "event"
     reason: str | None = None
+    unseen: int | float | None = None
 
     @property
     def bounded(self) -> bool:
         """Whether it is a bound, or an estimate."""
         return self.low is not None or self.high is not None
+
+    @property
+    def sure(self) -> bool:
+        """Whether it can be nothing else: exact, or between equal bounds."""
+        return not self.bounded or self.low == self.value == self.high
 
     @property
     def side(self) -> str:
@@ -161,6 +172,10 @@ class Metric:
             return self.unknown(MISSING)
         limit = self.value if kept is None else kept
         return attrs.evolve(self, low=limit if least else None, high=None if least else limit)
+
+    def lowered(self, least: int | float) -> Metric:
+        """The same as a bound from below."""
+        return attrs.evolve(self, value=least, low=least, high=None)
 
     def unknown(self, reason: str | None) -> Metric:
         """The same without a value; one that is null already keeps its reason."""

@@ -45,6 +45,8 @@ class Hole:
     start_ns: int
     end_ns: int
     cause: Literal["loss", "damage", "stacks"]
+    followed: bool = True
+    """Whether it ends with the thread's next event; if not, what began in it may have gone on."""
 
 
 def holes_of(losses: Iterable[Loss], destroyed: Iterable[Loss], lost: int, missing: int) -> tuple[Hole, ...]:
@@ -76,7 +78,7 @@ def stack_holes(stackless: Loss | None) -> tuple[Hole, ...]:
 def _hole(loss: Loss, cause: Any) -> Hole:
     thread = None if loss.thread_id < 0 else loss.thread_id
     end = FOREVER if loss.end_ns == FOREVER else near_ns(loss.end_ns)
-    return Hole(thread, loss.count, near_ns(loss.start_ns), end, cause)
+    return Hole(thread, loss.count, near_ns(loss.start_ns), end, cause, loss.followed)
 
 
 class Marks:
@@ -129,6 +131,10 @@ class _Stretches:
         return (last >= 0) & (self.reach[np.maximum(last, 0)] >= starts)
 
 
+FEW: Final = 100
+"""So many lost events say what they can have changed at the worst; of more, that is anything."""
+
+
 @frozen(eq=False, slots=False)
 class Troubles:
     """What is missing from a trace, computed once for all of its processes and reports."""
@@ -150,6 +156,15 @@ class Troubles:
     def marks(self) -> Marks:
         """The holes, to be asked about spans."""
         return Marks(self.holes)
+
+    @cached_property
+    def few(self) -> tuple[Hole, ...]:
+        """What was lost in the window, where that is little and nothing else is missing: it bounds what may have been;
+        else nothing."""
+        mine = tuple(hole for hole in self.holes if _meets(hole, self.window))
+        known = all(hole.cause == "loss" and hole.end_ns < FOREVER and hole.followed for hole in mine)
+        alone = self.complete and not self.damaged and self.part.whole and self.join is None
+        return mine if known and alone and sum(hole.count for hole in mine) <= FEW else ()
 
     @cached_property
     def gaps(self) -> Marks:

@@ -439,6 +439,7 @@ _METRICS: Final = (
         better="less",
         lossy="unknown",
         dated=Dated("exceptions", amount="dispatch_ns"),
+        hides="exceptions/dispatch_ns",
     ),
     MetricDeclaration(
         "handling_total", "ns", "How long catch handlers took, including what they rethrew.", lossy="unknown"

@@ -141,11 +141,14 @@ _METRICS: Final = (
         "How long the program was stopped for collections.",
         "less",
         dated=Dated("suspensions", amount="pause_ns"),
+        hides="suspensions/pause_ns",
     ),
     MetricDeclaration(
         "paused", "ratio", "That time as a share of the window.", "less", "none", windows=False, lossy="at least"
     ),
-    MetricDeclaration("pause_max", "ns", "The longest pause of one collection.", "less", "max"),
+    MetricDeclaration(
+        "pause_max", "ns", "The longest pause of one collection.", "less", "max", hides="suspensions/pause_ns"
+    ),
     *(
         MetricDeclaration(
             f"pause_p{percent}",
@@ -163,6 +166,7 @@ _METRICS: Final = (
         "How much of the pauses was spent waiting for all threads to stop.",
         "less",
         dated=Dated("suspensions", amount="suspend_ns"),
+        hides="suspensions/suspend_ns",
     ),
     MetricDeclaration("full_blocking", "count", "Collections of generation 2 that were not background ones.", "less"),
     MetricDeclaration("background", "count", "Collections that ran concurrently with the program."),

@@ -357,6 +357,7 @@ _METRICS: Final = (
         better="less",
         quantity="jit.compile_time",
         dated=Dated("compilations", amount="compile_ns"),
+        hides="compilations/compile_ns",
     ),
     MetricDeclaration("background_total", "ns", "How much of that was in the background."),
     MetricDeclaration("il_total", "bytes", "The size of the IL that was compiled."),

@@ -73,8 +73,9 @@ _METRICS: Final = (
         "How long all threads together waited for them.",
         "less",
         dated=Dated("contentions", amount="duration_ns", until="end_ns"),
+        hides="contentions/duration_ns",
     ),
-    MetricDeclaration("waited_max", "ns", "The longest wait.", "less", "max"),
+    MetricDeclaration("waited_max", "ns", "The longest wait.", "less", "max", hides="contentions/duration_ns"),
     MetricDeclaration("waited_median", "ns", "The median wait, by nearest rank.", "less", "none", windows=False),
     MetricDeclaration(
         "waited_p95",

@@ -99,7 +99,15 @@ _METRICS: Final = (
     MetricDeclaration(
         "latency_p99", "ns", "The 99th percentile of the time in the queue.", "less", merge="none", windows=False
     ),
-    MetricDeclaration("latency_max", "ns", "The longest time in the queue.", "less", merge="max", windows=False),
+    MetricDeclaration(
+        "latency_max",
+        "ns",
+        "The longest time in the queue.",
+        "less",
+        merge="max",
+        windows=False,
+        hides="queue/latency_ns",
+    ),
     MetricDeclaration(
         "items_before", "count", "Items taken in the trace but queued before it or unseen.", lossy="unknown"
     ),
@@ -189,6 +197,7 @@ class PoolCollector(Collector[PoolReport]):
         waited = None if best is None else latencies(best, context.window.holds(best.begins))
         around = Circumstances(
             told=_SIZE not in context.unknown,
+            raises=sum(up is not None for _, up in steps),
             longest_ns=None if waited is None else nearest_rank(waited, 100),
             min_workers=least,
             max_workers=int(limits["max_workers"][-1]) if least is not None else None,
@@ -243,7 +252,7 @@ def _told(
     )
     if not blocked.waits and some:
         return {"starved_total": starved, "blocked_total": None, "blocked_workers": None}
-    return {"starved_total": starved, **metrics_of_blocking(context, blocked, found.hidden, some)}
+    return {"starved_total": starved, **metrics_of_blocking(context, blocked, found, some)}
 
 
 def _changed(

@@ -17,8 +17,9 @@ from clrevents.analysis.framework.vocabulary.answer_values import Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Ints, grouped
 from clrevents.analysis.reports.pool.pool_rows import PoolFacts, PoolShortage
-from clrevents.analysis.shared.blocking.known_waits import HIDDEN, KnownWait
+from clrevents.analysis.shared.blocking.known_waits import HIDDEN, FoundWaits, KnownWait
 from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
+from clrevents.analysis.shared.weights.sample_runs import TOLERATED
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
 Verdict: TypeAlias = Literal["starved", "healthy", "unknown"]
@@ -229,6 +230,7 @@ class Circumstances:
     """What else is known; None for anything unknown."""
 
     told: bool
+    raises: int
     longest_ns: int | None
     min_workers: int | None
     max_workers: int | None
@@ -248,7 +250,10 @@ class Conclusion:
         inside = context.window.meets(starts, ends).tolist()
         mine = [one for one, meets in zip(shortages, inside, strict=True) if meets]
         self.verdict: Verdict
-        self.verdict, self._why = verdict(mine, around.told, not context.touched(), around.longest_ns)
+        # Goals were raised twice at least where work was stuck.
+        lost = sum(hole.count for hole in context.troubles.few)
+        complete = not context.touched() or 0 < lost < LEAST_RAISES - around.raises
+        self.verdict, self._why = verdict(mine, around.told, complete, around.longest_ns)
         self._worst = max((one for one in mine if one.starved), key=lambda one: one.end - one.start, default=None)
 
     @property
@@ -366,18 +371,22 @@ class Conclusion:
         return BlockingMethods(self._context, stacks, times, threads, self._raw).names(0)
 
 
-def metrics_of_blocking(context: Context, blocked: BlockedWorkers, hidden: bool, some: bool) -> dict[str, Any]:
+def metrics_of_blocking(context: Context, blocked: BlockedWorkers, found: FoundWaits, some: bool) -> dict[str, Any]:
     """How long workers were blocked in the window, and how many; at least, if samples may hide waits, or not all
     was recorded that shows `some` of them."""
     starts = np.array([wait.place for wait in blocked.waits], dtype=np.int64)
     ends = np.array([wait.until for wait in blocked.waits], dtype=np.int64)
     inside = context.window.meets(starts, ends).tolist()
     mine = [wait for wait, meets in zip(blocked.waits, inside, strict=True) if meets]
-    known = not hidden and not some
+    known = not found.hidden and not some
     least = not known or any(wait.end is None for wait in mine)
-    if hidden and not mine:
+    if found.hidden and not mine:
         return {name: context.metric(name, None, reason=HIDDEN) for name in ("blocked_total", "blocked_workers")}
+    amounts = context.window.overlap(starts, ends)
+    threads = np.array([wait.thread for wait in blocked.waits], dtype=np.uint64)
+    total = context.metric("blocked_total", int(amounts.sum()), least=least)
+    touched = context.marks.touched(starts, ends, [threads])
     return {
-        "blocked_total": context.metric("blocked_total", int(context.window.overlap(starts, ends).sum()), least=least),
+        "blocked_total": context.with_few(total, starts, ends, amounts, touched, TOLERATED * found.period_ns),
         "blocked_workers": context.metric("blocked_workers", len({wait.thread for wait in mine}), least=not known),
     }

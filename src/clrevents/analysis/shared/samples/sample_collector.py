@@ -39,6 +39,7 @@ from clrevents.analysis.shared.samples.off_processor import (
 from clrevents.analysis.shared.samples.samples import ReadSamples, SampleReader, Samples
 from clrevents.analysis.shared.samples.stack_shapes import SEPARATOR, NamePattern, StackShape, chosen_states, tellable
 from clrevents.analysis.shared.weights.allocations import NEEDED, certainty
+from clrevents.analysis.shared.weights.sample_runs import TOLERATED
 from clrevents.analysis.shared.weights.weighing import (
     CAVEAT,
     COUNTED_CAVEAT,
@@ -124,7 +125,9 @@ OFF_CPU_NEED: Final = Need("time off a processor", (SWITCH_EVENT[1],), 0, 4, SWI
 SAMPLE_METRICS: Final = (
     # A sample that reaches into the next window is in both.
     MetricDeclaration("samples", "count", "The number of samples or events.", windows=False, evidence="sample"),
-    MetricDeclaration("total", "ns", "Their total weight, in bytes or another unit if the weights are not times."),
+    MetricDeclaration(
+        "total", "ns", "Their total weight, in bytes or another unit if the weights are not times.", hides="sample"
+    ),
     MetricDeclaration(
         "unsampled_total",
         "ns",
@@ -139,6 +142,7 @@ SAMPLE_METRICS: Final = (
         "less",
         # Deeper stacks, or what the async profiler knows of these, may be among what is missing.
         lossy="unknown",
+        hides="sample",
     ),
 )
 SAMPLES_OF_PART: Final[Mapping[str, InPart]] = {"samples": "at least", "*": "unknown"}
@@ -220,6 +224,14 @@ class CollectedSamples:
         if self.unknown is None:
             return Metric(value, unit, evidence=self.evidence, low=value if self.vague else None)
         return Metric(None, unit, evidence=self.evidence, reason=self.unknown)
+
+    @property
+    def sample_ns(self) -> int | None:
+        """How much of all times one sample tells at the most; None if these are no times, or if other events may
+        continue its stack."""
+        if not self.samples.timed or not self.period_ns or self.context.names.awaits is not None:
+            return None
+        return TOLERATED * self.period_ns
 
     @property
     def metrics(self) -> dict[str, Metric]:
