@@ -77,6 +77,7 @@ def _metric(description: str, unit: str) -> dict[str, object]:
                 "high": number,
                 "evidence": {"enum": ["event", "sample", "counted", "inferred"]},
                 "reason": _nullable("string"),
+                "unseen": number,
             }
         ),
     }
