@@ -6,7 +6,7 @@ import attrs
 import pyarrow as pa
 import pytest
 
-from clrevents.schema.method_flags import OptimizationTier
+from clrevents.schema.runtime_flags import OptimizationTier
 from clrevents.table.table import UInt64, plain, row_table
 
 

@@ -13,7 +13,7 @@ import attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe
-from clrevents.schema.method_flags import MethodFlags, OptimizationTier
+from clrevents.schema.runtime_flags import MethodFlags, OptimizationTier
 
 REASONS: Final = (
     *("", "no rundown", "unloaded", "not loaded yet", "native", "not managed", "overlapping"),

@@ -18,7 +18,7 @@ from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
 from clrevents.decode.decoded import DecodedRows
 from clrevents.errors import LimitError, Limits
-from clrevents.schema.method_flags import MethodFlags
+from clrevents.schema.runtime_flags import MethodFlags
 from clrevents.symbols.display_names import display_name, nameless_method
 from clrevents.symbols.elf import SymbolFolders
 from clrevents.symbols.feed import ENTRY, Feed, with_entries

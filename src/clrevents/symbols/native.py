@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
-from clrevents.schema.method_flags import OptimizationTier
-from clrevents.schema.runtime_flags import ModuleFlags
+from clrevents.schema.runtime_flags import ModuleFlags, OptimizationTier
 from clrevents.symbols.elf import FileSymbols, MappedFile, SymbolFolders
 from clrevents.symbols.feed import Feed
 from clrevents.symbols.frame import ANOTHER_BUILD, NATIVE, NO_SYMBOLS, NOT_MANAGED, RESOLVED, STUB, UNUSABLE

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import clrevents
-from clrevents.schema.method_flags import OptimizationTier
+from clrevents.schema.runtime_flags import OptimizationTier
 from clrevents.symbols.native import Symbol, parse_symbol
 from project_files import SHARED, without_shared
 

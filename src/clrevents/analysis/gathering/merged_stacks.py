@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.groups import Interned, numbered, offsets
-from clrevents.schema.method_flags import OptimizationTier
+from clrevents.schema.runtime_flags import OptimizationTier
 from clrevents.symbols.display_names import raw_name
 from clrevents.symbols.frame import IN_FILE, NATIVE, NOT_MANAGED, REASONS, STUB, address_text
 from clrevents.symbols.frame_tables import FrameNumbers, FrameTable, ResolvedStacks

@@ -1,7 +1,4 @@
-"""Allocation: ticks, samples by type, and memory pressure reported by the program.
-
-Randomly sampled allocations of .NET 10 are in `allocation_sampling`.
-"""
+"""Allocation: ticks, samples by type, random samples (.NET 10), and memory pressure reported by the program."""
 
 from typing import Annotated
 
@@ -101,3 +98,23 @@ class DecreaseMemoryPressure_V0:
 
     BytesFreed: UInt64
     ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=303,
+    version=0,
+    aliases=("AllocationSampling", "AllocationSampling/AllocationSampled"),
+    keywords=RuntimeKeyword.AllocationSampling,
+    level=4,
+)
+class AllocationSampled_V0:
+    """A randomly sampled allocation; every byte is equally likely to be sampled, one per 100 KB on average."""
+
+    AllocationKind: Annotated[GCAllocationKind, UInt32]
+    ClrInstanceID: UInt16
+    TypeID: Pointer
+    TypeName: UnicodeString
+    Address: Pointer
+    ObjectSize: UInt64
+    SampledByteOffset: UInt64

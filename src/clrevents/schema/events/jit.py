@@ -5,8 +5,8 @@ from typing import Annotated
 from clrevents.schema.event import event
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
-from clrevents.schema.method_flags import ILToNativeMapFields
 from clrevents.schema.registry import RUNTIME
+from clrevents.schema.runtime_flags import ILToNativeMapFields
 from clrevents.schema.types import (
     AnsiString,
     Boolean,

@@ -1,14 +1,15 @@
 """Methods: code that is loaded, unloaded, compiled, or there when a session starts or ends.
 
-The payloads that symbol resolution is based on. The address map itself is built in `symbols`.
+The payloads that symbol resolution is based on; the last ones are of runtimes without the rundown provider, which
+current ones declare and do not send. The address map itself is built in `symbols`.
 """
 
 from typing import Annotated
 
 from clrevents.schema.event import InstanceFields, event, extended, struct
 from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
-from clrevents.schema.method_flags import JitAllocFlag, MethodFields, VerboseMethodFields
 from clrevents.schema.registry import RUNDOWN, RUNTIME
+from clrevents.schema.runtime_flags import JitAllocFlag, MethodFields, VerboseMethodFields
 from clrevents.schema.types import Counted, UInt16, UInt32, UInt64, UnicodeString, by
 
 JITTED = RuntimeKeyword.Jit | RuntimeKeyword.NGen
@@ -147,3 +148,33 @@ class MethodDCEndVerbose_V0(VerboseMethodFields):
 
 MethodDCEndVerbose_V1 = extended(MethodDCEndVerbose_V0, InstanceFields)
 MethodDCEndVerbose_V2 = extended(MethodDCEndVerbose_V1, ReJITFields)
+
+
+@event(RUNTIME, id=135, version=0, aliases=("Method/DCStartCompleteV2",), keywords=JITTED, level=4)
+class DCStartCompleteV2_V0:
+    """End of the method list at the start of a session; from runtimes without the rundown provider."""
+
+
+@event(RUNTIME, id=136, version=0, aliases=("Method/DCStopCompleteV2",), keywords=JITTED, level=4)
+class DCEndCompleteV2_V0:
+    """End of the method list at the end of a session; from runtimes without the rundown provider."""
+
+
+@event(RUNTIME, id=137, version=0, aliases=("Method/DCStartV2",), keywords=JITTED, level=4)
+class MethodDCStartV2_V0(MethodFields):
+    """A method that existed when the session started; from runtimes without the rundown provider."""
+
+
+@event(RUNTIME, id=138, version=0, aliases=("Method/DCStopV2",), keywords=JITTED, level=4)
+class MethodDCEndV2_V0(MethodFields):
+    """A method that existed when the session ended; from runtimes without the rundown provider."""
+
+
+@event(RUNTIME, id=139, version=0, aliases=("Method/DCStartVerboseV2",), keywords=JITTED, level=4)
+class MethodDCStartVerboseV2_V0(VerboseMethodFields):
+    """A method that existed when the session started, with its name; from runtimes without the rundown provider."""
+
+
+@event(RUNTIME, id=140, version=0, aliases=("Method/DCStopVerboseV2",), keywords=JITTED, level=4)
+class MethodDCEndVerboseV2_V0(VerboseMethodFields):
+    """A method that existed when the session ended, with its name; from runtimes without the rundown provider."""

@@ -5,8 +5,8 @@ An EventPipe session ends with the DCEnd flavours: 148 first, then methods and m
 
 from clrevents.schema.event import InstanceFields, event, extended
 from clrevents.schema.keywords import RundownKeyword
-from clrevents.schema.method_flags import ILToNativeMapFields
 from clrevents.schema.registry import RUNDOWN
+from clrevents.schema.runtime_flags import ILToNativeMapFields
 from clrevents.schema.types import UInt16, UInt32, UInt64
 
 RUNDOWN_MARKS = (

@@ -1,12 +1,15 @@
-"""Thread pool workers: how many there are, and why that changes."""
+"""The thread pool: how many workers there are and why that changes, work items, threads for I/O completions.
+
+The last events are from before .NET 4; current runtimes do not send them.
+"""
 
 from typing import Annotated
 
-from clrevents.schema.event import event, struct
+from clrevents.schema.event import InstanceFields, event, extended, struct
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
-from clrevents.schema.types import Double, UInt16, UInt32
+from clrevents.schema.types import Boolean, Double, Pointer, UInt16, UInt32
 
 
 @struct
@@ -137,3 +140,134 @@ class ThreadPoolWorkingThreadCount_V0:
 
     Count: UInt32
     ClrInstanceID: UInt16
+
+
+TRANSFERS = RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer
+
+
+@event(RUNTIME, id=61, version=0, aliases=("ThreadPool/Enqueue",), keywords=TRANSFERS, level=5)
+class ThreadPoolEnqueue_V0:
+    """A work item was queued to the thread pool; its ThreadPoolDequeue has the same WorkID."""
+
+    WorkID: Pointer
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=62, version=0, aliases=("ThreadPool/Dequeue",), keywords=TRANSFERS, level=5)
+class ThreadPoolDequeue_V0:
+    """A thread pool worker dequeued a work item; its ThreadPoolEnqueue has the same WorkID."""
+
+    WorkID: Pointer
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=63, version=0, aliases=("ThreadPool/IOEnqueue",), keywords=TRANSFERS, level=5)
+class ThreadPoolIOEnqueue_V0:
+    """An I/O operation was queued; its ThreadPoolIODequeue has the same NativeOverlapped."""
+
+    NativeOverlapped: Pointer
+    Overlapped: Pointer
+    MultiDequeues: Boolean
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=64, version=0, aliases=("ThreadPool/IODequeue",), keywords=TRANSFERS, level=5)
+class ThreadPoolIODequeue_V0:
+    """An I/O completion was dequeued; its ThreadPoolIOEnqueue has the same NativeOverlapped."""
+
+    NativeOverlapped: Pointer
+    Overlapped: Pointer
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=65, version=0, aliases=("ThreadPool/IOPack",), keywords=RuntimeKeyword.Threading, level=5)
+class ThreadPoolIOPack_V0:
+    """The managed state of an I/O operation was bound to a native OVERLAPPED structure."""
+
+    NativeOverlapped: Pointer
+    Overlapped: Pointer
+    ClrInstanceID: UInt16
+
+
+@struct
+class LegacyWorkerFields:
+    """The worker threads of the pool."""
+
+    WorkerThreadCount: UInt32
+    RetiredWorkerThreads: UInt32
+
+
+@event(RUNTIME, id=40, version=0, keywords=RuntimeKeyword.Threading, level=4)
+class WorkerThreadCreate_V0(LegacyWorkerFields):
+    """A thread pool worker was created; from runtimes before ThreadPoolWorkerThreadStart."""
+
+
+@event(RUNTIME, id=41, version=0, keywords=RuntimeKeyword.Threading, level=4)
+class WorkerThreadTerminate_V0(LegacyWorkerFields):
+    """A thread pool worker ended; from runtimes before ThreadPoolWorkerThreadStop."""
+
+
+@event(RUNTIME, id=42, version=0, keywords=RuntimeKeyword.Threading, level=4)
+class WorkerThreadRetire_V0(LegacyWorkerFields):
+    """A thread pool worker was retired; from runtimes before ThreadPoolWorkerThreadRetirementStart."""
+
+
+@event(RUNTIME, id=43, version=0, keywords=RuntimeKeyword.Threading, level=4)
+class WorkerThreadUnretire_V0(LegacyWorkerFields):
+    """A retired thread pool worker was put back into use; from old runtimes."""
+
+
+@event(RUNTIME, id=48, version=0, keywords=RuntimeKeyword.Threading, level=4)
+class ThreadpoolSuspensionSuspendThread_V0:
+    """The thread pool suspended a thread; CpuUtilization in percent. From old runtimes."""
+
+    ClrThreadID: UInt32
+    CpuUtilization: UInt32
+
+
+@event(RUNTIME, id=49, version=0, keywords=RuntimeKeyword.Threading, level=4)
+class ThreadpoolSuspensionResumeThread_V0:
+    """The thread pool resumed a suspended thread; CpuUtilization in percent. From old runtimes."""
+
+    ClrThreadID: UInt32
+    CpuUtilization: UInt32
+
+
+@struct
+class LegacyIOFields:
+    """The I/O threads of the pool."""
+
+    IOThreadCount: UInt32
+    RetiredIOThreads: UInt32
+
+
+@event(RUNTIME, id=44, version=0, aliases=("IOThreadCreation/Start",), keywords=RuntimeKeyword.Threading, level=4)
+class IOThreadCreate_V0(LegacyIOFields):
+    """A thread for I/O completions was created."""
+
+
+IOThreadCreate_V1 = extended(IOThreadCreate_V0, InstanceFields)
+
+
+@event(RUNTIME, id=45, version=0, aliases=("IOThreadCreation/Stop",), keywords=RuntimeKeyword.Threading, level=4)
+class IOThreadTerminate_V0(LegacyIOFields):
+    """A thread for I/O completions terminated."""
+
+
+IOThreadTerminate_V1 = extended(IOThreadTerminate_V0, InstanceFields)
+
+
+@event(RUNTIME, id=46, version=0, aliases=("IOThreadRetirement/Start",), keywords=RuntimeKeyword.Threading, level=4)
+class IOThreadRetire_V0(LegacyIOFields):
+    """A thread for I/O completions was retired."""
+
+
+IOThreadRetire_V1 = extended(IOThreadRetire_V0, InstanceFields)
+
+
+@event(RUNTIME, id=47, version=0, aliases=("IOThreadRetirement/Stop",), keywords=RuntimeKeyword.Threading, level=4)
+class IOThreadUnretire_V0(LegacyIOFields):
+    """A retired thread for I/O completions was put back into use."""
+
+
+IOThreadUnretire_V1 = extended(IOThreadUnretire_V0, InstanceFields)

@@ -1,12 +1,12 @@
-"""Tiered compilation: its settings, its pauses, its background thread."""
+"""Which code of a method runs: tiered compilation, its settings and pauses, and lookups of precompiled code."""
 
 from typing import Annotated
 
 from clrevents.schema.event import InstanceFields, event
 from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
-from clrevents.schema.method_flags import TieredCompilationFlags
 from clrevents.schema.registry import RUNDOWN, RUNTIME
-from clrevents.schema.types import UInt16, UInt32
+from clrevents.schema.runtime_flags import TieredCompilationFlags
+from clrevents.schema.types import UInt16, UInt32, UInt64, UnicodeString
 
 
 @event(
@@ -95,3 +95,44 @@ class TieredCompilationSettingsDCStart_V0:
 
     ClrInstanceID: UInt16
     Flags: Annotated[TieredCompilationFlags, UInt32]
+
+
+@event(
+    RUNTIME,
+    id=159,
+    version=0,
+    aliases=("Method/R2RGetEntryPoint",),
+    keywords=RuntimeKeyword.CompilationDiagnostic,
+    level=4,
+)
+class R2RGetEntryPoint_V0:
+    """A lookup of precompiled (ready-to-run) code ended; EntryPoint is 0 if none was found."""
+
+    MethodID: UInt64
+    MethodNamespace: UnicodeString
+    MethodName: UnicodeString
+    MethodSignature: UnicodeString
+    EntryPoint: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=159, version=1)
+class R2RGetEntryPoint_V1(R2RGetEntryPoint_V0):
+    """A lookup of precompiled (ready-to-run) code ended; EntryPoint is 0 if none was found. Adds MethodSize."""
+
+    MethodSize: UInt32
+
+
+@event(
+    RUNTIME,
+    id=160,
+    version=0,
+    aliases=("Method/R2RGetEntryPointStart",),
+    keywords=RuntimeKeyword.CompilationDiagnostic,
+    level=4,
+)
+class R2RGetEntryPointStart_V0:
+    """A lookup of precompiled (ready-to-run) code started."""
+
+    MethodID: UInt64
+    ClrInstanceID: UInt16

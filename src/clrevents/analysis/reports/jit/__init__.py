@@ -59,7 +59,7 @@ from clrevents.analysis.reports.jit.jit_methods import (
     settings,
     turns,
 )
-from clrevents.schema.method_flags import MethodFlags
+from clrevents.schema.runtime_flags import MethodFlags
 
 
 @row(since="first_ns")

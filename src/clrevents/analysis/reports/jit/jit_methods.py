@@ -21,7 +21,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeW
 from clrevents.analysis.gathering.gather import Gathered, matched
 from clrevents.analysis.gathering.groups import NONE, Interned, Ints, Mask, group_numbers, nulled
 from clrevents.analysis.shared.events.event_spans import EventSpans, compilations, inside
-from clrevents.schema.method_flags import MethodFlags, OptimizationTier, TieredCompilationFlags
+from clrevents.schema.runtime_flags import MethodFlags, OptimizationTier, TieredCompilationFlags
 from clrevents.symbols.display_names import display_name, raw_name
 
 INLINING: Final = "inlining"

@@ -51,7 +51,7 @@ from clrevents.analysis.reports.startup.course import (
 )
 from clrevents.analysis.reports.startup.main_method import depths
 from clrevents.analysis.shared.events.event_spans import EventSpans
-from clrevents.schema.method_flags import MethodFlags
+from clrevents.schema.runtime_flags import MethodFlags
 from clrevents.symbols.display_names import type_name
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered, matched
 from clrevents.analysis.gathering.groups import NONE, Ints, Mask, either, picked
-from clrevents.schema.method_flags import MethodFlags
+from clrevents.schema.runtime_flags import MethodFlags
 from clrevents.table.table import Table
 
 Array: TypeAlias = NDArray[Any]
