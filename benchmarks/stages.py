@@ -209,7 +209,10 @@ def columns(path: Path) -> int:
 
     A table has the same columns, but its schema must be known before its first rows: that takes a pass more.
     """
-    from clrevents.decode.column_pass import ColumnPass
+    try:
+        from clrevents.decode.push_passes import ColumnPass
+    except ImportError:  # What a checkout of before is compared with.
+        from clrevents.decode.column_pass import ColumnPass
     from clrevents.decode.selection import Filters, Selection
     from clrevents.decode.stream.stream import Stream
     from clrevents.errors import Limits

@@ -249,7 +249,7 @@ LAYERS: Final = {
         ("header_columns", "selection"),
         ("stream",),
         ("decoded",),
-        ("event_pass", "column_pass"),
+        ("push_passes",),
     ),
     "analysis": (
         ("gathering",),
@@ -331,7 +331,6 @@ def test_rooms_are_layered() -> None:
         ("decode__payload__columns__column_maker", "from clrevents.decode.selection import Selection"),
         ("decode__selection", "from clrevents.decode.stream.stream import Stream"),
         ("decode__stream__salvage", "from clrevents.decode.decoded import DecodedRows"),
-        ("decode__event_pass", "from clrevents.decode.column_pass import ColumnPass"),
         ("decode__another", ""),
         ("analysis__another", ""),
         ("analysis__framework__vocabulary__cells", "from clrevents.analysis.framework.model.answer import Answer"),
@@ -343,7 +342,7 @@ def test_the_layers_refuse(module: str, line: str) -> None:
         ("decode__stream__stream", "decode__payload__columns__column_maker", "decode__selection"), ""
     )
     others |= dict.fromkeys(
-        ("decode__container__window", "decode__kinds", "decode__column_pass", "decode__decoded"), ""
+        ("decode__container__window", "decode__kinds", "decode__push_passes", "decode__decoded"), ""
     )
     others |= dict.fromkeys(("analysis__framework__model__answer", "analysis__reports__gc"), "")
     assert not list(against_the_layers(house_of(**others)))

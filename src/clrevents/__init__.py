@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from clrevents import testing as testing
     from clrevents import types as types
     from clrevents._util.process import tune_process as tune_process
-    from clrevents._util.sample import sample_trace as sample_trace
     from clrevents.analysis.about.checking import CheckResult as CheckResult
     from clrevents.analysis.about.checking import PayloadCounts as PayloadCounts
     from clrevents.analysis.compare.compare import compare as compare
@@ -67,6 +66,7 @@ if TYPE_CHECKING:
     from clrevents.trace.decoder import Decoder as Decoder
     from clrevents.trace.event import Event as Event
     from clrevents.trace.named_stacks import Stacks as Stacks
+    from clrevents.trace.trace import sample_trace as sample_trace
 
 
 _HOMES = {
@@ -105,7 +105,7 @@ _HOMES = {
     "table.table": ("Table",),
     "trace": ("ThreadInfo", "Trace", "open"),
     "_util.process": ("tune_process",),
-    "_util.sample": ("sample_trace",),
+    "trace.trace": ("sample_trace",),
 }
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}
 offer(

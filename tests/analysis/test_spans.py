@@ -235,7 +235,7 @@ def touches(marks: Marks, start: int, end: int, *threads: int) -> bool:
 
 
 def test_pairs_reach_over_runs_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clrevents.decode.column_pass._BYTES", 1)
+    monkeypatch.setattr("clrevents.decode.push_passes._BYTES", 1)
     builder = TraceBuilder()
     for number in range(4):
         begin(builder, number, "long" * 200).sequence_point()

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
-from clrevents.decode.column_pass import Chunk
 from clrevents.decode.kernels.engine import offsets_of
+from clrevents.decode.push_passes import Chunk
 from clrevents.decode.stacks import StackArrays, join
 from clrevents.schema.async_forms import FIRST_ID
 from clrevents.schema.registry import ASYNC

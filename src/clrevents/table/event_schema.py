@@ -16,7 +16,6 @@ import numpy as np
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
-from clrevents.decode.column_pass import Chunk
 from clrevents.decode.header_columns import HEADERS, TABLE_HEADERS
 from clrevents.decode.kernels.engine import end_to_end
 from clrevents.decode.payload.columns.column import (
@@ -33,6 +32,7 @@ from clrevents.decode.payload.columns.column import (
     widened,
 )
 from clrevents.decode.payload.columns.column_maker import KindColumns
+from clrevents.decode.push_passes import Chunk
 from clrevents.decode.selection import EventName
 from clrevents.schema.layout import Layout
 from clrevents.schema.self_described import SELF_DESCRIBED

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
-from clrevents.decode.column_pass import Chunk, ColumnPass
 from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TABLE_HEADERS
 from clrevents.decode.kernels.engine import end_to_end
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column import Column, ColumnType
 from clrevents.decode.payload.columns.column_maker import KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
+from clrevents.decode.push_passes import Chunk, ColumnPass
 from clrevents.decode.selection import EventName
 from clrevents.decode.stacks import StackArrays, join
 from clrevents.schema.layout import Layout

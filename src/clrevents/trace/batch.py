@@ -15,13 +15,13 @@ import numpy as np
 from clrevents._util.notebook_views import Summary
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
-from clrevents.decode.column_pass import Chunk
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column_maker import ColumnMaker
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.payload.record_reader import PORTION, BatchEvents, Slots
+from clrevents.decode.push_passes import Chunk
 from clrevents.decode.selection import EventName, Filters, Selection, Selector, only_event
 from clrevents.decode.stacks import join
 from clrevents.decode.stream.losses import Loss

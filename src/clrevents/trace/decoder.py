@@ -12,9 +12,9 @@ from clrevents._util.notebook_views import Summary
 from clrevents._util.words import counted
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
-from clrevents.decode.event_pass import EventPass, Observer, TracingEnd
 from clrevents.decode.kernels.header_scan import Tally
 from clrevents.decode.kinds import EventKind
+from clrevents.decode.push_passes import EventPass, Observer, TracingEnd
 from clrevents.decode.selection import FilterOptions, Filters, Moment, Selection, Selector, to_ns
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Buffer, Stream

@@ -12,8 +12,8 @@ from typing import Final
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
-from clrevents.decode.event_pass import EventPass
 from clrevents.decode.kinds import EventKind
+from clrevents.decode.push_passes import EventPass
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import Limits, TraceError
 from clrevents.schema.registry import Registry

@@ -16,13 +16,12 @@ import attrs
 
 from clrevents._util.meter import Meter
 from clrevents.decode.clock import Clock
-from clrevents.decode.column_pass import Chunk, ColumnPass
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
-from clrevents.decode.event_pass import MOST_ROWS, EventPass, TracingEnd
 from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
+from clrevents.decode.push_passes import MOST_ROWS, Chunk, ColumnPass, EventPass, TracingEnd
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Moment, Selection, Selector, to_ns
 from clrevents.decode.stacks import StackArrays, join
 from clrevents.decode.stream.stream import Stream

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
 
 from clrevents._util.offered import offered
 from clrevents.decode.container.blocks import TraceInfo
-from clrevents.decode.event_pass import MOST_ROWS
 from clrevents.decode.kinds import EventKey
+from clrevents.decode.push_passes import MOST_ROWS
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Selector
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import ErrorMode, Limits, Problem, TraceError
@@ -344,6 +344,14 @@ class Trace(Reported):
 
     def _repr_html_(self) -> str:
         return trace_html(self.info, self._passes.scan(raising=False))
+
+
+def sample_trace() -> str:
+    """The path of a small trace that ships with the package: `clrevents.open(clrevents.sample_trace())`.
+
+    A .NET 10 program of 1.4 seconds in which four threads wait for one lock; `docs/tutorial.md` is about it.
+    """
+    return os.path.join(os.path.dirname(os.path.dirname(__file__)), "sample.nettrace.gz")
 
 
 def open(

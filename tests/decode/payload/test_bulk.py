@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.decode import event_pass
+from clrevents.decode import push_passes
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.kernels.engine import COMPILED
 from clrevents.decode.kinds import Kinds
@@ -74,7 +74,7 @@ class Readers:
 def always(monkeypatch: pytest.MonkeyPatch, together: bool) -> None:
     """Read together, or one by one as the interpreted engine does; a few at a time, which must not show."""
     monkeypatch.setattr(record_reader, "PORTION", 7)
-    monkeypatch.setattr(event_pass, "COMPILED", together)
+    monkeypatch.setattr(push_passes, "COMPILED", together)
 
 
 def alike(one: Any, other: Any) -> bool:
