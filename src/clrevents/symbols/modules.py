@@ -6,8 +6,9 @@ Reads module and assembly events of all versions. Opens no file and searches for
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,6 +21,18 @@ from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.feed import CodeRow, Feed
 from clrevents.symbols.lifetimes import ALWAYS
 
+CORE: Final = "System.Private.CoreLib"
+FRAMEWORK_KEYS: Final = frozenset(
+    (
+        "7cec85d7bea7798e",
+        "b03f5f7f11d50a3a",
+        "b77a5c561934e089",
+        "cc7b13ffcd2ddd51",
+        "31bf3856ad364e35",
+        "adb9793829ddae60",
+    )
+)
+"""Public keys that the runtime's libraries, those of ASP.NET and of Windows are signed with."""
 _ENDINGS: Final = (".ni.dll", ".ni.exe", ".winmd", ".dll", ".exe")
 """The longest first."""
 _CACHED: Final = 1 << 10
@@ -118,6 +131,7 @@ class Modules(Summary):
         self._by_id: dict[int, _SameId] = {}
         self._by_process: dict[tuple[int, int | None], _SameId] = {}
         self._assemblies: dict[tuple[int, int], str] = {}
+        self._own: dict[str, bool] | None = None
         records = [(row, feed.record(row.kind, row.data)) for row in sorted(feed.modules, key=lambda r: r.time_ns)]
         for row, record in records:
             if hasattr(record, "FullyQualifiedAssemblyName"):
@@ -152,6 +166,20 @@ class Modules(Summary):
             return self._all[max(found)]
         # Code may be loaded a moment before its module's event is written.
         return self._all[min(places.first for places in every)] if every else None
+
+    def of_program(self, name: str) -> bool | None:
+        """Whether the module of this `name` is the program's own; None where its assembly does not tell.
+
+        A program is the first file that its process loaded after the runtime's, and what lies beside that one and is
+        signed with the same key, or with none. A framework's library is not, unless the program is signed as these are.
+        """
+        if self._own is None:
+            self._own = {}
+            for process in {module.process_id for module in self._all}:
+                mine = (module for module in self._all if module.process_id == process and module.il_path)
+                for own, known in _owned(sorted(mine, key=lambda module: module.loaded_ns is not None)):
+                    self._own[known] = self._own.get(known, False) or own
+        return self._own.get(name)
 
     def gone(self) -> Iterator[tuple[int, int, int]]:
         """(process or -1, module id, time) of every unload."""
@@ -194,6 +222,36 @@ class Modules(Summary):
             getattr(record, "NativeBuildID", "") or "",
             None if row.process < 0 else row.process,
         )
+
+
+def _owned(modules: Sequence[Module]) -> Iterator[tuple[bool, str]]:
+    """Whose the modules of a process are, as far as they tell; in the order in which they were loaded."""
+    core = next((_folders(module) for module in modules if module.name == CORE), None)
+    if core is None:
+        return
+    # Every framework lies in a folder of its own, beside the runtime's; a program that has its runtime, in its folder.
+    apart = (module for module in modules if "" not in _folders(module) and _folders(module)[0] != core[0])
+    after = (module for module in modules if module.name != CORE and _key(module) not in FRAMEWORK_KEYS)
+    entry = next(chain(apart, after), None)
+    if entry is None:
+        return
+    signed = FRAMEWORK_KEYS if _key(entry) in FRAMEWORK_KEYS else {_key(entry)}
+    for module in modules:
+        if module.assembly and not module.flags & ModuleFlags.Dynamic:
+            if _folders(module) == _folders(entry):
+                yield _key(module) in signed or _key(module) == "null", module.name
+            elif _key(module) in FRAMEWORK_KEYS:
+                yield False, module.name
+
+
+def _key(module: Module) -> str:
+    return module.assembly.rpartition("PublicKeyToken=")[2]
+
+
+def _folders(module: Module) -> tuple[str, str]:
+    """The folder two above that of a module's file, and the way from there to the file's; empty without."""
+    *above, one, two, _ = ("", "", "", *module.il_path.replace("\\", "/").split("/"))
+    return "/".join(above), f"{one}/{two}" if one else ""
 
 
 def _merge(old: Module, new: Module) -> Module:

@@ -50,7 +50,8 @@ class StackFrame(Value):
     """One method as a line of stacks; its code of several tiers and addresses is one line.
 
     `name` is as in C#, `raw` as the runtime writes it, after its module and `!`. `reason` says why an address has no
-    name; None if it has one. `kind` is None where the trace does not tell managed code from other code.
+    name; None if it has one. `kind` is None where the trace does not tell managed code from other code. `own` is
+    whether its assembly is the program's; None where that is unknown.
     """
 
     name: str
@@ -58,6 +59,7 @@ class StackFrame(Value):
     module: str = ""
     reason: str | None = None
     kind: CodeKind | None = None
+    own: bool | None = None
 
 
 _FRAMES: Final[WeakKeyDictionary[Methods, dict[int, StackFrame]]] = WeakKeyDictionary()
@@ -65,8 +67,10 @@ _FRAMES: Final[WeakKeyDictionary[Methods, dict[int, StackFrame]]] = WeakKeyDicti
 
 
 def is_own(frame: StackFrame) -> bool:
-    """Whether a method is the program's own, by its namespace; one without a name is not."""
-    return frame.reason is None and frame.kind not in ("kernel", "native") and is_own_name(frame.name)
+    """Whether a method is the program's own, by its assembly or else its namespace; one without a name is not."""
+    if frame.reason is not None or frame.kind in ("kernel", "native"):
+        return False
+    return is_own_name(frame.name) if frame.own is None else frame.own
 
 
 def is_own_name(name: str) -> bool:
@@ -236,5 +240,5 @@ def method_frame(methods: Methods, index: int) -> StackFrame:
             kind = code_kind(method.address, module, not method.native)
         raw = raw_name(namespace, name, signature) if name else display
         raw = f"{module}!{raw}" if name and module else raw
-        frame = known[index] = StackFrame(display, raw, module, kind=kind)
+        frame = known[index] = StackFrame(display, raw, module, kind=kind, own=methods.modules.of_program(module))
     return frame

@@ -8,6 +8,7 @@ import numpy as np
 
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 _LEAST: Final = 100
 _OFTEN: Final = 100
@@ -61,7 +62,7 @@ def _control_flow(case: Case, limit: float) -> Verdict:
     impact = _cost(case, [worst])
     share = case.share(impact.value) if impact.unit == "ns" else None
     # A framework method that throws was called with something by whoever catches it.
-    culprit = catching if throwing is None or throwing.startswith(("System.", "Microsoft.")) else throwing
+    culprit = catching if throwing is None or not is_own_name(throwing) else throwing
     return Ailment(title, impact, (thrown, every), share, culprit)
 
 
@@ -76,7 +77,7 @@ def _slow(case: Case, limit: float) -> Verdict:
     groups = case.rows("exceptions", "groups")
     worst = int(groups.numbers("dispatch_ns").argmax())
     throwing, catching = (groups.column(n).tolist()[worst] for n in ("throwing_method", "catching_method"))
-    culprit = catching if throwing is None or throwing.startswith(("System.", "Microsoft.")) else throwing
+    culprit = catching if throwing is None or not is_own_name(throwing) else throwing
     return Ailment(title, took, (took, count), case.share(took.value), culprit)
 
 

@@ -17,7 +17,6 @@ from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVE
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import NONE, Ints, Mask, nulled
 from clrevents.analysis.reports.startup.main_method import (
-    CORE,
     MainFound,
     ProgramModules,
     SelfTime,
@@ -27,6 +26,7 @@ from clrevents.analysis.reports.startup.main_method import (
 )
 from clrevents.analysis.shared.events.event_spans import EventSpans, compilations, paired
 from clrevents.symbols.display_names import display_name, raw_name
+from clrevents.symbols.modules import CORE
 
 _METHOD: Final = ("time_ns", "thread_id", "MethodID", "MethodNamespace", "MethodName", "MethodSignature")
 _MODULE: Final = ("time_ns", "ModuleID", "AssemblyID", "ModuleFlags", "ModuleILPath")

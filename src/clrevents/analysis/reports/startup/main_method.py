@@ -21,7 +21,7 @@ from clrevents.analysis.gathering.groups import Ints, groups, sum_by
 from clrevents.analysis.shared.events.event_spans import EventSpans
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.methods import Methods
-from clrevents.symbols.modules import module_name
+from clrevents.symbols.modules import CORE, FRAMEWORK_KEYS, module_name
 from clrevents.table.read import AddressStacks
 
 
@@ -98,18 +98,6 @@ def depths(spans: EventSpans) -> Ints:
 
 ENTRY_NAMES: Final = frozenset(("Main", "<Main>$", "<Main>", "main@"))
 """Compilers' names for the method that a program begins with: C#, its top-level statements, an `async` Main, F#."""
-CORE: Final = "System.Private.CoreLib"
-_FRAMEWORK_KEYS: Final = frozenset(
-    (
-        "7cec85d7bea7798e",
-        "b03f5f7f11d50a3a",
-        "b77a5c561934e089",
-        "cc7b13ffcd2ddd51",
-        "31bf3856ad364e35",
-        "adb9793829ddae60",
-    )
-)
-"""Public keys that the runtime's libraries, those of ASP.NET and of Windows are signed with."""
 _FILE: Final = re.compile(r"""([^/\\"\s]+)\.(dll|exe)(?=["\s]|$)""", re.IGNORECASE)
 _FRAMEWORK: Final = ("System.", "Microsoft.", "Internal.", "Interop")
 
@@ -160,7 +148,7 @@ class ProgramModules:
             return True, "event"
         assembly = self.assemblies.get(module_id)
         if assembly is not None:
-            return assembly.rpartition("PublicKeyToken=")[2] not in _FRAMEWORK_KEYS, "event"
+            return assembly.rpartition("PublicKeyToken=")[2] not in FRAMEWORK_KEYS, "event"
         name = namespace or self.name(module_id) or ""
         return bool(name) and not name.startswith(_FRAMEWORK), "inferred"
 
