@@ -18,7 +18,7 @@ from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import same_run
-from clrevents.trace.recording_events import ProcessLife, process_lives
+from clrevents.trace.trace import ProcessLife, process_lives
 from project_files import SHARED, fixture, without_shared
 
 TWO = SHARED / "linux" / "net8-two-55.linux.nettrace.gz"

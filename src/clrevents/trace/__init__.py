@@ -25,10 +25,9 @@ from clrevents.trace.decoder import (
 from clrevents.trace.event import EventRows, label_list
 from clrevents.trace.named_stacks import EARLY_NAMES
 from clrevents.trace.passes import Order
-from clrevents.trace.recording_events import ProcessLife, source_errors
 from clrevents.trace.reported import Tabled
 from clrevents.trace.scan import ThreadInfo
-from clrevents.trace.trace import Trace, modules_of, open, passes_of, tables_in_sql
+from clrevents.trace.trace import ProcessLife, Trace, modules_of, open, passes_of, tables_in_sql
 from clrevents.trace.trust import Trust
 
 __all__ = [
@@ -69,7 +68,6 @@ __all__ = [
     "passes_of",
     "rows_of",
     "same_run",
-    "source_errors",
     "stopped_so_far",
     "stream_moment",
     "stream_of",

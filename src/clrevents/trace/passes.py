@@ -39,6 +39,7 @@ from clrevents.schema.describe import class_body
 from clrevents.schema.dynamic import ClassCache, variants
 from clrevents.schema.naming_events import NAMING_EVENTS
 from clrevents.schema.registry import Registry
+from clrevents.schema.source_message import SOURCE_MESSAGE, source_error, text_of
 from clrevents.sources import Source, file_mark
 from clrevents.table.event_schema import TableField, header_fields, shown_fields
 from clrevents.table.read import (
@@ -207,6 +208,25 @@ class Passes:
         """Those of them that reading the headers alone does not find."""
         listed = tuple(self.scan(raising=False).problems)
         return self._found.after(listed)[len(listed) :]
+
+    def source_errors(self) -> tuple[Problem, ...]:
+        """What event sources say of themselves: that they failed. At most `Limits.problems`, each once however often it
+        was said. Never raises for damage, and reads the trace again only if its headers show such messages."""
+        if not any(key.name == SOURCE_MESSAGE for key in self.scan(raising=False).counts):
+            return ()
+        found: dict[str, Problem] = {}
+        selection = self.selection((f"*/{SOURCE_MESSAGE}",))
+        for rows in self.rows(self.stream(errors="salvage"), selection, decode=False):
+            for row, (start, end) in enumerate(zip(rows.starts.tolist(), rows.ends.tolist(), strict=True)):
+                provider = rows.kind(row).key.provider
+                text = source_error(provider, text_of(rows.data[start:end]))
+                if text is not None and len(found) < self.limits.problems:
+                    event = f"{provider}/{SOURCE_MESSAGE}"
+                    problem = Problem(
+                        "broken-event-source", "note", text, event=event, impact="all events of this source"
+                    )
+                    found.setdefault(text, problem)
+        return tuple(found.values())
 
     def file_mark(self) -> object:
         """What changes when the trace is written to or replaced; None if another process cannot read the same."""

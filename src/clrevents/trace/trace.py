@@ -14,7 +14,10 @@ from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, overload
 
+import attrs
+
 from clrevents._util.offered import offered
+from clrevents._util.value_classes import frozen
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.push_passes import MOST_ROWS
@@ -32,7 +35,6 @@ from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
 from clrevents.trace.named_stacks import EARLY_NAMES, LateNames, Stacks
 from clrevents.trace.passes import Order, Passes, Progress
-from clrevents.trace.recording_events import PROCESS_EVENTS, ProcessLife, process_lives
 from clrevents.trace.reported import Reported
 from clrevents.trace.scan import ThreadInfo, nth_trace
 
@@ -48,6 +50,52 @@ C = TypeVar("C")
 
 _WITH_PROCESSES: Final = 6
 """From this version of the format on, traces may list processes."""
+
+
+PROCESS_EVENTS: Final = tuple(
+    f"Universal.System/{name}" for name in ("ExistingProcess", "ProcessCreate", "ProcessExit")
+)
+
+
+@frozen
+class ProcessLife:
+    """One name of a process id."""
+
+    process_id: int
+    """The id, which processes may have one after the other."""
+    name: str
+    """The name, such as `dotnet`."""
+    namespace: str
+    """The name of its container; `Unknown` where the recorder knows none."""
+    started_ns: int | None
+    """When it had this name first, in nanoseconds since the session started; None if before that."""
+    ended_ns: int | None
+    """When it ended, or had another name; None if not before the recording ended."""
+    own_id: int | None = None
+    """The id that the process has inside its container, which others may have there, too; None if unknown."""
+
+
+def process_lives(events: Iterable[Any]) -> tuple[ProcessLife, ...]:
+    """Those of `PROCESS_EVENTS` in order of time, by the time of their beginning."""
+    found: list[ProcessLife] = []
+    last: dict[int, int] = {}
+    for event in events:
+        process, payload = event.process_id, event.payload
+        if process is None:
+            continue
+        place = last.pop(process, None)
+        if place is not None:
+            found[place] = attrs.evolve(found[place], ended_ns=event.time_ns)
+        if payload is not None and event.name != "ProcessExit":
+            started = None if event.name == "ExistingProcess" else event.time_ns
+            last[process] = len(found)
+            try:
+                name, namespace, own = str(payload.Name), str(payload.NamespaceName), int(payload.NamespaceId)
+            except (AttributeError, TypeError, ValueError):
+                # The trace's own description has other fields.
+                name, namespace, own = "", "", 0
+            found.append(ProcessLife(process, name, namespace, started, None, own or None))
+    return tuple(found)
 
 
 class Trace(Reported):

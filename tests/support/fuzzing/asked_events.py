@@ -17,7 +17,7 @@ from clrevents.schema.registry import DEFAULT, TPL, provider_name
 from clrevents.schema.self_described import SELF_DESCRIBED
 from clrevents.schema.wire import CountedType, FixedArrayType, LocatedType, PrefixedType, StructType, WireType
 from clrevents.symbols.feed import IL_MAPS, METHODS, MODULES, NATIVE, PROCESSES, STARTED
-from clrevents.trace.recording_events import PROCESS_EVENTS
+from clrevents.trace.trace import PROCESS_EVENTS
 
 SHAPES: Final[tuple[tuple[str, int, str, str], ...]] = (
     (TPL, 7, "TaskScheduled", "OriginatingTaskSchedulerID OriginatingTaskID TaskID CreatingTaskID TaskCreationOptions"),

@@ -33,7 +33,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.errors import Problem
 from clrevents.schema.registry import short_event
-from clrevents.trace import DecodedRows, EventKey, Loss, RawPayload, Trace, Trust, passes_of, source_errors
+from clrevents.trace import DecodedRows, EventKey, Loss, RawPayload, Trace, Trust, passes_of
 
 
 @row
@@ -224,7 +224,7 @@ def check(trace: Trace) -> CheckResult:
     tally: dict[EventKey, Counter[str]] = {}
     for rows in passes.rows(stream, passes.selection(())):
         _count(rows, tally)
-    for problem in source_errors(passes):
+    for problem in passes.source_errors():
         stream.problems.add(problem)
     trust, counts = Trust.of(stream, known=passes.async_known), stream.problems.counts
     kinds = [

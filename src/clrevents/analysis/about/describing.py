@@ -51,7 +51,7 @@ from clrevents.schema.dynamic import Learned
 from clrevents.schema.own_marks import REDACTED
 from clrevents.schema.registry import RUNDOWN, RUNTIME, short_event
 from clrevents.table.read import cut_stacks
-from clrevents.trace import RawPayload, Trace, TraceInfo, Trust, passes_of, source_errors
+from clrevents.trace import RawPayload, Trace, TraceInfo, Trust, passes_of
 
 QUESTION: Final = "What is this trace, and what can it answer?"
 _RUNTIME_EVENTS: Final = {RUNTIME: "RuntimeInformationStart", RUNDOWN: "RuntimeInformationDCStart"}
@@ -273,7 +273,7 @@ def about(trace: Trace, *, every: bool = True, raising: bool = True) -> TraceAbo
     info, scan = trace.info, passes_of(trace).scan(raising=raising)
     named = {(key.provider, key.name) for key in scan.counts}
     runtime, command_line = _runtime(trace, named, raising)
-    problems = (*trace.problems, *source_errors(passes_of(trace)))
+    problems = (*trace.problems, *passes_of(trace).source_errors())
     known = passes_of(trace).async_known
     trust = Trust.of(scan, sum(problem.severity == "payload" for problem in problems), known)
     sampler = attrs.asdict(recording_cost_of(trace)) if every else {}

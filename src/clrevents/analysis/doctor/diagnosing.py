@@ -29,7 +29,7 @@ from clrevents.analysis.framework.run.report_reading import Asked, seen_kinds
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.errors import TraceError
-from clrevents.trace import Trace, passes_of, source_errors
+from clrevents.trace import Trace, passes_of
 
 BROKEN: Final = "broken-event-source"
 """The note on an event source that could not be recorded."""
@@ -100,7 +100,7 @@ def doctor(trace: Trace, *rules: str, **window: Unpack[WindowOptions]) -> Diagno
 
 def diagnosed(trace: Trace, answers: Mapping[str, Answer[Any]], rules: Sequence[Rule] = RULES) -> Diagnosis:
     """A diagnosis from answers that are already there, all about one window of this trace."""
-    broken = [Note(BROKEN, "warning", p.message, ("findings",)) for p in source_errors(passes_of(trace))]
+    broken = [Note(BROKEN, "warning", p.message, ("findings",)) for p in passes_of(trace).source_errors()]
     return concluded(answers, trace_metrics(trace), rules, seen_kinds(trace), broken)
 
 
