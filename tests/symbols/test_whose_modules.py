@@ -42,7 +42,7 @@ CORE = (SHARED_RUNTIME, "System.Private.CoreLib", "7cec85d7bea7798e")
         # A program of Microsoft's is one too: its compiler is not a library.
         (
             [CORE, (APP, "csc", MICROSOFT), (APP, "Microsoft.Parts", MICROSOFT)],
-            {"csc", "Microsoft.CodeAnalysis"},
+            {"csc", "Microsoft.Parts"},
         ),
         # A program that brings its runtime.
         ([(APP, *CORE[1:]), (APP, "Shop", "null"), (APP, "System.Runtime", MICROSOFT)], {"Shop"}),
