@@ -11,6 +11,7 @@ import pytest
 import clrevents
 from clrevents.diagnostics import find_process
 from clrevents.diagnostics.channel import Channel
+from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.providers import Provider
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from dotnet_runtimes import NET8, NET11, NEWER, Runtime, clrevents_run, running
@@ -61,7 +62,7 @@ def test_a_full_buffer_loses_nothing_if_threads_wait() -> None:
     for blocks in (True, False):
         with running(NET11, "60", "loud", environment=NEWER) as program:
             settings = SessionSettings((Provider(SOURCE),), 1, rundown=False, blocks=blocks)
-            channel = Channel(find_process(program.pid).endpoint, settings)
+            channel = run(Channel.opened(find_process(program.pid).endpoint, settings), "a recording")
             assert channel.unmet == []
             decoder, began, size = clrevents.Decoder(f"{SOURCE}/Loud", symbols=False), time.monotonic(), 0
             numbers: list[int] = []
@@ -71,7 +72,7 @@ def test_a_full_buffer_loses_nothing_if_threads_wait() -> None:
                 if time.monotonic() - began < 3:
                     time.sleep(max(0.0, size / 3e6 - (time.monotonic() - began)))
                 else:
-                    channel.stop()
+                    run(channel.stop(), "the end")
             numbers += [event.payload.number for batch in decoder.close() for event in batch]
         assert len(numbers) > 10_000
         gaps[blocks] = numbers[-1] - numbers[0] + 1 - len(numbers)

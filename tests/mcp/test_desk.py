@@ -341,6 +341,22 @@ def test_what_a_trace_lacks_no_report_has_in_full(tmp_path: Path) -> None:
         told = {row["report"]: row["coverage"] for row in desk.overview(path).rows}
         assert (told["gc"], told["locks"], told["heap"]) == (most, most, "none")
         assert {name: desk.report(path, name).coverage for name in ("gc", "locks", "heap")}.items() <= told.items()
+        events = desk.events(path, selector="GCStart")
+        assert (events.coverage, bool(events.notes)) == (most, most == "partial")
+
+
+def test_a_lock_has_one_name(desk: Desk) -> None:
+    reply = desk.report(CONVOY, "locks")
+    assert f"lock {reply.rows[0]['lock_id']} in" in reply.notes[0]
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+def test_sql_says_what_the_trace_lacks(tmp_path: Path) -> None:
+    data = unpacked(FIXTURES / CONVOY)
+    (tmp_path / "cut.nettrace").write_bytes(data[: len(data) * 6 // 10])
+    reply = Desk(Roots.of([tmp_path])).query("cut.nettrace", "select 1")
+    assert (reply.coverage, bool(reply.notes)) == ("partial", True)
 
 
 def test_a_bound_is_said_with_its_number(desk: Desk) -> None:

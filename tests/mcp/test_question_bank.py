@@ -120,7 +120,7 @@ BANK: list[tuple[str, str, Callable[[Walk], Any], Callable[[], Any]]] = [
         "Which lock was it?",
         CONVOY,
         lambda w: first(w.report("locks", "locks"), "lock_id"),
-        lambda: Counter(payload.LockID for _, payload in raw(CONVOY, "ContentionStart")).most_common(1)[0][0],
+        lambda: hex(Counter(payload.LockID for _, payload in raw(CONVOY, "ContentionStart")).most_common(1)[0][0]),
     ),
     ("How many collections ran?", GARBAGE, lambda w: value(w.report("gc"), "count"), lambda: count(GARBAGE, "GCStart")),
     (

@@ -31,6 +31,7 @@ from clrevents.cli.live_process import (
 )
 from clrevents.cli.live_report import UNCOUNTED, DurationType, duration_option, processor_option
 from clrevents.cli.output import Output, say, terminal_width
+from clrevents.cli.reading import usage_errors
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.child import Child
 from clrevents.diagnostics.dotnet_process import Process
@@ -213,13 +214,11 @@ def command(
         refuse_existing(out)
     if keep is not None and rotate is None:
         raise click.UsageError("--keep requires --rotate")
-    try:
+    with usage_errors(ValueError):
         watch = None if until is None else Watch.parse(until)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
     variables = {} if sample_interval is None else _pace(sample_interval, program)
     watched = () if watch is None else (watch.selector,)
-    try:
+    with usage_errors(ValueError):
         if only and not (profiles or reports or providers or keywords):
             profile = Profile("events", "", (), "")
         else:
@@ -232,8 +231,6 @@ def command(
         listed = profile.rundown if rundown is None else rundown
         settings = SessionSettings(profile.providers, buffer_mb, listed, True, filters, buffering == "block")
         settings.for_runtime(0).commands()
-    except ValueError as error:
-        raise click.UsageError(safe(str(error))) from None
     plan = RecordingPlan(duration, rotate, keep, watch, after, stop_within, processor)
     with counted_stops() as stops, ExitStack() as stack:
         if program:

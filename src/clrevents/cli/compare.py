@@ -38,11 +38,13 @@ from clrevents.cli.reading import (
     Reading,
     errors_option,
     format_option,
+    limit_option,
     means_many,
     refuse_overwriting,
     refuse_same_input,
+    usage_errors,
 )
-from clrevents.cli.report_rows import LIMIT, UNMET, ReportOptions, usage_error, write_csv
+from clrevents.cli.report_rows import LIMIT, UNMET, ReportOptions, write_csv
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.page.comparison_page import comparison_page
 from clrevents.export.page.page_flames import PageStacks
@@ -83,15 +85,7 @@ class _Sides(click.Command):
     help="Divide amounts by this: request, second, none, or a start event of the program's own, such as OrderStart. "
     "[default: request if all recordings have some, else second]",
 )
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(min=0),
-    default=_LIMIT,
-    show_default=True,
-    metavar="N",
-    help="Show at most N lines of each table.",
-)
+@limit_option("Show at most N lines of each table.", _LIMIT)
 @click.option("--json", "as_json", is_flag=True, help="Write everything as one JSON object.")
 @wide_option
 @format_option
@@ -203,12 +197,10 @@ def command(
         except ValueError:
             raise click.UsageError("--confirm takes one recording of each side") from None
         second = one, other
-    try:
+    with usage_errors(ValueError):
         tables = {table for text in conditions if (table := rows_of(text)) is not None}
         found = compare(before, after, per=per, tables=tables, confirm=second)
         failed, unknown = found.failing(*conditions)
-    except ValueError as error:
-        raise usage_error(error) from None
     if page is not None:
         data = comparison_page(found, *stacks)
         write_file(page, data, f"{counted(len(data), 'byte')}; open it in a browser", [*base, *new])
@@ -299,7 +291,7 @@ def measured_file(
     file: str, errors: ErrorMode, fail_on: frozenset[str], ask: Callable[[Reading], Measured]
 ) -> tuple[list[Measured], int]:
     """What saved answers say, or `ask` of a recording; and the exit code that its problems mean."""
-    try:
+    with usage_errors(KeyError, TypeError, ValueError):
         if is_saved(file):
             return saved_measured(file), 0
         with Reading(file, errors) as reading:
@@ -309,8 +301,6 @@ def measured_file(
                 say(f"{reading.name}: damaged, so it cannot be compared; --errors salvage compares what is left")
                 raise
             return [found], reading.finish(fail_on)
-    except (KeyError, TypeError, ValueError) as error:
-        raise usage_error(error) from None
 
 
 def write_against(
@@ -338,10 +328,8 @@ def write_against(
 
     base, old = measured_file(against, wanted.errors, wanted.fail_on, asked)
     new, worst = measured_file(file, wanted.errors, wanted.fail_on, asked)
-    try:
+    with usage_errors(ValueError):
         found = compare(base, new, per=per)
-    except ValueError as error:
-        raise usage_error(error) from None
     with Output() as out:
         if wanted.as_json:
             out.json(found.to_dict_of_rows())

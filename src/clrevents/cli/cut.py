@@ -2,53 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from clrevents._util.words import counted
-from clrevents.cli.output import safe, say
+from clrevents.cli.output import say
 from clrevents.cli.reading import (
-    FailOn,
     Reading,
-    errors_option,
-    fail_on_option,
     file_argument,
-    process_option,
+    filter_options,
+    how_to_read,
+    reading_options,
     refuse_overwriting,
+    trace_output_option,
+    usage_errors,
 )
-from clrevents.errors import ErrorMode
 from clrevents.rewrite import cut
 from clrevents.trace import passes_of
 
 
 @click.command(name="cut")
 @file_argument
-@click.option(
-    "-o", "--output", "out", required=True, metavar="OUT", help="The trace to write; compressed if it ends in .gz."
-)
+@trace_output_option()
 @click.option("--events", multiple=True, metavar="SELECTOR", help="Only these events; repeatable.")
-@click.option("--provider", metavar="NAME", help="Only events of this provider.")
-@click.option(
-    "--thread", "threads", type=int, multiple=True, metavar="NUMBER", help="Only events about this thread; repeatable."
-)
-@process_option
-@click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone.")
-@click.option("--end", metavar="WHEN", help="End time, exclusive.")
+@filter_options
 @click.option("--rundown/--no-rundown", default=True, help="Include the events that name code and modules.")
-@errors_option
-@fail_on_option("damage")
-def command(
-    file: str,
-    out: str,
-    events: tuple[str, ...],
-    provider: str | None,
-    threads: tuple[int, ...],
-    process: str | None,
-    start: str | None,
-    end: str | None,
-    rundown: bool,
-    errors: ErrorMode,
-    fail_on: FailOn,
-) -> int:
+@reading_options()
+def command(file: str, out: str, events: tuple[str, ...], rundown: bool, **options: Any) -> int:
     """Write a smaller trace with the selected events and what is needed to interpret them.
 
     \b
@@ -58,27 +39,15 @@ def command(
         clrevents cut big.nettrace -o gc.nettrace --events 'GC*' --thread 4711
     """
     refuse_overwriting(out, file)
-    with Reading(file, errors, fail_on=fail_on) as reading:
-        try:
-            for what, moment in (("start", start), ("end", end)):
-                if moment is not None:
-                    passes_of(reading.trace).moment_ns(moment, what)
-        except (TypeError, ValueError) as error:
-            raise click.UsageError(safe(str(error))) from None
-        done = cut(
-            reading.trace,
-            out,
-            *events,
-            provider=provider,
-            thread_id=threads or None,
-            process_id=reading.process_id(process),
-            start=start,
-            end=end,
-            rundown=rundown,
-        )
+    with Reading(file, **how_to_read(options)) as reading:
+        with usage_errors(TypeError, ValueError):
+            for what in ("start", "end"):
+                if options[what] is not None:
+                    passes_of(reading.trace).moment_ns(options[what], what)
+        done = cut(reading.trace, out, *events, rundown=rundown, **reading.filters(options))
         lost = f", with {counted(done.lost, 'lost one')}" if done.lost else ""
         say(f"{out}: {counted(done.events, 'event')}{lost}, {counted(done.bytes, 'byte')}")
         if done.undescribed:
             left_out = counted(done.undescribed, "event was", "events were")
             say(f"{left_out} left out, because the trace does not describe {'it' if done.undescribed == 1 else 'them'}")
-        return reading.finish(fail_on)
+        return reading.finish()

@@ -41,13 +41,18 @@ from clrevents.cli.reading import (
     ReadingMany,
     errors_option,
     format_option,
+    jobs_option,
+    limit_option,
     means_many,
     process_option,
     refuse_many_with,
     symbols_option,
+    usage_error,
+    usage_errors,
+    window_options,
     with_option,
 )
-from clrevents.cli.report_rows import UNMET, usage_error
+from clrevents.cli.report_rows import UNMET
 from clrevents.errors import DamageError, PayloadError, TraceError
 from clrevents.trace import EARLY_NAMES, Decoder, Trace, learn_early, occurred_in
 
@@ -77,10 +82,8 @@ class _Limits(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
 
 
 def _fitting_rules(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[Rule, ...]:
-    try:
+    with usage_errors(ValueError):
         return rules_of(value)
-    except ValueError as error:
-        raise usage_error(error) from None
 
 
 @click.command(name="doctor")
@@ -102,20 +105,11 @@ def _fitting_rules(ctx: click.Context, param: click.Parameter, value: tuple[str,
     help="Exit with 4 if one of these rules found something, comma-separated; with RULE:IMPACT, such as "
     "gc.pause_ratio:5% or lock.waited:200ms, if it costs that much.",
 )
-@click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone.")
-@click.option("--end", metavar="WHEN", help="End time, exclusive.")
+@window_options
 @process_option
 @with_option
 @symbols_option
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(min=0),
-    default=MOST,
-    show_default=True,
-    metavar="N",
-    help="Show at most N findings.",
-)
+@limit_option("Show at most N findings.", MOST)
 @click.option("--json", "as_json", is_flag=True, help="Write everything as one JSON object; one per line for many.")
 @format_option
 @wide_option
@@ -126,7 +120,7 @@ def _fitting_rules(ctx: click.Context, param: click.Parameter, value: tuple[str,
     metavar="FILE",
     help="For a process: where to keep the recording. [default: NAME_DATE_TIME.nettrace]",
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
+@jobs_option
 @errors_option
 def command(
     files: tuple[str, ...],
@@ -246,10 +240,8 @@ def _drawing(rules: Sequence[Rule]) -> Callable[[Path], None]:
 
 
 def _failed(found: Diagnosis, limits: dict[str, Metric | None]) -> int:
-    try:
+    with usage_errors(ValueError):
         reasons = found.failing(limits)
-    except ValueError as error:
-        raise usage_error(error) from None
     for reason in reasons:
         say(reason)
     return UNMET if reasons else 0

@@ -16,16 +16,14 @@ from clrevents._util.fitting import shortened, wrapped
 from clrevents._util.words import counted
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import (
-    FailOn,
     Reading,
-    errors_option,
-    fail_on_option,
     file_argument,
-    process_option,
-    symbols_option,
-    with_option,
+    filter_options,
+    how_to_read,
+    limit_option,
+    reading_options,
+    usage_errors,
 )
-from clrevents.errors import ErrorMode
 from clrevents.schema.registry import short_event
 from clrevents.trace import passes_of
 
@@ -40,45 +38,23 @@ _RAW: Final = 64
 @file_argument
 @click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines, with all header fields.")
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Stop after N events.")
-@click.option("--provider", metavar="P", help="Only this provider: a name, short name (runtime) or pattern.")
-@click.option(
-    "--thread",
-    "threads",
-    type=click.IntRange(0, 2**64 - 1),
-    multiple=True,
-    metavar="T",
-    help="Only this thread; repeatable.",
-)
-@process_option
-@with_option
-@symbols_option
-@click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, 2026-01-31T14:03:22Z.")
-@click.option("--end", metavar="WHEN", help="End time, exclusive.")
+@limit_option("Stop after N events.")
+@filter_options
 @click.option("--stacks", is_flag=True, help="Add each event's call stack, innermost frame first.")
 @click.option("--raw", is_flag=True, help="With --stacks: addresses instead of names.")
 @click.option(
     "--names", is_flag=True, help="With --json: enums, flags and times as text; with --stacks also frame names."
 )
-@errors_option
-@fail_on_option("damage")
+@reading_options(beside=True, symbols=True)
 def command(
     file: str,
     selectors: tuple[str, ...],
     as_json: bool,
     limit: int | None,
-    provider: str | None,
-    threads: tuple[int, ...],
-    process: str | None,
-    beside: str | None,
-    symbols: tuple[str, ...],
-    start: str | None,
-    end: str | None,
     stacks: bool,
     raw: bool,
     names: bool,
-    errors: ErrorMode,
-    fail_on: FailOn,
+    **options: Any,
 ) -> int:
     """Print all or selected events in order of time.
 
@@ -98,31 +74,22 @@ def command(
     Each line has the milliseconds since the session started, the thread, provider/event, and the fields. Long values
     are truncated; use --json for all of them.
     """
-    with Reading(file, errors, busy_output=True, beside=beside, symbols=symbols, fail_on=fail_on) as reading:
-        try:
-            found = reading.trace.events(
-                *selectors,
-                provider=provider,
-                process_id=reading.process_id(process),
-                thread_id=threads or None,
-                start=start,
-                end=end,
-            )
-        except (TypeError, ValueError) as error:
-            # Only the user's input is checked here; nothing has been read yet.
-            raise click.UsageError(safe(str(error))) from None
+    with Reading(file, busy_output=True, **how_to_read(options)) as reading:
+        # Only the user's input is checked here; nothing has been read yet.
+        with usage_errors(TypeError, ValueError):
+            events = reading.trace.events(*selectors, **reading.filters(options))
         if limit is not None:
-            found = islice(found, limit)
+            events = islice(events, limit)
         try:
             with Output() as out:
                 out.lines(
-                    json_lines(found, names, stacks, reading.trace)
+                    json_lines(events, names, stacks, reading.trace)
                     if as_json
-                    else text_lines(found, stacks, raw, out, reading.trace)
+                    else text_lines(events, stacks, raw, out, reading.trace)
                 )
         finally:
-            del found
-        return reading.finish(fail_on)
+            del events
+        return reading.finish()
 
 
 def json_lines(

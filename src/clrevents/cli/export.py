@@ -33,6 +33,7 @@ from clrevents.cli.reading import (
     spreadsheet_option,
     symbols_option,
     trace_source,
+    usage_errors,
     with_option,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
@@ -191,10 +192,8 @@ def _told_apart(things: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
 def _traces_in(folder: str) -> tuple[str, ...]:
     from clrevents.fleet.trace_paths import trace_paths
 
-    try:
+    with usage_errors(FileNotFoundError):
         return trace_paths(folder)
-    except FileNotFoundError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def _single(out: str) -> str | None:

@@ -22,18 +22,18 @@ from clrevents.analysis.shared.weights.weighing import ON_PROCESSOR, SAFE_POINT_
 from clrevents.analysis.shared.weights.weight_fields import ALONE, CPU_TIME, OFF_CPU, event_and_weight
 from clrevents.cli.output import safe, say, write_file
 from clrevents.cli.reading import (
-    FailOn,
     Reading,
-    errors_option,
-    fail_on_option,
     file_argument,
+    how_to_read,
     process_option,
+    reading_options,
     refuse_overwriting,
     refuse_same_input,
-    symbols_option,
-    with_option,
+    thread_option,
+    usage_errors,
+    window_options,
 )
-from clrevents.errors import AmbiguousEventError, ErrorMode, UnknownEventError
+from clrevents.errors import AmbiguousEventError, UnknownEventError
 from clrevents.export.file_formats import file_format, near_suffix
 from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes
 from clrevents.export.look import Look, summary
@@ -80,11 +80,8 @@ def sampling_options(command: F) -> F:
         click.option(
             "--raw", is_flag=True, help="Show methods as the runtime writes them, prefixed with their module."
         ),
-        click.option("--end", metavar="WHEN", help="End time, exclusive."),
-        click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone."),
-        click.option(
-            "--thread", "threads", type=int, multiple=True, metavar="NUMBER", help="Only this thread; repeatable."
-        ),
+        window_options,
+        thread_option,
         click.option(
             "--by",
             "--weight",
@@ -139,7 +136,7 @@ def samples_of(
     """The samples selected by the options. Raises UsageError for invalid options, and if there are no samples."""
     if weight not in (None, CPU_TIME, *ALONE) and event is None:
         raise click.UsageError("--by with a field requires --event: profiler samples are weighted by time")
-    try:
+    with usage_errors(KeyError, TypeError, ValueError):
         away = event is None and weight == OFF_CPU
         states = chosen_states(chosen.running, chosen.waiting, chosen.state, away)
         shape = chosen.shape()
@@ -163,8 +160,6 @@ def samples_of(
         if chosen.kind is not None:
             samples = samples.of_kind(chosen.kind)
         samples = samples.in_shape(shape)
-    except (KeyError, TypeError, ValueError) as error:
-        raise click.UsageError(safe(str(error.args[0]))) from None
     if not len(samples):
         raise click.ClickException(safe(_nothing(reading, event, weight)))
     return samples
@@ -243,12 +238,9 @@ _OPENS: Final[dict[str, str]] = {
 @click.option("--cpu", is_flag=True, help="Draw processor time, where the operating system's counts were recorded.")
 @click.option("--off-cpu", is_flag=True, help="Draw what threads were off a processor for; Linux recordings only.")
 @click.option("--logical", is_flag=True, help="Follow tasks and awaits to where they were created.")
-@with_option
-@symbols_option
 @click.option("--against", metavar="BEFORE", help="Another trace: show what changed since; html only.")
 @sampling_options
-@errors_option
-@fail_on_option("damage")
+@reading_options(beside=True, symbols=True)
 def command(
     file: str,
     out: str,
@@ -256,8 +248,6 @@ def command(
     merge_threads: bool,
     cpu: bool,
     off_cpu: bool,
-    beside: str | None,
-    symbols: tuple[str, ...],
     against: str | None,
     event: str | None,
     weight: str | None,
@@ -265,8 +255,6 @@ def command(
     start: str | None,
     end: str | None,
     raw: bool,
-    errors: ErrorMode,
-    fail_on: FailOn,
     **options: Any,
 ) -> int:
     """Write a flame graph of where time is spent, or of what allocates, throws or waits.
@@ -301,6 +289,7 @@ def command(
     if own and (event or weight or own[1:]):
         raise click.UsageError(f"{own[-1][0]} is a weight of its own; use it without --cpu, --by and --event")
     weight = own[0][1] if own else weight
+    how = how_to_read(options)
     chosen = Chosen(**options)
     before, before_name, worst = None, "", 0
     if against is not None:
@@ -310,14 +299,14 @@ def command(
             raise click.UsageError("numbers of threads mean nothing in another trace; use --against without --thread")
         refuse_same_input(file, against)
         refuse_overwriting(out, against)
-        with Reading(against, errors, symbols=symbols, fail_on=fail_on) as other:
+        with Reading(against, **{**how, "beside": None}) as other:
             before_name = os.path.basename(other.name)
             try:
                 before = samples_of(other, event, weight, threads, start, end, chosen)
             except (click.UsageError, UnknownEventError, AmbiguousEventError) as error:
                 raise click.UsageError(safe(f"{before_name}: {error}")) from None
-            worst = other.finish(fail_on)
-    with Reading(file, errors, beside=beside, symbols=symbols, fail_on=fail_on) as reading:
+            worst = other.finish()
+    with Reading(file, **how) as reading:
         samples = samples_of(reading, event, weight, threads, start, end, chosen)
         title = os.path.basename(reading.name)
         look = Look(title, f"clrevents {clrevents.__version__}", merge_threads, raw, reading.trace.info.start)
@@ -326,12 +315,10 @@ def command(
             data = flame_bytes(samples, format, look, pack)
         else:
             look = look._replace(title=f"{title} compared with {before_name}")
-            try:
+            with usage_errors(ValueError):
                 data = compared_bytes(samples, before, before_name, look, pack)
-            except ValueError as error:
-                raise click.UsageError(str(error)) from None
-        code = max(worst, reading.finish(fail_on))
-        write_file(out, data, f"{in_all(samples)}{_OPENS.get(format, '')}", [file, beside, against])
+        code = max(worst, reading.finish())
+        write_file(out, data, f"{in_all(samples)}{_OPENS.get(format, '')}", [file, how["beside"], against])
         say_how_sure(samples, weight)
         say_what_is_missing(samples)
         return code

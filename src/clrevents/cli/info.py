@@ -26,6 +26,7 @@ from clrevents.cli.reading import (
     ReadingMany,
     errors_option,
     fail_on_option,
+    jobs_option,
     means_many,
     refuse_many_with,
     with_option,
@@ -56,7 +57,7 @@ _MANY: Final = ("trace", "process_id", "start", "duration_ns", "events", "lost",
 @click.option(
     "--json", "as_json", is_flag=True, help="Print everything as one JSON object; for many traces, one per line."
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
+@jobs_option
 @wide_option
 @with_option
 @errors_option

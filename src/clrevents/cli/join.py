@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from clrevents._util.words import counted, duration_text
 from clrevents.cli.output import safe, say
 from clrevents.cli.reading import (
-    FailOn,
     Reading,
-    errors_option,
-    fail_on_option,
     file_argument,
+    how_to_read,
+    reading_options,
     refuse_overwriting,
     refuse_same_input,
+    trace_output_option,
 )
-from clrevents.errors import ErrorMode
 from clrevents.rewrite import join
 
 
 @click.command(name="join")
 @file_argument
 @click.argument("other", metavar="OTHER")
-@click.option(
-    "-o", "--output", "out", required=True, metavar="OUT", help="The trace to write; compressed if it ends in .gz."
-)
-@errors_option
-@fail_on_option("damage")
-def command(file: str, other: str, out: str, errors: ErrorMode, fail_on: FailOn) -> int:
+@trace_output_option()
+@reading_options()
+def command(file: str, other: str, out: str, **options: Any) -> int:
     """Write FILE, of the Linux recorder, and OTHER, EventPipe's recording of the same run, as one trace.
 
     \b
@@ -41,7 +39,8 @@ def command(file: str, other: str, out: str, errors: ErrorMode, fail_on: FailOn)
     refuse_same_input(file, other)
     refuse_overwriting(out, file)
     refuse_overwriting(out, other)
-    with Reading(file, errors, fail_on=fail_on) as mine, Reading(other, errors, fail_on=fail_on) as theirs:
+    reading = how_to_read(options)
+    with Reading(file, **reading) as mine, Reading(other, **reading) as theirs:
         try:
             done = join(mine.trace, theirs.trace, out)
         except ValueError as error:
@@ -50,4 +49,4 @@ def command(file: str, other: str, out: str, errors: ErrorMode, fail_on: FailOn)
         say(f"{out}: {counted(done.events, 'event')}, {counted(done.bytes, 'byte')}")
         how = f"by {counted(run.compared, 'event')}" if run.compared else "by when both began"
         say(f"process {run.process_id}: clocks aligned {how}, within {duration_text(run.uncertainty_ns)}")
-        return max(mine.finish(fail_on), theirs.finish(fail_on))
+        return max(mine.finish(), theirs.finish())

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from clrevents.cli.output import say
+from clrevents.cli.reading import usage_errors
 from clrevents.diagnostics.dotnet_process import Process, find_process
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
@@ -132,10 +133,8 @@ def needed_for(names: Sequence[str]) -> Profile:
     from clrevents.analysis.doctor.rulebook import RULES
     from clrevents.analysis.framework.run.asking import find_report
 
-    try:
+    with usage_errors(ValueError):
         reports = [find_report(name) for name in names if name != DOCTOR]
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
     if DOCTOR in names:
         reports += [one.declaration for one in asked_of(RULES)]
     needs = [need for report in reports for need in report.needs]
@@ -162,7 +161,7 @@ def asked_profile(
 
     Raises UsageError, and DiagnosticsError for an unknown profile.
     """
-    try:
+    with usage_errors(ValueError):
         named = list(united(one for text in providers for one in parse_providers(text)))
         if keywords is not None:
             runtime = parse_runtime_events(keywords, parse_level(level or "informational"))
@@ -181,8 +180,6 @@ def asked_profile(
         # Names are wanted by everybody; only what asks for less alone gets less.
         rundown = chosen[0].rundown if len(chosen) == 1 and not named else True
         return Profile(",".join(p.name for p in chosen), "", (*named, *rest), "", tuple(fed), rundown)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def split_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ from clrevents.cli.reading import (
     ReadingMany,
     errors_option,
     fail_on_option,
+    jobs_option,
+    limit_option,
     means_many,
     process_option,
     refuse_many_with,
@@ -44,14 +46,8 @@ _LONG: Final = 300
 @click.argument("sql", metavar="SQL")
 @click.option("--json", "as_json", is_flag=True, help="Print each row as a JSON object, one per line.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a header line.")
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help=f"Print at most N rows. [default: {_SHOWN}; all with --json or --csv]",
-)
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
+@limit_option(f"Print at most N rows. [default: {_SHOWN}; all with --json or --csv]")
+@jobs_option
 @process_option
 @with_option
 @symbols_option

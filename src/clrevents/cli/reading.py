@@ -9,8 +9,8 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -35,6 +35,7 @@ from clrevents.errors import (
 
 if TYPE_CHECKING:
     from clrevents.analysis.about.checking import ProblemRow
+    from clrevents.trace import FilterOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 FailOn = frozenset[str]
@@ -171,6 +172,79 @@ def fail_on_option(default: str, also: str | None = None) -> Callable[[F], F]:
         "recording), problem (damage, or a payload that does not fit its layout), end (the end is missing), none."
         + (f" Also: {also} (the trace has no data for the report)." if also else ""),
     )
+
+
+def trace_output_option(required: bool = True) -> Callable[[F], F]:
+    """The trace that is written: `out`."""
+    help = "The trace to write; compressed if it ends in .gz."
+    return click.option("-o", "--output", "out", required=required, metavar="OUT", help=help)
+
+
+def window_options(command: F) -> F:
+    """Which time: `start` and `end`."""
+    end = click.option("--end", metavar="WHEN", help="End time, exclusive.")
+    help = "Start time: 1.5s, 200ms, 50%, or a date with a time zone."
+    return click.option("--start", metavar="WHEN", help=help)(end(command))
+
+
+def thread_option(command: F) -> F:
+    """Which threads: `threads`."""
+    numbers = click.IntRange(0, 2**64 - 1)
+    help = "Only this thread; repeatable."
+    return click.option("--thread", "threads", type=numbers, multiple=True, metavar="NUMBER", help=help)(command)
+
+
+def filter_options(command: F) -> F:
+    """Which events: `Reading.filters` takes them."""
+    help = "Only this provider: its name, a short name (runtime) or a pattern."
+    chosen = thread_option(process_option(window_options(command)))
+    return click.option("--provider", metavar="NAME", help=help)(chosen)
+
+
+def limit_option(help: str, default: int | None = None, least: int = 0) -> Callable[[F], F]:
+    """How many: `limit`."""
+    range = click.IntRange(min=least)
+    return click.option(
+        "-n", "--limit", type=range, default=default, show_default=default is not None, metavar="N", help=help
+    )
+
+
+def jobs_option(command: F) -> F:
+    """How many of many traces are read at once: `jobs`."""
+    help = "Read N traces in parallel. [default: all cores]"
+    return click.option("--jobs", type=click.IntRange(min=1), metavar="N", help=help)(command)
+
+
+def reading_options(beside: bool = False, symbols: bool = False, fail_on: str = "damage") -> Callable[[F], F]:
+    """How FILE is read: `how_to_read` takes them."""
+
+    def decorate(command: F) -> F:
+        command = errors_option(fail_on_option(fail_on)(command))
+        command = symbols_option(command) if symbols else command
+        return with_option(command) if beside else command
+
+    return decorate
+
+
+def how_to_read(options: dict[str, Any]) -> dict[str, Any]:
+    """Takes what `reading_options` gave a command from its options, for `Reading`."""
+    return {name: options.pop(name) for name in ("errors", "beside", "symbols", "fail_on") if name in options}
+
+
+def usage_error(error: Exception) -> click.UsageError:
+    """The usage error for what a question refuses: its message, without the name of its class."""
+    return click.UsageError(safe(str(error.args[0])))
+
+
+@contextmanager
+def usage_errors(*kinds: type[Exception]) -> Iterator[None]:
+    """Inside, these are mistakes of the user, unless they are about the trace."""
+    try:
+        yield
+    except kinds as error:
+        if isinstance(error, TraceError):
+            raise
+        raise usage_error(error) from None
 
 
 class Reading:
@@ -324,6 +398,11 @@ class Reading:
         many = counted(len(inside), "process", "processes")
         raise click.UsageError(safe(f"{number} is the id of {many} inside their containers: {shown}; give that number"))
 
+    def filters(self, options: Mapping[str, Any]) -> FilterOptions:
+        """What `filter_options` say. UsageError as for `process_id`."""
+        given: FilterOptions = {"provider": options["provider"], "start": options["start"], "end": options["end"]}
+        return {**given, "process_id": self.process_id(options["process"]), "thread_id": options["threads"] or None}
+
     @property
     def asked(self) -> clrevents.Trace:
         """What questions go to."""
@@ -340,11 +419,13 @@ class Reading:
         say(str(error))
         return 3 if fail_on else 0
 
-    def finish(self, fail_on: FailOn) -> int:
-        """Report what makes the trace unreliable, as far as it was read; returns the exit code.
+    def finish(self, fail_on: FailOn | None = None) -> int:
+        """Report what makes the trace unreliable, as far as it was read; returns the exit code. `fail_on` is by default
+        that of the reading.
 
         The library warns about the first damage or loss, so without a warning no scan is needed.
         """
+        fail_on = fail_on if fail_on is not None else self._fail_on or frozenset()
         if not self._warned and not self._damaged and not fail_on & {"problem", "end"}:
             return 0
         problems = self.trace.problems

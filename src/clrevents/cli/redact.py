@@ -5,14 +5,21 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 import click
 
 from clrevents._util.outputs import whole_file
 from clrevents._util.words import counted
 from clrevents.cli.output import Output, say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
-from clrevents.errors import ErrorMode
+from clrevents.cli.reading import (
+    Reading,
+    file_argument,
+    how_to_read,
+    reading_options,
+    refuse_overwriting,
+    trace_output_option,
+)
 from clrevents.rewrite import Redacted, redact, redaction_rules
 
 _LEFT = 3
@@ -20,7 +27,7 @@ _LEFT = 3
 
 @click.command(name="redact")
 @file_argument
-@click.option("-o", "--output", "out", metavar="OUT", help="The trace to write; compressed if it ends in .gz.")
+@trace_output_option(required=False)
 @click.option("--keep", multiple=True, metavar="FIELD", help="Keep FIELD, or PROVIDER/EVENT.FIELD; repeatable.")
 @click.option("--field", "fields", multiple=True, metavar="REGEX", help="Also replace fields whose name matches.")
 @click.option("--text", "texts", multiple=True, metavar="REGEX", help="Also replace texts and names that match.")
@@ -34,8 +41,7 @@ _LEFT = 3
 @click.option(
     "--check", multiple=True, metavar="WORD", help="Write nothing if WORD remains, in any encoding; repeatable."
 )
-@errors_option
-@fail_on_option("damage")
+@reading_options()
 def command(
     file: str,
     out: str | None,
@@ -48,8 +54,7 @@ def command(
     rules: bool,
     report: str | None,
     check: tuple[str, ...],
-    errors: ErrorMode,
-    fail_on: FailOn,
+    **options: Any,
 ) -> int:
     """Write the same trace with only those texts that are on an allow-list.
 
@@ -72,12 +77,12 @@ def command(
         refuse_overwriting(report, file)
     if out is not None and report is not None and os.path.realpath(out) == os.path.realpath(report):
         raise click.UsageError("OUT and the report are the same file")
-    with Reading(file, errors, fail_on=fail_on) as reading:
+    with Reading(file, **how_to_read(options)) as reading:
         if out is None:
             with Output() as output:
                 for rule in redaction_rules(reading.trace, keep=keep, fields=fields, ids=ids):
                     output.line(str(rule))
-            return reading.finish(fail_on)
+            return reading.finish()
         done = redact(
             reading.trace,
             out,
@@ -93,7 +98,7 @@ def command(
         if report is not None:
             with whole_file(report, reading.trace.info.path) as target:
                 target.write(done.counts.to_json().encode())
-        code = reading.finish(fail_on)
+        code = reading.finish()
         return max(code, _LEFT) if done.found else code
 
 

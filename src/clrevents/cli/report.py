@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
@@ -10,18 +11,14 @@ from clrevents._util.process import usable_processors
 from clrevents._util.words import counted
 from clrevents.cli.output import say, write_file
 from clrevents.cli.reading import (
-    FailOn,
     Reading,
-    errors_option,
-    fail_on_option,
     file_argument,
+    how_to_read,
     process_option,
+    reading_options,
     refuse_overwriting,
     refuse_same_input,
-    symbols_option,
-    with_option,
 )
-from clrevents.errors import ErrorMode
 from clrevents.export.page.page_drawings import charts_possible
 from clrevents.export.page.page_sections import NO_CHARTS
 from clrevents.export.page.report_page import PageAgainst, report_page
@@ -38,20 +35,14 @@ from clrevents.export.page.report_page import PageAgainst, report_page
 )
 @process_option
 @click.option("--against", metavar="BEFORE", help="Another trace: flame graphs show what changed since.")
-@with_option
-@symbols_option
-@errors_option
-@fail_on_option("damage")
+@reading_options(beside=True, symbols=True)
 def command(
     file: str,
     out: str,
     jobs: int | None,
     process: str | None,
     against: str | None,
-    beside: str | None,
-    symbols: tuple[str, ...],
-    errors: ErrorMode,
-    fail_on: FailOn,
+    **options: Any,
 ) -> int:
     """Write all reports, flame graphs and a timeline as one HTML page that needs no network.
 
@@ -66,17 +57,20 @@ def command(
     the program wrote, such as paths and exception messages: `clrevents redact` makes a trace without them.
     """
     refuse_overwriting(out, file)
+    how = how_to_read(options)
     before, worst = None, 0
     if against is not None:
         refuse_same_input(file, against)
         refuse_overwriting(out, against)
-        with Reading(against, errors, symbols=symbols) as other:
+        with Reading(against, **{**how, "beside": None, "fail_on": None}) as other:
             before = PageAgainst.of(other.trace)
-            worst = other.finish(fail_on)
-    with Reading(file, errors, beside=beside, symbols=symbols) as reading:
+            worst = other.finish(how["fail_on"])
+    with Reading(file, **{**how, "fail_on": None}) as reading:
         page = report_page(reading.trace, before, reading.process_id(process), jobs or usable_processors())
-        code = max(worst, reading.finish(fail_on))
-        write_file(os.fspath(out), page, f"{counted(len(page), 'byte')}; open it in a browser", [file, beside, against])
+        code = max(worst, reading.finish(how["fail_on"]))
+        write_file(
+            os.fspath(out), page, f"{counted(len(page), 'byte')}; open it in a browser", [file, how["beside"], against]
+        )
         if not charts_possible():
             say(f"the page has no charts: {NO_CHARTS}")
         return code

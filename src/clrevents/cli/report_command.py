@@ -34,10 +34,15 @@ from clrevents.cli.reading import (
     Reading,
     errors_option,
     fail_on_option,
+    jobs_option,
+    limit_option,
     means_many,
     process_option,
     spreadsheet_option,
     symbols_option,
+    usage_error,
+    usage_errors,
+    window_options,
     with_option,
 )
 from clrevents.cli.report_rows import (
@@ -52,7 +57,6 @@ from clrevents.cli.report_rows import (
     number_of,
     order_of,
     say_not_recorded,
-    usage_error,
     write_blocks,
     write_csv,
     write_json_lines,
@@ -161,8 +165,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object
     """The options of every report."""
     names = [table.name for table in declared.answer.tables()]
     return [
-        click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone."),
-        click.option("--end", metavar="WHEN", help="End time, exclusive."),
+        window_options,
         process_option,
         with_option,
         symbols_option,
@@ -173,13 +176,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object
         click.option(
             "--sort", metavar="COLUMN", help="Sort by this column; append :asc or :desc to choose the direction."
         ),
-        click.option(
-            "-n",
-            "--limit",
-            type=click.IntRange(min=0),
-            metavar="N",
-            help=(f"Show at most N rows. [default: {LIMIT} as text]"),
-        ),
+        limit_option(f"Show at most N rows. [default: {LIMIT} as text]"),
         click.option("--csv", "as_csv", is_flag=True, help="Write the table as CSV, all rows."),
         click.option(
             "--json",
@@ -200,9 +197,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object
         *_list_option(declared),
         *_chart_option(declared),
         *_against_options(declared),
-        click.option(
-            "--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]"
-        ),
+        jobs_option,
         click.option("--facts", is_flag=True, help="Show all facts and metrics above the table."),
         click.option(
             "--raw-units",
@@ -301,10 +296,8 @@ def _run(
 
     def verdict(found: Answer[Any], code: int) -> int:
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
-        try:
+        with usage_errors(ValueError):
             unmet = found.unmet(*wanted.conditions)
-        except ValueError as error:
-            raise usage_error(error) from None
         for why in unmet:
             say(why)
         if found.coverage == "none" and NOTHING in fail_on:
@@ -319,7 +312,7 @@ def _run(
         # A table that renews itself is for people who look at it; everything else gets the last answer.
         renewed = sys.stdout is not None and sys.stdout.isatty() and not (as_json or as_csv or chart)
         code = 0
-        try:
+        with usage_errors(KeyError, TypeError, ValueError):
             window["process_id"] = number_of(wanted.process)
             for found, last in live_answers(Asked(declared, parameters), source, window):
                 if renewed and source.duration is None:
@@ -328,8 +321,6 @@ def _run(
                     write(found)
                 if last:
                     code = verdict(found, 0)
-        except (KeyError, TypeError, ValueError) as error:
-            raise usage_error(error) from None
         return code
     with Reading(source, wanted.errors, beside=wanted.beside, symbols=wanted.symbols) as reading:
         stopped: DamageError | PayloadError | None = None

@@ -30,7 +30,10 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.framework.vocabulary.row_texts import shown_columns
 from clrevents.cli.output import Output, say
-from clrevents.cli.reading import ReadingMany
+from clrevents.cli.reading import (
+    ReadingMany,
+    usage_errors,
+)
 from clrevents.cli.report_rows import (
     LIMIT,
     NOTHING,
@@ -43,7 +46,6 @@ from clrevents.cli.report_rows import (
     number_of,
     order_of,
     say_not_recorded,
-    usage_error,
     write_csv,
     write_json_lines,
     write_rows,
@@ -104,11 +106,9 @@ def write_many(
             code = reading.finish(wanted.fail_on)
         else:
             tables = () if wanted.table is None else (wanted.table,)
-            try:
+            with usage_errors(KeyError, TypeError, ValueError):
                 found = reading.asked.report(declared.name, tables=tables, **window, **parameters)
                 coverages, unmet = found.by_trace["coverage"].tolist(), found.unmet(*wanted.conditions)
-            except (KeyError, TypeError, ValueError) as error:
-                raise usage_error(error) from None
             code = reading.finish(wanted.fail_on)
             rows = _rows(declared, found, wanted.table)
             _write(declared, found, rows if order is None else rows.sorted_by(*order), known, chosen, wanted)
@@ -129,12 +129,11 @@ def _write_objects(
     found = reading.asked.each(question)
     with Output() as out:
         while True:
-            try:
-                path, (line, coverage, reasons) = next(found)
-            except StopIteration:
+            with usage_errors(KeyError, TypeError, ValueError):
+                answered = next(found, None)
+            if answered is None:
                 return coverages, unmet
-            except (KeyError, TypeError, ValueError) as error:
-                raise usage_error(error) from None
+            path, (line, coverage, reasons) = answered
             out.line(line)
             coverages.append(coverage)
             unmet += [f"{path}: {reason}" for reason in reasons]

@@ -18,7 +18,10 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.row_texts import column_texts, shown_columns, told_columns
 from clrevents.cli.output import Output, safe, say
-from clrevents.cli.reading import FailOn
+from clrevents.cli.reading import (
+    FailOn,
+    usage_errors,
+)
 from clrevents.errors import ErrorMode
 
 if TYPE_CHECKING:
@@ -98,17 +101,10 @@ def check_conditions(conditions: Sequence[str], declared: ReportDeclaration[Any,
     from clrevents.analysis.framework.model.conditions import Condition
 
     units = {metric.name: metric.unit for metric in declared.metrics}
-    try:
+    with usage_errors(ValueError):
         for text in conditions:
             condition = Condition.parse(text, units)
             condition.limit(units[condition.metric])
-    except ValueError as error:
-        raise usage_error(error) from None
-
-
-def usage_error(error: Exception) -> click.UsageError:
-    """The usage error for what a question refuses: its message, without the name of its class."""
-    return click.UsageError(safe(str(error.args[0])))
 
 
 def say_not_recorded(name: str, lacking: Mapping[str, str | None], who: str) -> None:

@@ -13,15 +13,14 @@ from clrevents.analysis.about.pairing import SpanReport, activity_keys, longest,
 from clrevents.analysis.framework.vocabulary.answer_values import metric_text
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import (
-    FailOn,
     Reading,
-    errors_option,
-    fail_on_option,
     file_argument,
-    process_option,
-    with_option,
+    filter_options,
+    how_to_read,
+    limit_option,
+    reading_options,
+    usage_errors,
 )
-from clrevents.errors import ErrorMode
 from clrevents.export.files.formats import json_rows
 
 _LONG: Final = 30
@@ -37,44 +36,29 @@ _SHOWN: Final = 3
 @click.command(name="spans")
 @file_argument
 @click.argument("begin")
-@click.argument("end")
+@click.argument("stop", metavar="END")
 @click.option(
     "--on",
     metavar="COLUMNS",
     help="Comma-separated columns that are equal in a start and its end; none: any start and end. [default: "
     "activity_id for starts and stops of activities with ids, otherwise thread_id]",
 )
-@click.option("-n", "count", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows shown.")
+@limit_option("Rows shown.", 20)
 @click.option("--columns", metavar="COLUMNS", help="Comma-separated columns to show. [default: the first three texts]")
-@click.option("--provider", metavar="P", help="Only this provider: its name, a short name (runtime) or a pattern.")
-@click.option(
-    "--thread", "threads", type=click.IntRange(0, 2**64 - 1), multiple=True, metavar="T", help="Only these threads."
-)
-@process_option
-@with_option
-@click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone.")
-@click.option("--end", "until", metavar="WHEN", help="End time, exclusive.")
+@filter_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all rows.")
 @click.option("--names", is_flag=True, help="With --json: enums and flags as text instead of numbers.")
-@errors_option
-@fail_on_option("damage")
+@reading_options(beside=True)
 def command(
     file: str,
     begin: str,
-    end: str,
+    stop: str,
     on: str | None,
-    count: int,
+    limit: int,
     columns: str | None,
-    provider: str | None,
-    threads: tuple[int, ...],
-    process: str | None,
-    beside: str | None,
-    start: str | None,
-    until: str | None,
     as_json: bool,
     names: bool,
-    errors: ErrorMode,
-    fail_on: FailOn,
+    **options: Any,
 ) -> int:
     """Pair each start with its end, and show how long it took each time and in total.
 
@@ -95,40 +79,21 @@ def command(
         keys = () if on == "none" else tuple(key.strip() for key in on.split(",") if key.strip())
     wanted = None if columns is None else [name.strip() for name in columns.split(",")]
 
-    def ask(trace: clrevents.Trace, process_id: int | None) -> clrevents.Table:
-        try:
-            return spans(
-                trace,
-                begin,
-                end,
-                on=keys,
-                enum_names=names and as_json,
-                provider=provider,
-                thread_id=threads or None,
-                process_id=process_id,
-                start=start,
-                end=until,
-            )
-        except LookupError as error:
-            if isinstance(error, clrevents.TraceError):
-                raise
-            raise click.UsageError(safe(str(error.args[0]))) from None
-        except (TypeError, ValueError) as error:
-            raise click.UsageError(safe(str(error))) from None
-
-    with Reading(file, errors, beside=beside, fail_on=fail_on) as reading:
-        pairs = ask(reading.trace, reading.process_id(process))
-        code = reading.finish(fail_on)
+    with Reading(file, **how_to_read(options)) as reading:
+        with usage_errors(LookupError, TypeError, ValueError):
+            filters = reading.filters(options)
+            pairs = spans(reading.trace, begin, stop, on=keys, enum_names=names and as_json, **filters)
+        code = reading.finish()
         for name in wanted or ():
             if name not in pairs:
                 raise click.UsageError(safe(f"no column {name!r}; there are {', '.join(pairs.columns)}"))
-        report = span_report(reading.trace, begin, end, pairs)
+        report = span_report(reading.trace, begin, stop, pairs)
         with Output() as out:
             if as_json:
                 # With the fields of both payloads, which no declaration knows.
                 out.json({**report.to_dict(), "tables": {"spans": json_rows(pairs)}})
             else:
-                _show(out, report, pairs, count, wanted)
+                _show(out, report, pairs, limit, wanted)
         return code
 
 

@@ -19,6 +19,10 @@ from clrevents.cli.live_process import (
 )
 from clrevents.cli.live_report import duration_option
 from clrevents.cli.output import Output, safe, say
+from clrevents.cli.reading import (
+    limit_option,
+    usage_errors,
+)
 from clrevents.diagnostics.profiles import CODE_LOADS, providers_for
 from clrevents.diagnostics.providers import united
 from clrevents.diagnostics.session import Session
@@ -36,7 +40,7 @@ _NOISE: Final = frozenset(("YieldProcessorMeasurement",))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines, with all header fields.")
 @click.option("--names", is_flag=True, help="With --json: enums, flags and times as text.")
 @click.option("--stacks", is_flag=True, help="Add each event's call stack, innermost frame first.")
-@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Stop after N events.")
+@limit_option("Stop after N events.", least=1)
 @duration_option("Stop after this time: 30s, 5m. [default: until Ctrl-C]")
 @click.option("--profile", "profiles", multiple=True, callback=split_names, metavar="NAMES", help="What to record.")
 @click.option("--providers", multiple=True, metavar="LIST", help="What to record, as for `collect`.")
@@ -72,7 +76,7 @@ def command(
         # Nobody reads a thousand samples a second, or the stops that they take, unless asked for.
         recorded["providers"] = [one for one in wanted if not (plain and one.name == SAMPLE)]
     with counted_stops() as stops, chosen_process(live_process, name, port, stops) as (process, dialled):
-        try:
+        with usage_errors(TypeError, ValueError):
             if stacks and selectors and not recorded:
                 recorded["providers"] = united((*providers_for(selectors), CODE_LOADS))
             # A list at the end would come when nobody reads any more.
@@ -82,8 +86,6 @@ def command(
                 recorded.setdefault("providers", providers_for(selectors))
             also = [f"*/{SOURCE_MESSAGE}"] if selectors else []
             live = Session(process, *selectors, *also, reports=(), **recorded)
-        except (TypeError, ValueError) as error:
-            raise click.UsageError(safe(str(error))) from None
         told = Told(selectors, limit, _NOISE if plain else frozenset())
         stops.listeners.append(lambda number: live.abandon() if stops.count > 1 else live.stop())
         with live:

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import os
 import socket
-import time
 from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, TypeVar
@@ -19,37 +18,27 @@ from typing import Any, TypeVar
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
 from clrevents.diagnostics import runtime_requests as requests
-from clrevents.diagnostics.channel import BUFFER, End
+from clrevents.diagnostics.channel import Channel
 from clrevents.diagnostics.dotnet_process import DUMP_SECONDS, Process
-from clrevents.diagnostics.driving import ANSWER_SECONDS, SOME, Open, Send, Step, Steps, Take, TakeSome, open_request
+from clrevents.diagnostics.driving import ANSWER_SECONDS, SOME, Open, Send, Step, Steps, Take, TakeSome, Within
 from clrevents.diagnostics.faults import DiagnosticsError, broken_off, unanswered, unreachable
 from clrevents.diagnostics.listening import HELLO_SECONDS, Listener, RuntimePort
-from clrevents.diagnostics.messages import ADVERTISEMENT_BYTES, StopTracing
+from clrevents.diagnostics.messages import ADVERTISEMENT_BYTES
 from clrevents.diagnostics.runtime_requests import RuntimeInfo
 from clrevents.diagnostics.session import SessionOptions
-from clrevents.diagnostics.side_sessions import (
-    LISTING,
-    METRICS,
-    NUDGE_SECONDS,
-    PATIENCE,
-    LateBuffers,
-    collect_before_start,
-    collect_before_stop,
-    early_list,
-)
 from clrevents.diagnostics.transports import Connection, Endpoint, SocketConnection, SocketEndpoint
 from clrevents.trace import Batch
 
 A = TypeVar("A")
 
 
-async def answered(steps: Steps[A], what: str, seconds: float = ANSWER_SECONDS) -> A:
-    """Do the steps. Raises DiagnosticsError, also on timeout."""
+async def answered(steps: Steps[A], what: str, seconds: float | None = ANSWER_SECONDS) -> A:
+    """Do the steps; None leaves limits to them. Raises DiagnosticsError, also on timeout."""
     try:
         async with asyncio.timeout(seconds):
             return await _run(steps, what)
     except TimeoutError:
-        raise unanswered(what, seconds) from None
+        raise unanswered(what, seconds or 0) from None
 
 
 async def _run(steps: Steps[A], what: str) -> A:
@@ -82,6 +71,9 @@ async def _do(step: Step, what: str) -> Any:
             return await _exactly(socket_of(connection), size, what)
         case TakeSome(connection, seconds):
             return await _some(socket_of(connection), seconds)
+        case Within(steps, what, seconds, needed):
+            with contextlib.nullcontext() if needed else contextlib.suppress(DiagnosticsError):
+                return await answered(steps, what, seconds)
 
 
 def socket_of(connection: Connection) -> socket.socket:
@@ -202,125 +194,69 @@ class AsyncProcess(Value):
 class AsyncSession(SessionOptions):
     """A `Session` for `async with` and `async for`; takes the same `SessionOptions`."""
 
-    _connection: Connection | None = None
-    _stopper: Connection | None = None
-    _late: LateBuffers | None = None
     _receiving: asyncio.Future[int] | None = None
-    _session = 0
-    _stopping = False
-    _stopped = 0.0
-    end: End | None = None
-    """How the stream ended; None until then."""
 
     async def __aenter__(self) -> AsyncSession:
-        endpoint = self.process.endpoint
-        self.settings = await answered(requests.suited(endpoint, self.settings), "process information")
-        with contextlib.suppress(DiagnosticsError):
-            await answered(collect_before_start(endpoint, self.settings), METRICS)
-        steps = requests.start_session(endpoint, self.settings)
-        connection, self._session = await answered(steps, "a recording")
-        self._connection = connection
-        self._late = LateBuffers(endpoint, self.settings)
-        try:
-            self._buffer = memoryview(bytearray(BUFFER))
-            self._begin(connection)
-            if self._early:
-                with contextlib.suppress(DiagnosticsError):
-                    self._stream.learn(await answered(early_list(self.process.endpoint), LISTING, PATIENCE))
-        except BaseException:
-            self._close("abandoned")
-            raise
+        await answered(self._begin(), "a recording", None)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Stop, and take the remaining events, for the file and for reports."""
+        assert self._channel is not None
         try:
             await self.stop()
             async for _ in self:
                 pass
         finally:
-            await self._give_up()
+            await self._give_up(self._channel)
             self._stream.close_file()
 
     async def stop(self) -> None:
         """Ask the process to end the recording: the remaining events arrive, then iteration ends."""
-        if self._stopping or self.end is not None:
-            return
-        self._stopping = True
-        if self._late is not None:
-            await self._approach_end(self._late)
-
-    async def _approach_end(self, late: LateBuffers) -> None:
-        with contextlib.suppress(DiagnosticsError):
-            await answered(late.step(), "late buffers", NUDGE_SECONDS)
-        if late.pending:
-            return
-        with contextlib.suppress(DiagnosticsError):
-            await answered(collect_before_stop(self.process.endpoint, self.settings), METRICS)
-        self._stopped = time.monotonic()
-        with contextlib.suppress(DiagnosticsError):
-            steps = open_request(self.process.endpoint, StopTracing(self._session))
-            self._stopper = await answered(steps, "the end of a recording")
+        if self._channel is not None:
+            await answered(self._channel.stop(), "the end of a recording", None)
 
     async def __aiter__(self) -> AsyncIterator[Batch]:
-        if self._connection is None:
+        channel = self._channel
+        if channel is None:
             raise ValueError("use a session with `async with`, which starts it")
-        while self.end is None:
-            size = await self._receive(self._connection)
-            if size is None:
-                if self._stream.waits:
-                    for batch in self._stream.quiet():
-                        yield batch
-            else:
-                for batch in self._stream.take(self._buffer[:size]) if size else []:
-                    yield batch
+        while channel.end is None:
             if self._is_over():
                 await self.stop()
-            if self._late is not None and not self._stopping:
-                with contextlib.suppress(DiagnosticsError):
-                    await answered(self._late.keep_up(), "late buffers", NUDGE_SECONDS)
-            elif self._late is not None and self._late.pending:
-                if not self._late.left:
-                    await self._approach_end(self._late)
-            elif self._stopping and time.monotonic() - self._stopped > self._stop_seconds:
-                await self._give_up()
+            await answered(channel.tend(), "late buffers", None)
+            data = None if channel.overdue else await self._receive(channel)
+            if channel.overdue:
+                await self._give_up(channel)
+            if data:
+                for batch in self._stream.take(data):
+                    yield batch
+            elif data is None and self._stream.waits:
+                for batch in self._stream.quiet():
+                    yield batch
         for batch in self._stream.end():
             yield batch
 
-    async def _receive(self, connection: Connection) -> int | None:
-        """How many bytes came; None if nothing came for a while. Decides how the stream ended."""
+    async def _receive(self, channel: Channel) -> memoryview | None:
+        """The received bytes; None if nothing came for a while, empty at the end."""
         if self._receiving is None:
-            receiving = asyncio.get_running_loop().sock_recv_into(socket_of(connection), self._buffer)
+            receiving = asyncio.get_running_loop().sock_recv_into(socket_of(channel.connection), channel.buffer)
             self._receiving = asyncio.ensure_future(receiving)
         # It goes on when this wait is over: what is cancelled may have taken bytes that nobody gets then.
-        done, _ = await asyncio.wait({self._receiving}, timeout=self._wait())
+        done, _ = await asyncio.wait({self._receiving}, timeout=channel.wait(self._wait()))
         if not done:
             return None
         received, self._receiving = self._receiving, None
         try:
-            size = received.result()
+            return channel.took(received.result())
         except OSError:
-            self._close("broken")
-            return 0
-        if not size:
-            self._close("stopped" if self._stopping and not (self._late and self._late.pending) else "ended")
-        return size
+            return channel.took(None)
 
-    async def _give_up(self) -> None:
+    async def _give_up(self, channel: Channel) -> None:
         """Take nothing more."""
         receiving, self._receiving = self._receiving, None
         if receiving is not None:
             receiving.cancel()
             await asyncio.wait({receiving})
-        if self.end is None:
-            self._close("abandoned")
-
-    def _close(self, end: End) -> None:
-        self.end = end
-        if self._late is not None:
-            self._late.close()
-        for connection in (self._connection, self._stopper):
-            if connection is not None:
-                connection.close()
+        channel.abandon()

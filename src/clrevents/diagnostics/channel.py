@@ -7,10 +7,11 @@ writes the rundown before it answers. Every wait has a limit. Decodes nothing, s
 from __future__ import annotations
 
 import time
-from typing import Final, Literal, TypeAlias
+from math import inf
+from typing import Any, Final, Literal, TypeAlias
 
-from clrevents.diagnostics.driving import attempt, open_request, run
-from clrevents.diagnostics.messages import CollectTracing5, StopTracing
+from clrevents.diagnostics.driving import Steps, Within, open_request, run
+from clrevents.diagnostics.messages import CollectTracing5, Command, StopTracing
 from clrevents.diagnostics.runtime_requests import SessionSettings, suited, understood_session
 from clrevents.diagnostics.side_sessions import METRICS, NUDGE_SECONDS, LateBuffers, collect_before_stop
 from clrevents.diagnostics.transports import Connection, Endpoint
@@ -27,73 +28,109 @@ STOP_SECONDS: Final = 20.0
 
 
 class Channel:
-    """A session that was started. Not for several threads at once."""
+    """A session that was started. Not for several threads at once.
 
-    def __init__(self, endpoint: Endpoint, settings: SessionSettings, stop_seconds: float = STOP_SECONDS) -> None:
-        self._endpoint = endpoint
-        self._settings = settings = run(suited(endpoint, settings), "process information")
-        self._followed = False
-        self._stop_seconds = stop_seconds
-        self._stopper: Connection | None = None
-        self._stopped = 0.0
-        self._buffer = memoryview(bytearray(BUFFER))
-        self.stopping = False
-        self.end: End | None = None
-        self._late = LateBuffers(endpoint, settings)
-        self._connection, self.session, asked = run(understood_session(endpoint, settings), "a recording")
+    What takes requests is steps, for those who wait as well as for an event loop.
+    """
+
+    @classmethod
+    def opened(
+        cls, endpoint: Endpoint, settings: SessionSettings, stop_seconds: float = STOP_SECONDS
+    ) -> Steps[Channel]:
+        """Start a session. Each request has a time limit of its own."""
+        settings = yield Within(suited(endpoint, settings), "process information", needed=True)
+        late = LateBuffers(endpoint, settings)
+        started = yield Within(understood_session(endpoint, settings), "a recording", needed=True)
+        return cls(endpoint, settings, stop_seconds, late, *started)
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        settings: SessionSettings,
+        stop_seconds: float,
+        late: LateBuffers,
+        connection: Connection,
+        session: int,
+        asked: Command[Any],
+    ) -> None:
+        self.connection = connection
+        """What the stream comes through."""
+        self.session = session
         self.unmet = settings.unmet(asked)
         """What was asked for and the runtime does not do, in words."""
         self.filters = isinstance(asked, CollectTracing5)
         """Whether the runtime leaves out single events."""
-
-    @property
-    def connection(self) -> Connection:
-        """What the stream comes through."""
-        return self._connection
+        self.buffer = memoryview(bytearray(BUFFER))
+        """Where the stream is received."""
+        self.stopping = False
+        self.end: End | None = None
+        self._endpoint = endpoint
+        self._settings = settings
+        self._stop_seconds = stop_seconds
+        self._late = late
+        self._followed = False
+        self._stopper: Connection | None = None
+        self._stopped = 0.0
 
     def receive(self, seconds: float) -> memoryview | None:
         """The received bytes, until the next call overwrites them; None: nothing within this time; empty: the end."""
-        if self.end is not None:
-            return self._buffer[:0]
-        if not self.stopping:
-            attempt(self._late.keep_up(), "late buffers", NUDGE_SECONDS)
-        if self._late.pending:
-            if not self._late.left:
-                self._approach_end()
-            seconds = min(seconds, self._late.left or seconds)
-        elif self.stopping and time.monotonic() - self._stopped > self._stop_seconds:
+        if self.end is None:
+            run(self.tend(), "late buffers", inf)
+        if self.overdue:
             self.abandon()
-            return self._buffer[:0]
+        if self.end is not None:
+            return self.buffer[:0]
         try:
-            size = self._connection.receive_into(self._buffer, seconds)
+            return self.took(self.connection.receive_into(self.buffer, self.wait(seconds)))
         except TimeoutError:
             return None
         except OSError:
-            self._close("broken")
-            return self._buffer[:0]
-        if not size:
-            self._close("stopped" if self.stopping and not self._late.pending else "ended")
-        return self._buffer[:size]
+            return self.took(None)
 
-    def stop(self, followed: bool = False) -> None:
+    def took(self, size: int | None) -> memoryview:
+        """The bytes that were received; 0 is the end of the stream, None that of the connection."""
+        if size is None:
+            self._close("broken")
+        elif not size:
+            self._close("stopped" if self.stopping and not self._late.pending else "ended")
+        return self.buffer[: size or 0]
+
+    def tend(self) -> Steps[None]:
+        """What is due before more is received."""
+        if not self.stopping:
+            yield Within(self._late.keep_up(), "late buffers", NUDGE_SECONDS)
+        if self._late.pending and not self._late.left:
+            yield from self._approach_end()
+
+    def wait(self, seconds: float) -> float:
+        """How long to wait for bytes, at most `seconds`."""
+        return min(seconds, self._late.left or seconds) if self._late.pending else seconds
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the end that was asked for has taken too long."""
+        asked = self.stopping and not self._late.pending and self.end is None
+        return asked and time.monotonic() - self._stopped > self._stop_seconds
+
+    def stop(self, followed: bool = False) -> Steps[None]:
         """Request the end, once late buffers have been written, and go on receiving until it comes. Further calls have
         no effect. `followed`: a session that records the same has begun, so that metrics go on."""
         if self.stopping or self.end is not None:
             return
         self.stopping = True
         self._followed = followed
-        self._approach_end()
+        yield from self._approach_end()
 
-    def _approach_end(self) -> None:
+    def _approach_end(self) -> Steps[None]:
         """Wait a little more, or ask for it."""
-        attempt(self._late.step(), "late buffers", NUDGE_SECONDS)
+        yield Within(self._late.step(), "late buffers", NUDGE_SECONDS)
         if self._late.pending:
             return
         if not self._followed:
-            attempt(collect_before_stop(self._endpoint, self._settings), METRICS)
+            yield Within(collect_before_stop(self._endpoint, self._settings), METRICS)
         self._stopped = time.monotonic()
         # A process that is gone ends the stream by itself.
-        self._stopper = attempt(open_request(self._endpoint, StopTracing(self.session)), "the end of a recording")
+        self._stopper = yield Within(open_request(self._endpoint, StopTracing(self.session)), "the end of a recording")
 
     def abandon(self) -> None:
         """Receive nothing more: the runtime notices when it writes, and ends the session. The rundown is lost."""
@@ -103,6 +140,6 @@ class Channel:
     def _close(self, end: End) -> None:
         self.end = end
         self._late.close()
-        self._connection.close()
+        self.connection.close()
         if self._stopper is not None:
             self._stopper.close()

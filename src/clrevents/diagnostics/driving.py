@@ -111,7 +111,18 @@ class TakeSome:
     seconds: float
 
 
-Step: TypeAlias = Open | Send | Take | TakeSome
+@frozen
+class Within:
+    """Other steps have to be done, within a time limit of their own. Where they are not `needed`, None stands for their
+    failure."""
+
+    steps: Steps[Any]
+    what: str
+    seconds: float = ANSWER_SECONDS
+    needed: bool = False
+
+
+Step: TypeAlias = Open | Send | Take | TakeSome | Within
 Steps: TypeAlias = Generator[Step, Any, A]
 SOME: Final = 1 << 16
 
@@ -151,7 +162,15 @@ def request(endpoint: Endpoint, command: Command[A]) -> Steps[A]:
 
 
 def run(steps: Steps[A], what: str, seconds: float = ANSWER_SECONDS) -> A:
-    """Do the steps. Raises DiagnosticsError, also on timeout."""
+    """Do the steps, each with what is left of the time. Raises DiagnosticsError, also on timeout."""
+    try:
+        return _run(steps, what, seconds)
+    finally:
+        # Where this was interrupted, they close what they opened.
+        steps.close()
+
+
+def _run(steps: Steps[A], what: str, seconds: float) -> A:
     until = time.monotonic() + seconds
     result: Any = None
     failed: Exception | None = None
@@ -189,6 +208,8 @@ def _do(step: Step, what: str, until: float) -> Any:
             return receive_exactly(connection, size, what, until)
         case TakeSome(connection, seconds):
             return _receive_some(connection, min(seconds, until - time.monotonic()))
+        case Within(steps, what, seconds, needed):
+            return (run if needed else attempt)(steps, what, seconds)
 
 
 def _receive_some(connection: Connection, seconds: float) -> bytes | None:

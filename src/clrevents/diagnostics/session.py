@@ -10,25 +10,27 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from math import inf
 from types import TracebackType
 from typing import Any, Unpack
 
 from clrevents._util.notebook_views import Summary
 from clrevents.diagnostics.channel import QUIET_SECONDS, STOP_SECONDS, Channel, End
 from clrevents.diagnostics.dotnet_process import Process, find_process
-from clrevents.diagnostics.driving import attempt
+from clrevents.diagnostics.driving import Steps, Within, run
 from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
 from clrevents.diagnostics.profiles import joined_profiles, providers_for
 from clrevents.diagnostics.providers import Provider, united
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.side_sessions import (
+    LISTING,
     METRICS,
+    PATIENCE,
     collect_before_start,
-    listed_now,
+    early_list,
     may_list,
     with_last_collection,
 )
-from clrevents.diagnostics.transports import Connection
 from clrevents.errors import ErrorMode, Limits
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.trace import Batch, Decoder, FilterOptions, Loss, Selector
@@ -59,6 +61,8 @@ class SessionOptions(Summary):
     With `processor`, seconds such as 0.05, a thread reads as often what Linux counts of the process's processor time,
     and events `clrevents/ProcessorTime` and the like are among the others. `uncounted` says why they are not.
     """
+
+    _channel: Channel | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of process {self.process.pid}>"
@@ -132,6 +136,11 @@ class SessionOptions(Summary):
         return self._stream.processor.why
 
     @property
+    def end(self) -> End | None:
+        """How the stream ended; None until then."""
+        return None if self._channel is None else self._channel.end
+
+    @property
     def bytes(self) -> int:
         """How many bytes were received."""
         return self._stream.bytes
@@ -143,11 +152,21 @@ class SessionOptions(Summary):
         """
         return self._stream.report(name)
 
-    def _begin(self, connection: Connection) -> None:
-        self._stream.begin_file(self._record)
-        self._stream.processor.begin(connection)
-        if self._duration is not None:
-            self._until = time.monotonic() + with_last_collection(self._duration, self.settings)
+    def _begin(self) -> Steps[None]:
+        """Begin to record. Each request has a time limit of its own."""
+        endpoint = self.process.endpoint
+        yield Within(collect_before_start(endpoint, self.settings), METRICS)
+        self._channel = channel = yield from Channel.opened(endpoint, self.settings, self._stop_seconds)
+        try:
+            self._stream.begin_file(self._record)
+            self._stream.processor.begin(channel.connection)
+            if self._duration is not None:
+                self._until = time.monotonic() + with_last_collection(self._duration, self.settings)
+            if self._early:
+                self._stream.learn((yield Within(early_list(endpoint), LISTING, PATIENCE)))
+        except BaseException:
+            channel.abandon()
+            raise
 
     def _is_over(self) -> bool:
         return self._until is not None and time.monotonic() >= self._until
@@ -164,19 +183,11 @@ class Session(SessionOptions):
     when the process ends, after `duration`, or after `stop()` when the last events have come.
     """
 
-    _channel: Channel | None = None
     _asked = 0
     """Once to stop, twice to give up: done by the iterating code, so signal handlers and threads may ask."""
 
     def __enter__(self) -> Session:
-        attempt(collect_before_start(self.process.endpoint, self.settings), METRICS)
-        self._channel = Channel(self.process.endpoint, self.settings, self._stop_seconds)
-        try:
-            self._begin(self._channel.connection)
-            self._stream.learn(listed_now(self.process.endpoint) if self._early else None)
-        except BaseException:
-            self._channel.abandon()
-            raise
+        run(self._begin(), "a recording", inf)
         return self
 
     def __exit__(
@@ -191,11 +202,6 @@ class Session(SessionOptions):
         finally:
             self._channel.abandon()
             self._stream.close_file()
-
-    @property
-    def end(self) -> End | None:
-        """How the stream ended; None until then."""
-        return None if self._channel is None else self._channel.end
 
     def stop(self) -> None:
         """Ask the process to end the recording: the remaining events arrive, then iteration ends. May be called from
@@ -214,7 +220,7 @@ class Session(SessionOptions):
             if self._asked > 1:
                 self._channel.abandon()
             elif self._asked or self._is_over():
-                self._channel.stop()
+                run(self._channel.stop(), "the end of a recording", inf)
             data = self._channel.receive(self._wait())
             if data is None:
                 if self._stream.waits:

@@ -19,6 +19,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.diagnostics.channel import Channel, End
 from clrevents.diagnostics.counting import Counting
 from clrevents.diagnostics.dotnet_process import Process
+from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.side_sessions import listed_now, may_list
@@ -129,7 +130,7 @@ class Tape:
         self._file = private_file(path)
         self._reader = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         try:
-            self._channel = Channel(process.endpoint, settings, stop_seconds)
+            self._channel = run(Channel.opened(process.endpoint, settings, stop_seconds), "a recording", inf)
             self._processor.mark(*_filter_marks(self._channel, settings))
             self._processor.begin(self._channel.connection)
             make_empty(self._file)
@@ -188,7 +189,7 @@ class Tape:
 
     def stop(self, followed: bool = False) -> None:
         """Ask for the end; `followed` as for `Channel.stop`."""
-        self._channel.stop(followed)
+        run(self._channel.stop(followed), "the end of a recording", inf)
 
     def abandon(self) -> None:
         """Take nothing more."""

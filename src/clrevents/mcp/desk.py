@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.words import counted, duration_text, unknown
-from clrevents.analysis.about.describing import about
+from clrevents.analysis.about.describing import TraceAbout, about
 from clrevents.analysis.compare.compare import compare, measure
 from clrevents.analysis.compare.comparison import ordered, per_text
 from clrevents.analysis.doctor.diagnosing import doctor
@@ -75,7 +75,7 @@ class Desk:
         if not path:
             return self._traces(cursor)
         with self.shelf.book(path, progress) as book:
-            found = book.answer("about", lambda trace: about(trace, every=False))
+            found = _about(book)
         rows = [
             {
                 "report": one.report,
@@ -219,13 +219,15 @@ class Desk:
         sorted_by = sort or (declared.sort if not table else None)
         order = _order(rows, sorted_by)
         names = _columns(rows.row_class, columns)
+        # As notes and titles write them.
+        ids = {column.name for column in columns_of(rows.row_class) if column.cell.name in ("handle", "address")}
         first = place_of(cursor, of)
         shown = order[first : first + _most(limit)]
         timed = shape_of(rows.row_class).span is not None or shape_of(rows.row_class).at is not None
         listed = [
             {
                 **({"handle": _handle(f"{name}/{chosen}", place, identity, start, end, options)} if timed else {}),
-                **{column: row[column] for column in names},
+                **{column: hex(row[column]) if column in ids and row[column] else row[column] for column in names},
             }
             for place, row in zip(shown.tolist(), rows.take(shown).rows(), strict=True)
         ]
@@ -324,15 +326,17 @@ class Desk:
             lines = EventJson()
             found = list(itertools.islice(book.trace.events(*selectors, **filters), first, first + most + 1))
             rows = [lines.object(event) for event in found[:most]]
+            whole = _about(book)
         more = len(found) > most
         return _reply(
             Reply(
                 f"{counted(len(rows), 'event')}" + (", and there are more" if more else ""),
-                "full",
+                whole.coverage,
                 "Events say what was recorded: what is not here may have happened without being recorded.",
                 # To count them would take reading all of them.
                 -1,
                 rows=rows,
+                notes=[note_text(note) for note in whole.notes],
                 next=["events(…, cursor): the next ones"],
             ),
             of,
@@ -441,16 +445,19 @@ class Desk:
         TimeoutError if it takes too long.
         """
         needed("duckdb", "query", "SQL")
+        with self.shelf.book(path, progress) as book:
+            whole = _about(book)
         with self.shelf.roots.open(path) as file:
             of = f"query {identity_of(file)} {sql}"
             first = place_of(cursor, of)
             rows, more = bounded_sql(file, sql, first, _most(limit), self.sql_seconds, progress)
         reply = Reply(
             f"{counted(len(rows), 'row')} of the query's answer" + (", and there are more" if more else ""),
-            "full",
+            whole.coverage,
             "SQL sees events as they were recorded: nothing is paired, or marked where events were lost.",
             -1 if more or first else len(rows),
             rows=rows,
+            notes=[note_text(note) for note in whole.notes],
             next=["query(path, 'show tables'): which tables there are"],
         )
         return _reply(reply, of, cursor, more=more)
@@ -471,6 +478,11 @@ def _reply(reply: Reply, of: str, cursor: str = "", limit: int = _MOST_ROWS, *, 
         notes=plain_value(reply.notes[:12]),
     )
     return fitted(plain, of, first, more=bool(more))
+
+
+def _about(book: Book) -> TraceAbout:
+    """What a trace is, and what is missing from it."""
+    return book.answer("about", lambda trace: about(trace, every=False))
 
 
 def _most(limit: int) -> int:
