@@ -5,7 +5,6 @@ A process that dies costs one trace and no other. Knows nothing of what is asked
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -22,8 +21,8 @@ import attrs
 from clrevents._util.value_classes import frozen
 from clrevents._util.workers import Workers, give_up_if_told, needs_main
 from clrevents.fleet.questions import UNREAD, Opening, Question, TraceOutcome, TraceProblem, asked
+from clrevents.fleet.trace_paths import bundled, file_size
 from clrevents.schema.registry import Registry
-from clrevents.sources import is_url
 
 T = TypeVar("T")
 
@@ -87,7 +86,9 @@ class SideBySide:
             done += 1
         waiting: deque[_Waiting[T]] = deque()
         try:
-            for bundle in _bundles(paths[done:], self._jobs):
+            # Small traces together, as sending a question costs as much as reading one; but enough bundles for all.
+            most = max(1, min(_BUNDLE, (len(paths) - done) // (_AHEAD * self._jobs)))
+            for bundle in bundled(paths[done:], _size, _BUNDLE_BYTES, most):
                 waiting.append(self._submit(question, bundle, main))
                 if len(waiting) >= _AHEAD * self._jobs:
                     yield from self._next(question, waiting, main)
@@ -182,29 +183,9 @@ class SideBySide:
                 self._pools.popitem()[1].end(wait=True)
 
 
-def _bundles(paths: Sequence[str], jobs: int) -> Iterator[tuple[str, ...]]:
-    """Small traces together, because sending a question costs as much as reading one; but enough bundles for all."""
-    most = min(_BUNDLE, max(1, len(paths) // (_AHEAD * jobs)))
-    bundle: list[str] = []
-    held = 0
-    for path in paths:
-        size = _size(path)
-        if bundle and (len(bundle) == most or held + size > _BUNDLE_BYTES):
-            yield tuple(bundle)
-            bundle, held = [], 0
-        bundle.append(path)
-        held += size
-    if bundle:
-        yield tuple(bundle)
-
-
 def _size(path: str) -> int:
     """How large a file is; a remote one counts as large."""
-    try:
-        return _BUNDLE_BYTES if is_url(path) else os.stat(path).st_size
-    except (OSError, ValueError):
-        # Opening it says why.
-        return 0
+    return file_size(path, remote=_BUNDLE_BYTES)
 
 
 def _declared_here(registry: Registry) -> bool:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from clrevents.sources import FoundPath, file_system, is_url, unreadable
@@ -70,3 +71,29 @@ def _some(place: str, found: list[str]) -> list[str]:
     if not found:
         raise FileNotFoundError(f"no trace in {place}" if os.path.isdir(place) else f"no trace matches {place}")
     return list(map(FoundPath, found))
+
+
+def file_size(path: str, remote: int) -> int:
+    """How large a file is; `remote` for one that only a request would tell of, 0 for one that cannot be opened."""
+    try:
+        return remote if is_url(path) else os.stat(path).st_size
+    except (OSError, ValueError):
+        # Opening it says why.
+        return 0
+
+
+def bundled(
+    paths: Iterable[str], size_of: Callable[[str], int], most_bytes: int, most: int = sys.maxsize
+) -> Iterator[tuple[str, ...]]:
+    """The paths in their order, in groups of up to `most_bytes` and of up to `most` paths."""
+    bundle: list[str] = []
+    size = 0
+    for path in paths:
+        more = size_of(path)
+        if bundle and (len(bundle) == most or size + more > most_bytes):
+            yield tuple(bundle)
+            bundle, size = [], 0
+        bundle.append(path)
+        size += more
+    if bundle:
+        yield tuple(bundle)

@@ -37,10 +37,9 @@ from clrevents.fleet.spark.worker_rows import (
     SUMMARIES,
     AskFields,
     AskThrough,
+    SparkAnswerRows,
     SparkEventRows,
-    SparkFindingRows,
     SparkProblemRows,
-    SparkReportRows,
     SparkRows,
     SparkSchema,
     arrow_target,
@@ -48,7 +47,7 @@ from clrevents.fleet.spark.worker_rows import (
     summary,
 )
 from clrevents.fleet.trace_batches import event_table
-from clrevents.fleet.trace_paths import is_url_pattern, trace_paths
+from clrevents.fleet.trace_paths import bundled, file_size, is_url_pattern, trace_paths
 from clrevents.schema.registry import DEFAULT
 from clrevents.sources import file_system, is_url
 from clrevents.table.table import Table, TableField, needed
@@ -132,39 +131,19 @@ _OPENING: Final = 1 << 18
 
 def known_sizes(places: Iterable[str], paths: Iterable[str]) -> dict[str, int]:
     """The sizes of the traces that `places` mean, as far as no request for each of them is needed."""
-    found: dict[str, int] = {}
-    for path in paths:
-        if not is_url(path):
-            try:
-                found[path] = os.stat(path).st_size
-            except (OSError, ValueError):
-                # Opening it says why.
-                found[path] = 0
+    sizes = {path: file_size(path, remote=0) for path in paths if not is_url(path)}
     for place in places:
         if is_url(place) and is_url_pattern(place):
             system, pattern = file_system(place)
             for name, facts in system.glob(pattern, detail=True).items():
-                size = facts.get("size")
-                if size is not None:
-                    found[system.unstrip_protocol(name)] = int(size)
-    return found
+                if (size := facts.get("size")) is not None:
+                    sizes[system.unstrip_protocol(name)] = int(size)
+    return sizes
 
 
 def bundles(paths: Sequence[str], sizes: Mapping[str, int], most: int) -> list[tuple[str, ...]]:
     """The traces in their order, in groups of up to `most` bytes. One of unknown size is alone."""
-    found: list[tuple[str, ...]] = []
-    bundle: list[str] = []
-    held = 0
-    for path in paths:
-        size = sizes.get(path, most) + _OPENING
-        if bundle and held + size > most:
-            found.append(tuple(bundle))
-            bundle, held = [], 0
-        bundle.append(path)
-        held += size
-    if bundle:
-        found.append(tuple(bundle))
-    return found
+    return list(bundled(paths, lambda path: sizes.get(path, most) + _OPENING, most))
 
 
 _SPARK: Final[Any] = needed("pyspark.sql.datasource", "spark", "Spark's data source")
@@ -295,9 +274,9 @@ class _Asked:
         if self.findings:
             rules = tuple(self.parameters.get("rules", ()))
             rules_of(rules)
-            return SparkFindingRows(AskDoctor(rules, self._window()), self.opening)
+            return SparkAnswerRows(AskDoctor(rules, self._window()), None, self.opening)
         if question is not None:
-            return SparkReportRows(question, str(self.table), self.opening)
+            return SparkAnswerRows(question, self.table, self.opening)
         assert self.event is not None
         named = tuple(field["name"] for field in schema["fields"] if field["name"] != TRACE)
         try:

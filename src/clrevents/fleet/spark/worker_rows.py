@@ -208,32 +208,23 @@ def _answers(question: Question[T], path: str, opening: Opening, found: list[Tra
 
 
 @frozen
-class SparkReportRows:
-    """The rows of one table of a report, or of a summary."""
+class SparkAnswerRows:
+    """The rows of one table of a report, of a summary of it, or (None) what the doctor concludes."""
 
-    question: AskReport
-    table: str
+    question: AskReport | AskDoctor
+    table: str | None
     opening: Opening
 
     def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[object]:
-        for answer in _answers(self.question, path, self.opening, found):
-            if self.table in SUMMARIES:
-                rows = summary(self.table, self.question, [(path, answer)])
+        answers: tuple[KeptAnswer | Table, ...] = _answers(self.question, path, self.opening, found)
+        for answer in answers:
+            if isinstance(answer, Table):
+                rows = with_trace(path, answer)
+            elif self.table in SUMMARIES:
+                rows = summary(self.table, self.question, [(path, answer)])  # type: ignore[arg-type]
             else:
-                rows = with_trace(path, answer.tables[self.table])
+                rows = with_trace(path, answer.tables[str(self.table)])
             yield from spark_batches(rows, schema)
-
-
-@frozen
-class SparkFindingRows:
-    """What is wrong: a row for each conclusion of each rule."""
-
-    question: AskDoctor
-    opening: Opening
-
-    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[object]:
-        for findings in _answers(self.question, path, self.opening, found):
-            yield from spark_batches(with_trace(path, findings), schema)
 
 
 @frozen
