@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -49,6 +50,20 @@ def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     for thing in things:
         found.setdefault(key(thing), []).append(thing)
     return found
+
+
+def heaviest(weights: Iterable[tuple[K, int]]) -> K | None:
+    """The thing whose weights add up to most, of equal ones the first; None without any."""
+    sums: dict[K, int] = {}
+    for thing, weight in weights:
+        sums[thing] = sums.get(thing, 0) + weight
+    return max(sums, key=sums.__getitem__) if sums else None
+
+
+def most_at_once(spans: Iterable[tuple[int, int]]) -> int:
+    """How many overlap at most. One that ends when another begins does not meet it."""
+    steps = sorted(step for low, high in spans for step in ((low, 1), (high, -1)))
+    return max(accumulate((step for _, step in steps), initial=0))
 
 
 def changes(*columns: NDArray[Any]) -> Mask:

@@ -30,7 +30,7 @@ from clrevents.analysis.shared.blocking.wait_tables import (
     WaitTables,
 )
 from clrevents.analysis.shared.events.gc_suspensions import STOP_EVENTS, stops_recorded
-from clrevents.analysis.shared.events.wait_events import ends_recorded
+from clrevents.analysis.shared.events.wait_events import ends_recorded, still_waiting
 from clrevents.analysis.shared.samples.off_processor import SWITCH
 from clrevents.analysis.shared.weights.sample_runs import TOLERATED
 from clrevents.schema.registry import SAMPLE, TPL
@@ -270,13 +270,7 @@ def _notes(context: Context, tables: WaitTables, found: FoundWaits) -> list[Note
         notes.append(Note("sync-over-async", "warning", text, ("task_total",), numbers, "await the tasks instead"))
     waiting = [wait for wait in tables.programs if wait.goes_on]
     if waiting:
-        longest = max(wait.held or 0 for wait in waiting)
-        text = (
-            f"{counted(len(waiting), 'thread')} still waited when tracing stopped, the longest for "
-            f"{duration_text(longest)} until then: sums are lower bounds"
-        )
-        numbers = {"threads": len(waiting), "longest_ns": longest}
-        notes.append(Note("still-waiting", "warning", text, ("waited_total",), numbers))
+        notes.append(still_waiting(len(waiting), max(wait.held or 0 for wait in waiting)))
     if found.hidden:
         notes.append(
             Note("hidden-waits", "info", f"{HIDDEN}: sums are lower bounds", ("waits", "waited_total", "sampled_total"))

@@ -38,11 +38,11 @@ from clrevents.analysis.shared.events.contention_spans import (
     CONTENTION_COLUMNS,
     CONTENTION_HEADERS,
     ENTERED,
-    OWNER_COLUMNS,
     ContentionSpans,
-    LockOwners,
 )
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
+from clrevents.analysis.shared.events.thread_ids import OWNER_COLUMNS, LockOwners
+from clrevents.analysis.shared.events.wait_events import still_waiting
 from clrevents.analysis.shared.samples.off_processor import SWITCH, SwitchFeed
 from clrevents.analysis.shared.weights.sample_runs import (
     SAMPLER_EVENTS,
@@ -297,14 +297,7 @@ def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
         notes.append(Note("no-lock-ids", "info", text, ("lock_id", "owner_thread_id"), {"contentions": nameless}))
     waiting = np.flatnonzero(inside & found.spans.open)
     if len(waiting):
-        longest = int(found.duration_ns[waiting].max())
-        text = (
-            f"{counted(len(waiting), 'thread')} still waited when tracing stopped, the longest for "
-            f"{duration_text(longest)} until then: sums are lower bounds"
-        )
-        notes.append(
-            Note("still-waiting", "warning", text, ("waited_total",), {"threads": len(waiting), "longest_ns": longest})
-        )
+        notes.append(still_waiting(len(waiting), int(found.duration_ns[waiting].max())))
     lost = int((inside & (~found.spans.begun | (~found.spans.ended & ~found.spans.unended))).sum())
     if lost:
         text = f"{counted(lost, 'contention has', 'contentions have')} only a start or only an end in the trace"

@@ -33,11 +33,20 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
     row,
 )
-from clrevents.analysis.gathering.groups import Ints, Mask, groups, nearest_rank, nulled, numbered
+from clrevents.analysis.gathering.groups import (
+    Ints,
+    Mask,
+    groups,
+    heaviest,
+    most_at_once,
+    nearest_rank,
+    nulled,
+    numbered,
+)
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.reports.locks.lock_holders import HeldRuns, LabelledRuns, LockWait, convoys, deadlocks, entering
-from clrevents.analysis.shared.blocking.wait_tables import longest_first
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans, lock_numbers
+from clrevents.analysis.shared.events.wait_events import longest_first
 from clrevents.analysis.shared.samples.leaf_states import STATES, BlockingMethods
 from clrevents.analysis.shared.samples.off_processor import Switches
 from clrevents.analysis.shared.weights.sample_runs import SampleRuns, stretches
@@ -373,11 +382,7 @@ class LockTables:
         numbers, _ = numbered(zip(self._numbers.tolist(), self.found.owner.tolist(), strict=True))
         rows = []
         for _, mine in groups(numbers, np.flatnonzero(self._managed)):
-            runs = [run for run in self._next_samples[mine].tolist() if run >= 0]
-            seen: dict[str | None, int] = {}
-            for run in runs:
-                name = self._names.method(len(self.found) + run)
-                seen[name] = seen.get(name, 0) + 1
+            runs = (run for run in self._next_samples[mine].tolist() if run >= 0)
             sums = self._sums(mine)
             rows.append(
                 LockOwner(
@@ -386,7 +391,7 @@ class LockTables:
                     count=sums["count"],
                     waited_ns=sums["waited_ns"],
                     open=sums["open"],
-                    owner_method=max(seen, key=lambda name: seen[name]) if seen else None,
+                    owner_method=heaviest((self._names.method(len(self.found) + run), 1) for run in runs),
                 )
             )
         return self._context.summed(LockOwner, longest_first(rows))
@@ -525,25 +530,15 @@ class LockTables:
         return self._away.within(self.found.thread, *self._bounds)
 
     def _longest_method(self, rows: Ints) -> str | None:
-        sums: dict[str | None, int] = {}
-        for place in rows.tolist():
-            name = self._names.method(place)
-            sums[name] = sums.get(name, 0) + int(self._whole[place])
-        return max(sums, key=lambda name: (name is not None, sums[name])) if sums else None
+        names = ((self._names.method(place), int(self._whole[place])) for place in rows.tolist())
+        return heaviest((name, took) for name, took in names if name is not None)
 
     def _most(self, rows: Ints) -> int:
         """The most that waited at once, in the window."""
         window = self._context.window
-        steps = []
-        for place in rows.tolist():
-            wait = self._waits[place]
-            low, high = max(wait.start_ns, window.low), min(wait.end_ns, window.high)
-            steps += [(low, 1), (max(high, low + 1), -1)]
-        most = waiting = 0
-        for _, step in sorted(steps):
-            waiting += step
-            most = max(most, waiting)
-        return most
+        waits = [self._waits[place] for place in rows.tolist()]
+        spans = [(max(wait.start_ns, window.low), min(wait.end_ns, window.high)) for wait in waits]
+        return most_at_once((low, max(high, low + 1)) for low, high in spans)
 
     # Who held what. -------------------------------------------------------------------------------------------------
 
@@ -611,14 +606,9 @@ class LockTables:
         return self._held.labelled(numbers), names
 
     def _held_method(self, lock: int, start_ns: int, end_ns: int) -> str | None:
-        sums: dict[str, int] = {}
         runs, names = self._methods_of_runs
-        for one in self._held.by_lock.get(lock, ()):
-            for number, took, _ in runs.took(one, start_ns, end_ns):
-                name = names[number]
-                if name is not None:
-                    sums[name] = sums.get(name, 0) + took
-        return max(sums, key=lambda name: sums[name]) if sums else None
+        seen = (row for one in self._held.by_lock.get(lock, ()) for row in runs.took(one, start_ns, end_ns))
+        return heaviest((name, took) for number, took, _ in seen if (name := names[number]) is not None)
 
     @property
     def entered(self) -> bool:

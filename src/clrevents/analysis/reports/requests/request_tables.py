@@ -31,7 +31,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
     row,
 )
-from clrevents.analysis.gathering.groups import grouped, nearest_rank
+from clrevents.analysis.gathering.groups import grouped, most_at_once, nearest_rank
 from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestSide
 from clrevents.analysis.reports.requests.request_commands import KnownCommand
 from clrevents.analysis.reports.requests.request_connections import NetworkStep
@@ -561,17 +561,10 @@ class RequestTables:
     def concurrent(self, side: RequestSide) -> int:
         """The most that were under way at once, in the window."""
         window = self._context.window
-        edges = []
-        for request in self._all:
-            end = FOREVER if request.end is None else request.end
-            if request.side == side and request.start < window.high and end >= window.low:
-                edges += [(max(request.start, window.low), 1), (end, -1)]
-        edges.sort()
-        most = now = 0
-        for _, change in edges:
-            now += change
-            most = max(most, now)
-        return most
+        spans = ((one.start, FOREVER if one.end is None else one.end) for one in self._all if one.side == side)
+        return most_at_once(
+            (max(low, window.low), high) for low, high in spans if low < window.high and high >= window.low
+        )
 
 
 def _span(span: InsideSpan) -> dict[str, Any]:

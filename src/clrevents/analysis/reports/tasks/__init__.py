@@ -37,7 +37,7 @@ from clrevents.analysis.shared.events.async_awaits import (
     Thrown,
     also_needed,
 )
-from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
+from clrevents.analysis.shared.events.thread_ids import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.wait_events import ends_recorded
 from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
 from clrevents.schema.registry import TPL
@@ -172,8 +172,7 @@ class TasksCollector(Collector[TasksReport]):
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
-        for name in VERSION_EVENTS:
-            self._versions |= versions_of(chunk.events.get(name))
+        self._versions |= versions_of(chunk.events)
         self._thrown.take(narrowed(chunk, _EXCEPTION_COLUMNS))
         chunk = narrowed(chunk, TASK_COLUMNS)
         if not any(map(len, chunk.events.values())):

@@ -34,8 +34,8 @@ from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.groups import NONE, Ints, Mask, grouped, nearest_rank, nulled, picked
 from clrevents.analysis.reports.tasks.task_events import TaskEvents
 from clrevents.analysis.reports.tasks.task_work import AWAIT, CONTINUATION, NOBODY, TASK, TaskWork
-from clrevents.analysis.shared.blocking.wait_tables import longest_first
 from clrevents.analysis.shared.events.async_awaits import AwaitSites
+from clrevents.analysis.shared.events.wait_events import longest_first
 from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
 
 

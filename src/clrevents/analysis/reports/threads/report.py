@@ -58,9 +58,8 @@ from clrevents.analysis.reports.threads.thread_rows import (
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
 from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Tiler
-from clrevents.analysis.shared.events.contention_spans import whole_of
 from clrevents.analysis.shared.events.gc_suspensions import RESTARTED, SUSPENDING, Stops
-from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
+from clrevents.analysis.shared.events.thread_ids import VERSION_EVENTS, versions_of, whole_of
 from clrevents.analysis.shared.events.wait_events import ends_recorded
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, SLOWER, CountFeed, Counts, counted_window
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, UNTOLD, ThreadState, tells_running
@@ -114,8 +113,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         self._kernel.take(chunk)
         self._counts.take(chunk)
         keep_samples(self._runs, chunk.events)
-        for name in VERSION_EVENTS:
-            self._versions |= versions_of(chunk.events.get(name))
+        self._versions |= versions_of(chunk.events)
         self._stops.take(chunk.events.get(SUSPENDING), chunk.events.get(RESTARTED))
         kept = narrowed(chunk, KEPT).events
         known = {name: found.only(np.flatnonzero(found.column("thread_id").known)) for name, found in kept.items()}

@@ -18,8 +18,8 @@ from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import nulled, picked
 from clrevents.analysis.shared.events.contention_spans import CONTENDED as CONTENDED
 from clrevents.analysis.shared.events.contention_spans import ENTERED as ENTERED
-from clrevents.analysis.shared.events.contention_spans import OWNER_COLUMNS, LockOwners, whole_of
 from clrevents.analysis.shared.events.event_spans import field_numbers
+from clrevents.analysis.shared.events.thread_ids import OWNER_COLUMNS, LockOwners, whole_of
 from clrevents.analysis.shared.events.wait_events import SYNCHRONOUS, WaitSpans, wait_spans
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
 from clrevents.trace import TraceInfo

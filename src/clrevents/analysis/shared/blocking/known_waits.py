@@ -18,7 +18,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVE
 from clrevents.analysis.gathering.groups import grouped
 from clrevents.analysis.shared.events.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.shared.events.gc_suspensions import StopFeed, ThreadStops
-from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
+from clrevents.analysis.shared.events.thread_ids import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.events.wait_events import TASK_BEGIN, TASK_END, WaitSpans, task_wait_spans, wait_spans
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, BlockingMethods, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import AwayWord, Switches, SwitchFeed, WhyAway, why_away
@@ -485,8 +485,7 @@ class WaitFeed:
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
-        for name in VERSION_EVENTS:
-            self.versions |= versions_of(chunk.events.get(name))
+        self.versions |= versions_of(chunk.events)
         keep_samples(self._runs, chunk.events)
         self._switches.take(chunk)
         self._stops.take(chunk)

@@ -6,7 +6,7 @@ Waits of runtime threads, and of pool workers without work, are kept separate: t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
@@ -29,8 +29,9 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
     row,
 )
-from clrevents.analysis.gathering.groups import grouped
+from clrevents.analysis.gathering.groups import grouped, heaviest
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
+from clrevents.analysis.shared.events.wait_events import longest_first
 from clrevents.analysis.shared.samples.leaf_states import MAIN
 
 
@@ -132,18 +133,6 @@ def can_await(method: str | None) -> bool:
     return name not in _SYNCHRONOUS and not name.startswith(_MEMBERS)
 
 
-class WaitSums(Protocol):
-    """A row that sums up waits."""
-
-    @property
-    def waited_ns(self) -> int | None: ...
-    @property
-    def count(self) -> int | None: ...
-
-
-W = TypeVar("W", bound=WaitSums)
-
-
 class WaitTables:
     """The tables of one process."""
 
@@ -224,15 +213,12 @@ class WaitTables:
         """By thread."""
         rows = []
         for thread, mine in grouped(self.programs, lambda wait: wait.thread).items():
-            methods: dict[str | None, int] = {}
-            for wait in mine:
-                methods[wait.method] = methods.get(wait.method, 0) + self._part(wait)
             rows.append(
                 BlockedThread(
                     thread_id=thread,
                     thread_name=self._context.thread_names.get(thread),
                     **self._sums(mine),
-                    method=max(methods, key=lambda name: methods[name]),
+                    method=heaviest((wait.method, self._part(wait)) for wait in mine),
                 )
             )
         rows = longest_first(rows)
@@ -240,11 +226,8 @@ class WaitTables:
 
     def sync_over_async(self) -> str | None:
         """The method that blocked on tasks longest, of those that could await."""
-        sums: dict[str, int] = {}
-        for wait in self.programs:
-            if wait.kind == "task" and wait.method is not None and can_await(wait.method):
-                sums[wait.method] = sums.get(wait.method, 0) + self._part(wait)
-        return max(sums, key=lambda name: sums[name]) if sums else None
+        blocking = (wait for wait in self.programs if wait.kind == "task" and wait.method is not None)
+        return heaviest((wait.method, self._part(wait)) for wait in blocking if can_await(wait.method))
 
     def count(self, waits: Iterable[KnownWait]) -> int:
         """How many count in the window: those that begin in it. In a part of a trace, what has no begin began before
@@ -281,8 +264,3 @@ class WaitTables:
 
 def _threads(waits: Sequence[KnownWait]) -> int:
     return len({wait.thread for wait in waits})
-
-
-def longest_first(rows: Iterable[W]) -> list[W]:
-    """Rows of sums, those that waited longest first."""
-    return sorted(rows, key=lambda row: (-(row.waited_ns or 0), -(row.count or 0)))

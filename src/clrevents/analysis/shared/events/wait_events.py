@@ -7,17 +7,18 @@ that block a thread (behavior 1) are separated from awaits, which block nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Protocol, Self
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol, Self, TypeVar
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
+from clrevents._util.words import counted, duration_text
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.needs import Need, met
-from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Note
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import NONE, Ints, Mask
 from clrevents.analysis.shared.events.event_spans import EventSpans, field_numbers
@@ -142,3 +143,29 @@ def ends_recorded(context: Context) -> bool:
 def blocking(begins: Gathered) -> Gathered:
     """The begins of waits that block."""
     return begins.only(np.flatnonzero(field_numbers(begins, "Behavior") == SYNCHRONOUS))
+
+
+class WaitSums(Protocol):
+    """A row that sums up waits."""
+
+    @property
+    def waited_ns(self) -> int | None: ...
+    @property
+    def count(self) -> int | None: ...
+
+
+W = TypeVar("W", bound=WaitSums)
+
+
+def longest_first(rows: Iterable[W]) -> list[W]:
+    """Rows of sums, those that waited longest first."""
+    return sorted(rows, key=lambda row: (-(row.waited_ns or 0), -(row.count or 0)))
+
+
+def still_waiting(threads: int, longest_ns: int) -> Note:
+    """The note on threads that waited when tracing stopped, the longest for so long."""
+    text = (
+        f"{counted(threads, 'thread')} still waited when tracing stopped, the longest for "
+        f"{duration_text(longest_ns)} until then: sums are lower bounds"
+    )
+    return Note("still-waiting", "warning", text, ("waited_total",), {"threads": threads, "longest_ns": longest_ns})

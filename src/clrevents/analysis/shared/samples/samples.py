@@ -36,7 +36,7 @@ from clrevents.analysis.gathering.merged_stacks import (
     merged_stacks,
 )
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
-from clrevents.analysis.shared.events.runtime_versions import VERSION_EVENTS, versions_of
+from clrevents.analysis.shared.events.thread_ids import VERSION_EVENTS, versions_of
 from clrevents.analysis.shared.processor.counted_events import (
     COUNT_EVENTS,
     NOTHING,
@@ -657,7 +657,7 @@ class SampleReader:
         elif self.timed and selector in COUNT_EVENTS:
             self._counts.add(selector, table)
         elif self.timed and selector in VERSION_EVENTS:
-            self._versions |= versions_of(events)
+            self._versions |= versions_of({selector: events})
         elif self.timed and selector in WORK_EVENTS:
             self._work.take(selector, table)
         elif self.timed and selector == SUSPENDING:

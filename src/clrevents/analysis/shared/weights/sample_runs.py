@@ -21,9 +21,9 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import changes
-from clrevents.analysis.shared.events.contention_spans import whole_of
 from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
+from clrevents.analysis.shared.events.thread_ids import whole_of
 from clrevents.schema.registry import SAMPLE
 
 Ints: TypeAlias = NDArray[np.int64]
