@@ -13,7 +13,7 @@ from project_files import ROOT, tool
 
 API: Final = tool("derived/api")
 # Where fields and parameters are not yet explained one by one.
-TERSE: Final = ("clrevents.analysis.", "clrevents.decode.payload.columns.column", "clrevents.table.event_schema")
+TERSE: Final = ("clrevents.analysis.", "clrevents.decode.payload.column", "clrevents.table.event_schema")
 
 
 def every_item() -> Iterator[Any]:

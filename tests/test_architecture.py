@@ -325,10 +325,10 @@ def test_rooms_are_layered() -> None:
         ("decode__rows", "from clrevents.decode.stream.stream import Stream"),
         ("decode__rows", "if TYPE_CHECKING:\n from clrevents.decode.stream.stream import Stream"),
         ("decode__rows", "def f():\n from clrevents.decode.stream.stream import Stream"),
-        ("decode__rows", "from clrevents.decode.payload.columns.column_maker import Plan"),
+        ("decode__rows", "from clrevents.decode.payload.column_maker import Plan"),
         ("decode__kernels__engine", "from clrevents.decode.container.window import Window"),
         ("decode__container__window", "from clrevents.decode.kinds import EventKind"),
-        ("decode__payload__columns__column_maker", "from clrevents.decode.selection import Selection"),
+        ("decode__payload__column_maker", "from clrevents.decode.selection import Selection"),
         ("decode__selection", "from clrevents.decode.stream.stream import Stream"),
         ("decode__stream__salvage", "from clrevents.decode.decoded import DecodedRows"),
         ("decode__another", ""),
@@ -338,9 +338,7 @@ def test_rooms_are_layered() -> None:
     ],
 )
 def test_the_layers_refuse(module: str, line: str) -> None:
-    others = dict.fromkeys(
-        ("decode__stream__stream", "decode__payload__columns__column_maker", "decode__selection"), ""
-    )
+    others = dict.fromkeys(("decode__stream__stream", "decode__payload__column_maker", "decode__selection"), "")
     others |= dict.fromkeys(
         ("decode__container__window", "decode__kinds", "decode__push_passes", "decode__decoded"), ""
     )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clrevents.analysis.gathering.groups import first_in_first_out, group_numbers, pair
-from clrevents.decode.payload.columns.column import from_values
+from clrevents.decode.payload.column import from_values
 from clrevents.table.table import Column, ColumnType
 from slow_pairs import pairs as slow_pairs
 

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from clrevents.cli import root
-from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, from_values
+from clrevents.decode.payload.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, from_values
 from clrevents.export.files import formats
 from clrevents.export.files.buffered import TableFiles
 from clrevents.table.event_schema import TableField

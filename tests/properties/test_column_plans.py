@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clrevents.decode.payload.columns.column import column_type
-from clrevents.decode.payload.columns.column_maker import plan
+from clrevents.decode.payload.column import column_type
+from clrevents.decode.payload.column_maker import plan
 from clrevents.reference import codec
 from clrevents.schema.registry import EventInfo
 from clrevents.testing.strategies import records

@@ -10,7 +10,7 @@ from typing import Annotated
 import pytest
 
 import clrevents
-from clrevents.decode.payload.columns.column import ColumnType, from_values
+from clrevents.decode.payload.column import ColumnType, from_values
 from clrevents.decode.payload.record_decoder import TextCache, record_decoder
 from clrevents.events import GCPerHeapHistory_V3, MethodLoadVerbose_V1
 from clrevents.export.files.jsonl import EventJson

@@ -69,8 +69,8 @@ SECTIONS: Final = (
         ("Table", "Stacks"),
         (
             "table.event_schema.TableField",
-            "decode.payload.columns.column.ColumnType",
-            "decode.payload.columns.column.Column",
+            "decode.payload.column.ColumnType",
+            "decode.payload.column.Column",
             "decode.stacks.StackArrays",
         ),
     ),

@@ -17,7 +17,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.decode.clock import Clock
 from clrevents.decode.kernels.engine import offsets_of
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column import (
+from clrevents.decode.payload.column import (
     BINARY,
     STRING,
     TIMESTAMP,

@@ -20,8 +20,8 @@ from clrevents.decode.decoded import DecodedRows, PayloadPlaces, own_rows, paylo
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kernels.engine import COMPILED, end_to_end
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column import Column
-from clrevents.decode.payload.columns.column_maker import ColumnMaker, KindColumns
+from clrevents.decode.payload.column import Column
+from clrevents.decode.payload.column_maker import ColumnMaker, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.payload.record_reader import DirectRecords, RecordReader
 from clrevents.decode.rows import Rows, joined_rows, joined_windows

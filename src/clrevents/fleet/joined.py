@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import frozen
-from clrevents.decode.payload.columns.column import Column, common, nulls, widened
+from clrevents.decode.payload.column import Column, common, nulls, widened
 from clrevents.fleet.questions import UNREAD, TraceProblem
 from clrevents.table.query import sql_arrow
 from clrevents.table.table import Table, TableField, needed, renamed, row_fields, text_column

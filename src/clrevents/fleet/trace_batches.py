@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from clrevents._util.value_classes import define
-from clrevents.decode.payload.columns.column import common
+from clrevents.decode.payload.column import common
 from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector
 from clrevents.errors import TraceError, TraceWarning, UnknownEventError
 from clrevents.fleet.joined import fitted, with_trace

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.payload.columns.column import Column, ColumnType
+from clrevents.decode.payload.column import Column, ColumnType
 from clrevents.table.event_schema import TableField
 
 if TYPE_CHECKING:

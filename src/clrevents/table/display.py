@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from clrevents._util.notebook_views import framed_html, html_table, shortened
 from clrevents._util.words import counted, safe
-from clrevents.decode.payload.columns.column import ColumnType
+from clrevents.decode.payload.column import ColumnType
 from clrevents.table.event_schema import TableField
 
 LINES: Final = 25

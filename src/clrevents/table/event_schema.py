@@ -18,7 +18,7 @@ from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.header_columns import HEADERS, TABLE_HEADERS
 from clrevents.decode.kernels.engine import end_to_end
-from clrevents.decode.payload.columns.column import (
+from clrevents.decode.payload.column import (
     INTEGERS,
     STRING,
     Column,
@@ -31,7 +31,7 @@ from clrevents.decode.payload.columns.column import (
     nulls,
     widened,
 )
-from clrevents.decode.payload.columns.column_maker import KindColumns
+from clrevents.decode.payload.column_maker import KindColumns
 from clrevents.decode.push_passes import Chunk
 from clrevents.decode.selection import EventName
 from clrevents.schema.layout import Layout

@@ -20,8 +20,8 @@ from clrevents._util.words import counted
 from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TABLE_HEADERS
 from clrevents.decode.kernels.engine import end_to_end
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column import Column, ColumnType
-from clrevents.decode.payload.columns.column_maker import KindColumns
+from clrevents.decode.payload.column import Column, ColumnType
+from clrevents.decode.payload.column_maker import KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.push_passes import Chunk, ColumnPass
 from clrevents.decode.selection import EventName

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.decode.header_columns import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS, TABLE_HEADERS
-from clrevents.decode.payload.columns.column import NUMBERS, STRING, Column, ColumnType, concat, from_values, nulls
+from clrevents.decode.payload.column import NUMBERS, STRING, Column, ColumnType, concat, from_values, nulls
 from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.display import WIDTH, fitted, screen_lines, table_html, table_text
 from clrevents.table.event_schema import TableField, header_fields, named, shown_fields, unique_name

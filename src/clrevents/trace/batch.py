@@ -18,7 +18,7 @@ from clrevents._util.words import counted
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column_maker import ColumnMaker
+from clrevents.decode.payload.column_maker import ColumnMaker
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.payload.record_reader import PORTION, BatchEvents, Slots
 from clrevents.decode.push_passes import Chunk

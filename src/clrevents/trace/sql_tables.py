@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.decode.header_columns import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS
-from clrevents.decode.payload.columns.column import STRING, Column, from_values
+from clrevents.decode.payload.column import STRING, Column, from_values
 from clrevents.decode.selection import EventName, Filters
 from clrevents.decode.stacks import StackArrays
 from clrevents.errors import AmbiguousEventError, UnknownEventError

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents.decode.payload.columns.column_maker import Plan, plan
+from clrevents.decode.payload.column_maker import Plan, plan
 from clrevents.schema.registry import DEFAULT
 from kernel_twins import BASE, Making, Objects, Reading, interpreted
 from mutations import MUTATIONS, find_blocks

@@ -15,7 +15,7 @@ import attrs
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column import ColumnType, column_type, fits
+from clrevents.decode.payload.column import ColumnType, column_type, fits
 from clrevents.decode.payload.record_decoder import Decode, Misfit, TextCache, record_decoder
 from clrevents.errors import Limits, Problem
 from clrevents.schema.codes import TypeCode

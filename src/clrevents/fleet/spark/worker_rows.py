@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.run.asking import find_report
-from clrevents.decode.payload.columns.column import ColumnType
+from clrevents.decode.payload.column import ColumnType
 from clrevents.decode.selection import FilterOptions, Selector
 from clrevents.errors import UnknownEventError
 from clrevents.fleet.fleet_answer import fleet_answer

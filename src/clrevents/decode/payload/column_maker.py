@@ -18,7 +18,7 @@ from clrevents._util.value_classes import define, frozen
 from clrevents.decode.kernels.engine import INSTRUCTION, Program, gather, narrow, offsets_of, ragged
 from clrevents.decode.kernels.header_scan import arranged
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.columns.column import (
+from clrevents.decode.payload.column import (
     BINARY,
     STRING,
     Array,

@@ -1,1 +1,0 @@
-"""Many payloads → columns, in Arrow's layout."""
