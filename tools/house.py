@@ -137,8 +137,8 @@ class Ledger:
                     mine, place = match[1] == commit, int(match[2]) - 1
                 elif line.startswith("filename "):
                     source = line.removeprefix("filename ")
-                    # A copy from a file that did not change, or that is no Python, is new.
-                    if mine or place >= len(before.get(source, ())):
+                    # A line that came twice is new the second time.
+                    if mine or place >= len(before.get(source, ())) or place in kept[source]:
                         owners.append(label)
                     else:
                         owners.append(before[source][place])
