@@ -162,4 +162,4 @@ def test_labels_without_a_sequence_point_are_not_kept_for_ever() -> None:
         decoder.feed(sink.getvalue())
         sink.seek(0)
         sink.truncate()
-        assert len(decoder._stream._handler._labels) <= 1200
+        assert len(decoder._stream._labels) <= 1200

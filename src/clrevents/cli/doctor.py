@@ -54,7 +54,7 @@ from clrevents.cli.reading import (
 )
 from clrevents.cli.report_rows import UNMET
 from clrevents.errors import DamageError, PayloadError, TraceError
-from clrevents.trace import EARLY_NAMES, Decoder, Trace, learn_early, occurred_in
+from clrevents.trace import EARLY_NAMES, Decoder, Trace, learn_early, pass_of
 
 _EVERY: Final = 1.0
 _SHARE: Final = 0.2
@@ -346,7 +346,7 @@ class LiveFindings:
 
     def judged(self) -> Diagnosis:
         """What the rules find in what was read. Raises ValueError before the trace's header was."""
-        seen = (seen_kind(kind) for _, kind in occurred_in(self._decoder))
+        seen = (seen_kind(kind) for _, kind in pass_of(self._decoder).occurred)
         kinds = SeenKinds(seen) if self._decoder.info is None else SeenKinds.of(seen, self._decoder.info)
         lost = sum(loss.count for loss in self._decoder.losses)
         known = {"lost": lost, "damaged": 0, "unended": 0, "snapshots": int(any(k.name == "GCBulkNode" for k in kinds))}

@@ -85,8 +85,7 @@ class EventPass:
         self.stream = stream
         self.latest: int | None = None
         """The last tick of all events so far, selected or not."""
-        self.occurred: set[tuple[int, int | None]] = set()
-        """The indexes of their kinds, with the processes that the thread table of NetTrace 6 names."""
+        self._occurred: set[tuple[int, int | None]] = set()
         self._selection = selection
         self._duration = duration_ns
         self._decodes = decode
@@ -99,6 +98,28 @@ class EventPass:
         self._problems_given = 0
         self._losses_given = 0
         self._error: TraceError | None = None
+
+    @property
+    def occurred(self) -> list[tuple[int | None, EventKind]]:
+        """The kinds of all events so far, selected or not, each with its process where the thread table names it."""
+        pairs = sorted(self._occurred, key=lambda pair: (pair[0], -1 if pair[1] is None else pair[1]))
+        return [(process, self.stream.kinds.all[index]) for index, process in pairs]
+
+    @property
+    def duration_ns(self) -> int:
+        """From the session's start to the last event so far, selected or not; 0 before the first."""
+        return 0 if self.latest is None else self.stream.clock.ns(self.latest)
+
+    @property
+    def stopped_ns(self) -> int:
+        """When tracing stopped, as far as known from the events so far."""
+        tick = None if self._tracing is None else self._tracing.tick
+        return self.duration_ns if tick is None else self.stream.clock.ns(tick)
+
+    @property
+    def known_ns(self) -> int | None:
+        """Until when the events of all threads are there; None unless the stream ended without its end."""
+        return self.stream.known_ns(self.latest or 0) if self.stream.unended else None
 
     def feed(self, buffer: Buffer) -> list[DecodedRows]:
         """Take more bytes, which are not kept; returns the rows that became ready."""
@@ -157,7 +178,7 @@ class EventPass:
             self.latest = last if self.latest is None else max(self.latest, last)
             if self._tracing is not None:
                 self._tracing.see(rows, stream.kinds.all)
-            self.occurred.update(rows.kinds_and_processes())
+            self._occurred.update(rows.kinds_and_processes())
         for observer in self.observers:
             seen = observer.selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
             if len(seen):

@@ -13,7 +13,6 @@ from clrevents._util.words import counted
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kernels.header_scan import Tally
-from clrevents.decode.kinds import EventKind
 from clrevents.decode.push_passes import EventPass, Observer, TracingEnd
 from clrevents.decode.selection import FilterOptions, Filters, Moment, Selection, Selector, to_ns
 from clrevents.decode.stream.losses import Loss
@@ -98,8 +97,7 @@ class Decoder(Summary):
         self._tables = BatchTables(registry, limits)
         selection = Selection(selectors, Filters.of(filters), registry)
         self._stream = Stream(errors=errors, limits=limits, registry=registry, in_time_order=in_time_order(order))
-        self._tracing = TracingEnd(registry)
-        self._pass = EventPass(self._stream, selection, _no_duration, tracing=self._tracing)
+        self._pass = EventPass(self._stream, selection, _no_duration, tracing=TracingEnd(registry))
         self._live: LiveMethods | None = None
         if symbols:
             # As in a `Trace`: names of code take long to import.
@@ -163,9 +161,9 @@ class Decoder(Summary):
         return (Batch(rows, self._live, self._tables) for rows in found)
 
 
-def stream_of(decoder: Decoder) -> Stream:
-    """The stream under a decoder, for the rooms of this package."""
-    return decoder._stream
+def pass_of(decoder: Decoder) -> EventPass:
+    """The pass under a decoder, for the rooms of this package."""
+    return decoder._pass
 
 
 def observe(decoder: Decoder, selectors: Iterable[Selector], take: Callable[[DecodedRows], None]) -> None:
@@ -194,32 +192,6 @@ def learn_early(decoder: Decoder, listed: bytes) -> None:
 def stream_moment(decoder: Decoder, moment: Moment, what: str) -> int:
     """A moment in nanoseconds since the session started. Raises ValueError for a percentage."""
     return to_ns(moment, what, decoder._stream.clock, _no_duration)
-
-
-def duration_so_far(decoder: Decoder) -> int:
-    """From the session's start to the last event that came out in order, selected or not; 0 before the first."""
-    latest = decoder._pass.latest
-    return 0 if latest is None else decoder._stream.clock.ns(latest)
-
-
-def stopped_so_far(decoder: Decoder) -> int:
-    """When tracing stopped, as far as known from the events that came out in order."""
-    tick = decoder._tracing.tick
-    return duration_so_far(decoder) if tick is None else decoder._stream.clock.ns(tick)
-
-
-def known_so_far(decoder: Decoder) -> int | None:
-    """Until when the events of all threads are there, in nanoseconds; None unless the stream ended without its end."""
-    latest = decoder._pass.latest
-    return decoder._stream.known_ns(0 if latest is None else latest) if decoder._stream.unended else None
-
-
-def occurred_in(decoder: Decoder) -> list[tuple[int | None, EventKind]]:
-    """The kinds of event that came out in order so far, selected or not, each with its process where the thread table
-    names it."""
-    kinds = decoder._stream.kinds.all
-    pairs = sorted(decoder._pass.occurred, key=lambda pair: (pair[0], -1 if pair[1] is None else pair[1]))
-    return [(process, kinds[index]) for index, process in pairs]
 
 
 def _no_duration() -> int:

@@ -1,7 +1,8 @@
 """The underlying push parser: bytes in, in any slicing; rows of events out, in order.
 
-Sans-IO: no files, threads, warnings or logging. A composition: block reader → block handler → row queue, with one
-error policy; a call that was interrupted makes the stream unusable. Knows neither payloads nor what rows are used for.
+Sans-IO: no files, threads, warnings or logging. A composition: block reader → what each kind of block defines, ends or
+releases → row queue, with one error policy; a call that was interrupted makes the stream unusable. Knows neither
+payloads nor what rows are used for.
 """
 
 from __future__ import annotations
@@ -11,16 +12,32 @@ from types import TracebackType
 from typing import TypeAlias
 
 from clrevents.decode.clock import Clock
-from clrevents.decode.container.blocks import TraceInfo
+from clrevents.decode.container.blocks import (
+    Block,
+    Boundary,
+    End,
+    Events,
+    Fault,
+    Header,
+    InlineStacks,
+    Labels,
+    Metadata,
+    RemovedThreads,
+    SequencePoint,
+    Stacks,
+    Threads,
+    Together,
+    TraceInfo,
+)
 from clrevents.decode.kernels.header_scan import Tally
-from clrevents.decode.kinds import EventKind
+from clrevents.decode.kinds import EventKind, Kinds
 from clrevents.decode.rows import Rows
-from clrevents.decode.stream.block_handler import BlockHandler, ErrorPolicy
 from clrevents.decode.stream.block_reader import BlockReader, InputBuffer
-from clrevents.decode.stream.losses import Loss
+from clrevents.decode.stream.event_intake import NEVER, ErrorPolicy, EventIntake
+from clrevents.decode.stream.losses import Loss, LossLog
 from clrevents.decode.stream.region import RowQueue
-from clrevents.decode.stream.resolver import ThreadTable
-from clrevents.errors import DamageError, ErrorMode, Limits, Problem, TraceError
+from clrevents.decode.stream.resolver import LabelTable, Resolver, ThreadTable
+from clrevents.errors import DamageError, ErrorMode, Limits, Problem, TraceError, damage
 from clrevents.schema.registry import DEFAULT, Registry
 
 _NUMBERED = 4
@@ -92,26 +109,30 @@ class Stream:
         self.problems = self._errors.problems
         self._input = InputBuffer()
         self._reader = BlockReader(limits, self._errors.salvage, self.problems)
-        self._handler = BlockHandler(registry or DEFAULT, limits, self.threads, self._rows, self._errors, tally, seen)
-        self.kinds = self._handler.kinds
+        self.info: TraceInfo | None = None
+        """The contents of the trace's header; None until it was read."""
+        self._clock: Clock | None = None
+        self.kinds = Kinds(registry or DEFAULT, limits, seen)
+        self._losses = LossLog(limits, self.threads)
+        self._labels = LabelTable()
+        self._sequence_point = NEVER
+        resolver = Resolver(self.kinds, self.threads, self._labels, self._errors.salvage)
+        self._events = EventIntake(
+            self.kinds, limits, self.threads, resolver, self._losses, self._rows, self._errors, tally
+        )
         self._closed = False
         self.calls = Calls()
 
     @property
-    def info(self) -> TraceInfo | None:
-        """The contents of the trace's header; None until it was read."""
-        return self._handler.info
-
-    @property
     def clock(self) -> Clock:
         """The recording clock; available once the header was read."""
-        assert self._handler.clock is not None
-        return self._handler.clock
+        assert self._clock is not None
+        return self._clock
 
     @property
     def complete(self) -> bool:
         """Whether the end of the trace was read, and for a copy, of its original too."""
-        return self._reader.complete and self._handler.losses.unended_ns is None
+        return self._reader.complete and self._losses.unended_ns is None
 
     @property
     def unended(self) -> bool:
@@ -131,7 +152,7 @@ class Stream:
     @property
     def losses(self) -> list[Loss]:
         """Losses so far, at most `Limits.problems`."""
-        return self._handler.losses.losses
+        return self._losses.losses
 
     @property
     def next_trace(self) -> int | None:
@@ -141,24 +162,24 @@ class Stream:
     @property
     def losses_visible(self) -> bool:
         """Whether lost events would show. NetPerf does not number events, the Linux recorder only those it writes."""
-        if self.info is None or self.info.version < _NUMBERED or self._handler.losses.unnumbered:
+        if self.info is None or self.info.version < _NUMBERED or self._losses.unnumbered:
             return False
         return not any(kind.row.provider.startswith(_LINUX) for kind in self.kinds.all)
 
     @property
     def lost(self) -> int:
         """How many events were lost so far."""
-        return self._handler.losses.lost
+        return self._losses.lost
 
     @property
     def destroyed(self) -> list[Loss]:
         """The events that stood in damaged bytes, where sequence numbers show whose they were; bounded as `losses`."""
-        return self._handler.losses.destroyed
+        return self._losses.destroyed
 
     @property
     def missing(self) -> int:
         """How many events are missing where the file is damaged."""
-        return self._handler.losses.missing
+        return self._losses.missing
 
     @property
     def stackless(self) -> Loss | None:
@@ -170,13 +191,15 @@ class Stream:
 
     def known_ns(self, latest: int) -> int:
         """Until when the events of all threads were read, if the last has this tick; of later ones some may be."""
-        known, copied = self.clock.nearest_ns(min(self._handler.known_until, latest)), self._handler.losses.unended_ns
+        # No event behind these in the file is earlier.
+        until = max(self._sequence_point, self._events.sorted_tick)
+        known, copied = self.clock.nearest_ns(min(until, latest)), self._losses.unended_ns
         return known if copied is None else min(known, copied)
 
     @property
     def latest(self) -> int:
         """The last tick of all events so far; only with a tally, or in NetTrace 6."""
-        return self._handler.latest
+        return self._events.latest
 
     def feed(self, data: Buffer) -> list[Rows]:
         """Take more bytes (not kept); returns rows that became ready. Raises the TraceError that ended the stream.
@@ -244,7 +267,7 @@ class Stream:
             start = window.pos
             try:
                 for block in self._reader.read(window):
-                    self._handler.take(block, window.offset)
+                    self._take(block, window.offset)
                     # Memory that is free again is used for the next block.
                     del block
                     if self._errors.stopped:
@@ -258,3 +281,87 @@ class Stream:
                 self._input.clear()
             if final:
                 return
+
+    def _take(self, block: Block, offset: int) -> None:
+        """Take a block; `offset` is the block reader's position, used for some problems."""
+        match block:
+            case Events():
+                if block.together is None:
+                    self._events.take(block, offset)
+                else:
+                    self._take_together(block, block.together)
+            case Stacks() | InlineStacks():
+                self._bound_tables(offset)
+                self._rows.add_stacks(block)
+            case Metadata():
+                self._errors.report_all(map(self.kinds.define, block.rows))
+            case SequencePoint():
+                self._take_sequence_point(block, offset)
+            case Boundary():
+                self._errors.report_all(self._rows.end_region())
+            case Threads():
+                self._errors.report_all(map(self.threads.define, block.rows))
+            case RemovedThreads():
+                self._remove_threads(block, offset)
+            case Labels():
+                self._bound_tables(offset)
+                self._labels.add(block)
+            case Header():
+                self._take_header(block.info)
+            case Fault():
+                if block.problem.severity == "damage":
+                    self._losses.damaged()
+                if self._errors.report(block.problem) and block.fatal:
+                    self._errors.stop()
+            case End():
+                # The block reader knows: `complete`.
+                pass
+
+    def _take_together(self, block: Events, together: Together) -> None:
+        """Take several small blocks in one piece, if nothing is wrong with any of them; otherwise one by one.
+
+        Where ids of stacks do not restart, it does not matter which events come before a block of them.
+        """
+        whole = self._rows.room_for_stacks(together.stacks) and self._events.take_together(block, together)
+        for each, offset in together.stacks if whole else block.apart():
+            self._take(each, offset)
+            if self._errors.stopped:
+                return
+
+    def _take_header(self, info: TraceInfo) -> None:
+        self.info = info
+        self._clock = Clock(info.sync_qpc, info.frequency, info.start)
+        self._losses.begin(self._clock, info.version)
+        self._events.pointer_size = info.pointer_size
+        if info.start is None:
+            text = "the header has no valid date"
+            self._errors.report(Problem("bad-date", "note", text, impact="dates; times since the start are known"))
+        if info.format == "NetPerf":
+            # Without sequence points, sorting would make the order depend on how the stream was sliced.
+            self._rows.in_time_order = False
+
+    def _take_sequence_point(self, point: SequencePoint, offset: int) -> None:
+        self._sequence_point = max(self._sequence_point, point.time)
+        self._errors.report_found(self._losses.sequence_point(point, offset))
+        self._errors.report_all(self._rows.end_region())
+        self._labels.clear()
+        if point.forget_threads:
+            self.threads.forget()
+        if point.forget_metadata:
+            self.kinds.forget()
+
+    def _remove_threads(self, block: RemovedThreads, offset: int) -> None:
+        for index, sequence in block.threads:
+            place = self.threads.remove(index)
+            if place is None:
+                text = f"undefined thread index {index} is removed"
+                self._errors.report_all((damage("undefined-thread", text, block.offset, None, "which threads exist"),))
+            else:
+                self._errors.report_found(self._losses.thread_ended(place, sequence, self._events.latest, offset))
+
+    def _bound_tables(self, offset: int) -> None:
+        """Stacks and labels are held until the next sequence point, but not without bound."""
+        problems = self._rows.bound_tables(offset)
+        if problems:
+            self._labels.clear()
+            self._errors.report_all(problems)

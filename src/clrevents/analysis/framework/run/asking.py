@@ -44,16 +44,12 @@ from clrevents.trace import (
     StreamTables,
     Trace,
     TraceInfo,
-    duration_so_far,
-    known_so_far,
     modules_of,
     observe,
-    occurred_in,
+    pass_of,
     passes_of,
     rows_of,
-    stopped_so_far,
     stream_moment,
-    stream_of,
     tables_of,
 )
 
@@ -244,9 +240,10 @@ class ReportFeed(Summary):
     def finish(self, decoder: Decoder) -> dict[str, Answer[Any]]:
         """The answers, by the reports' names. Call it once, after `close`. Raises ValueError if the decoder has not
         seen a trace header."""
-        info, stream = self._see(decoder), stream_of(decoder)
+        info, reading = self._see(decoder), pass_of(decoder)
+        stream = reading.stream
         window = self._asked_window(decoder)
-        occurred = [(info.process_id if p is None else p, seen_kind(kind)) for p, kind in occurred_in(decoder)]
+        occurred = [(info.process_id if p is None else p, seen_kind(kind)) for p, kind in reading.occurred]
         several = len({process for process, _ in occurred} - {None}) > 1
         kinds = (
             KindsOfProcesses.of(occurred) if several else KindsOfProcesses(SeenKinds.of((k for _, k in occurred), info))
@@ -255,11 +252,10 @@ class ReportFeed(Summary):
         names = _StreamNames(decoder, self._stacks, info.pointer_size)
         rows = stream.threads.all
         threads = {row.thread_id: row.name for row in rows if row.name and row.thread_id is not None}
-        duration_ns = duration_so_far(decoder)
-        stopped, known = partial(stopped_so_far, decoder), known_so_far(decoder)
+        known = reading.known_ns
         reached = ReadingEnd(
             info,
-            duration_ns,
+            reading.duration_ns,
             kinds,
             holes,
             stack_holes(stream.stackless),
@@ -268,7 +264,7 @@ class ReportFeed(Summary):
             FOREVER if known is None else near_ns(known),
             names,
             threads,
-            stopped,
+            lambda: reading.stopped_ns,
         )
         return self._reading.finish(reached, window, self._holes.rest())
 
@@ -280,7 +276,7 @@ class ReportFeed(Summary):
 
     def _see(self, decoder: Decoder) -> TraceInfo:
         """Take note of the header, and of what is missing since the last time."""
-        info, stream = decoder.info, stream_of(decoder)
+        info, stream = decoder.info, pass_of(decoder).stream
         if info is None:
             raise ValueError("the decoder has not seen a trace header yet")
         if self._tables is None:
