@@ -77,7 +77,9 @@ def test_same_sums_of_fields(trace: Shared, record_property: Callable[[str, obje
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         records = {record for record, _ in known.values()}
-        for event in clrevents.open(unpacked(trace)).events(*records) if records else ():
+        opened = clrevents.open(unpacked(trace))
+        pointer_size = opened.info.pointer_size
+        for event in opened.events(*records) if records else ():
             key = f"{event.provider}|{event.id}|{event.version}"
             ours = fields_of(event.payload)
             difference = DIFFERENCES.get((event.provider, event.id))
@@ -94,7 +96,7 @@ def test_same_sums_of_fields(trace: Shared, record_property: Callable[[str, obje
             figures[0] += 1
             figures[1] += len(ours)
             if difference is not None:
-                proven, faults = prove(difference, ours, shown, event.payload_bytes, event.version)
+                proven, faults = prove(event.payload, ours, shown, event.payload_bytes, pointer_size)
                 assert not faults, (event, faults)
                 figures[2] += proven
     for text, (_, kind_sums) in known.items():
