@@ -1,6 +1,6 @@
-"""A second, small reader of what the rewriter writes: walks the bytes of NetTrace 4 and 6 and holds the format's rules.
+"""A second, small reader of what the runtime and our rewriter write: walks NetTrace 4 and 6, holds the format's rules.
 
-Shares no code with the library. Knows only what our writer uses: short headers, and blocks in any order.
+Shares no code with the library. Knows only what these writers use: short headers, and blocks in any order.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ class Walked:
     """By capture thread, or by thread index."""
     threads: dict[int, int] = field(default_factory=dict)
     """NetTrace 6: thread ids by index."""
+    end: int = 0
+    """The latest time of an event or a sequence point, in ticks."""
 
 
 class _Walk:
@@ -109,7 +111,7 @@ class _Walk:
         assert tick >= self.bound, "nothing behind a sequence point is earlier"
         assert tick >= self.promised, "nothing behind a sorted event is earlier"
         self.latest[capture] = tick
-        self.highest = max(self.highest, tick)
+        self.highest = self.found.end = max(self.highest, tick)
         if is_sorted:
             self.promised = max(self.promised, tick)
         self.count(capture, number - 1)
@@ -142,7 +144,7 @@ class _Walk:
                 at += 12
             self.count(capture, number)
         assert at == end
-        self.bound = time
+        self.bound = self.found.end = time
         self.stacks.clear()
         self.labels.clear()
 
