@@ -89,3 +89,10 @@ def test_an_async_main_is_no_sync_over_async(name: str) -> None:
     assert waits.facts.sync_over_async is tasks.facts.sync_over_async is None
     assert ("AsyncTree.<Main>(string[])", "task") in {(row.method, row.kind) for row in waits.methods}
     assert not any("AsyncHelpers" in row.method for row in [*waits.methods, *tasks.methods] if row.method)
+
+
+def test_an_unrecorded_database_is_not_clear() -> None:
+    """One of these requests sends the same command forty times; nothing of it was recorded."""
+    with clrevents.open(SHARED / "requests" / "net10-shop-prod-ids-2.nettrace.gz") as trace:
+        told = {one.rule: one.state for one in trace.doctor("db.repeated", "db.slow")}
+    assert told == {"db.repeated": "unknown", "db.slow": "unknown"}

@@ -43,7 +43,7 @@ def route_pattern(path: str) -> str:
     return _PART.sub("{n}", path)
 
 
-_MANY: Final = 10
+_MANY: Final = 20
 """So many different parts in one place of routes are values, if there are at most `_FEW` requests for each."""
 _FEW: Final = 3
 _OFTEN: Final = 5
@@ -53,9 +53,9 @@ _OFTEN: Final = 5
 def folded_routes(counts: Mapping[str, int]) -> dict[str, str]:
     """Each of these routes, of which there were so many requests, with `{…}` for a part that has many values.
 
-    The first part of a route is no value if nothing follows it. A part that stands in many of the routes is none.
+    The first part of a route is no value, and neither is one that stands in many of them.
 
-    >>> folded_routes({f"/v3/{name}/index.json": 1 for name in "abcdefghijkl"})["/v3/c/index.json"]
+    >>> folded_routes({f"/v3/{name}/index.json": 1 for name in "abcdefghijklmnopqrst"})["/v3/c/index.json"]
     '/v3/{…}/index.json'
     """
     parts = {route: tuple(route.split("/")) for route in counts}
@@ -67,7 +67,7 @@ def folded_routes(counts: Mapping[str, int]) -> dict[str, str]:
         for route in going:
             place = heads[route], len(parts[route]) == depth + 1
             places.setdefault(place, Counter())[parts[route][depth]] += counts[route]
-        values = {place: _values(found) for place, found in places.items() if depth > 1 or not place[1]}
+        values = {place: _values(found) for place, found in places.items() if depth > 1}
         for route in going:
             head, part = heads[route], parts[route][depth]
             place = head, len(parts[route]) == depth + 1

@@ -68,8 +68,16 @@ def _churn(case: Case, limit: float) -> Verdict:
     return Ailment(title, count.of(len(fresh)), (count,), share, culprit)
 
 
+_NO_COMMANDS: Final = Unknown(
+    "no database command was recorded: none was sent, or the events of what sends them were not on; "
+    "to record them: clrevents collect --profile database"
+)
+
+
 def _repeated(case: Case, limit: float) -> Verdict:
     rows = case.rows("requests", "commands")
+    if not len(rows):
+        return _NO_COMMANDS
     texts, inside = rows.column("command_text").tolist(), rows.column("request_row").tolist()
     groups: dict[tuple[object, str], list[int]] = {}
     for row, text in enumerate(texts):
@@ -85,6 +93,8 @@ def _repeated(case: Case, limit: float) -> Verdict:
 
 def _slow(case: Case, limit: float) -> Verdict:
     rows = case.rows("requests", "commands")
+    if not len(rows):
+        return _NO_COMMANDS
     took = rows.numbers("duration_ns")
     slow = np.flatnonzero(took >= limit).tolist()
     total = case.cells("requests", "commands", "duration_ns", slow)
