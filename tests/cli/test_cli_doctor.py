@@ -31,7 +31,7 @@ def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:
         "",
         "1. lock.convoy (988 ms): 4 threads waited for one lock in turn, for 988 ms together in 338 ms",
         "   culprit: Scenarios.Convoy.lambda_1()",
-        "   do: Hold the lock for less time, split it, or let readers in together.",
+        "   do: Do not wait while holding the lock: sleep, read, write and call others before or after.",
         f"   look: clrevents locks {CONVOY} --table convoys --start 740ms --end 1080ms",
     ]
     assert lines[6:] == [

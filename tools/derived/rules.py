@@ -58,6 +58,7 @@ def _rule(rule: Rule) -> Iterator[str]:
         "Based on": _BASED[rule.evidence],
         "Why": rule.why,
         "Do": rule.advice,
+        **{f"Do, if {remedy.when}": remedy.advice for remedy in rule.remedies},
         "Wrong if": rule.trap,
         "Look": f"`clrevents {rule.command().replace('{file}', 'FILE').replace(' {span}', '')}`",
     }

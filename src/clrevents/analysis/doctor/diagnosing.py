@@ -129,7 +129,10 @@ def concluded(
     case = case_of(answers, trace, rules, kinds)
     verdicts = {rule: verdict(case, rule) for rule in rules}
     ranked = sorted(verdicts, key=lambda rule: _rank(rule, verdicts[rule]))
-    findings = [_finding(case, rule, verdicts[rule], question) for rule in ranked]
+    found = [rule for rule in ranked if isinstance(verdicts[rule], Ailment)]
+    # The worst of those that may count one cost.
+    counted = {rule.cost: rule for rule in reversed(found) if rule.cost}
+    findings = [_finding(case, rule, verdicts[rule], question, counted.get(rule.cost, rule)) for rule in ranked]
     states = [finding.state for finding in findings]
     numbers = {"found": "found", "unknown": "cannot tell", "clear": "clear"}
     about = (question.window, question.process_id, question.processes, question.trace, __version__)
@@ -226,7 +229,7 @@ def _rank(rule: Rule, verdict: Verdict) -> tuple[int, bool, int]:
     return (1 + _UNITS.index(verdict.impact.unit), rule.id.startswith("alloc."), -int(verdict.impact.value))
 
 
-def _finding(case: Case, rule: Rule, verdict: Verdict, asked: Question) -> Finding:
+def _finding(case: Case, rule: Rule, verdict: Verdict, asked: Question, counted: Rule) -> Finding:
     found = verdict if isinstance(verdict, Ailment) else None
     unknown = verdict if isinstance(verdict, Unknown) else None
     state = "found" if found else "cannot tell" if unknown else "clear"
@@ -242,6 +245,7 @@ def _finding(case: Case, rule: Rule, verdict: Verdict, asked: Question) -> Findi
         at_least=cost is not None and cost.side == "at least ",
         at_most=cost is not None and cost.side == "at most ",
         share=None if found is None or found.share is None or found.share > 1 else found.share,
+        counted_in=counted.id if found and counted is not rule else None,
         culprit=found.culprit if found else None,
         nameless=found.nameless or None if found and not found.culprit else None,
         confidence=rule.evidence,
@@ -250,7 +254,7 @@ def _finding(case: Case, rule: Rule, verdict: Verdict, asked: Question) -> Findi
         start_ns=start,
         end_ns=end,
         why=rule.why,
-        advice=(found and found.advice) or rule.advice,
+        advice=(found.advice or rule.advice_for(case)) if found else rule.advice,
         trap=rule.trap,
         next_command=_command(rule, asked, found.span if found else None, stacks=not case.kinds.native_aot),
         record=(unknown.record or None) if unknown else None,

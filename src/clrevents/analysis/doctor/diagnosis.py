@@ -54,7 +54,8 @@ def impact_text(one: Any) -> str:
     if impact is None:
         return ""
     text = metric_text(impact)
-    return text if one.share is None else f"{text}, {share_text(one.share)}"
+    text = text if one.share is None else f"{text}, {share_text(one.share)}"
+    return f"{text}, counted in {one.counted_in}" if one.counted_in else text
 
 
 def culprit_text(one: Any) -> str:
@@ -188,6 +189,10 @@ class Finding(Row):
     at_least: Flag = column("The impact is a lower bound, as the report's number is.", hidden=True)
     at_most: Flag = column("The impact is an upper bound, as the report's number is.", hidden=True)
     share: Ratio | None = column("The impact as a share of the window, or of all bytes or events; null if above 1.")
+    counted_in: Word | None = column(
+        "The finding above whose impact may include this one's: time, or bytes, that both count. Null if none does.",
+        hidden=True,
+    )
     culprit: CodeName | None = column("The method, type or module behind it; null if there is none, or unknown.")
     nameless: CodeText | None = column(
         "Why the culprit is unknown, and what to record to know it; null where there is one, or none to be named.",

@@ -258,14 +258,24 @@ class Threshold(Value):
 
 
 @frozen
+class Remedy:
+    """What to do where a rule finds something for this cause: `when`, in words, and whether it `helps`."""
+
+    when: str
+    helps: Callable[[Case], bool]
+    advice: str
+
+
+@frozen
 class Rule:
     """One thing that may be wrong.
 
     `metrics` are those without which it cannot be told, as `report.metric`; `also` are other reports that it reads.
     `need` is what must have been recorded beyond what the first of them needs: no report is asked for a rule that lacks
     either. Where `nothing` is a metric of the first one that is 0, there is nothing to judge, whatever is unknown.
-    `why` says why it matters, `advice` what to do, `trap` what would make a finding wrong, and `see` is the command
-    that shows its evidence, after `clrevents`, with `{file}` for the trace; what is in brackets needs stacks of events.
+    `why` says why it matters, `advice` what to do unless one of the `remedies` fits the cause, `trap` what would make a
+    finding wrong; findings with the same `cost` may count the same time or bytes; `see` is the command that shows its
+    evidence, after `clrevents`, with `{file}` for the trace; what is in brackets needs stacks of events.
     """
 
     id: str
@@ -281,6 +291,12 @@ class Rule:
     also: tuple[str, ...] = ()
     need: Need | None = None
     nothing: str = ""
+    cost: str = ""
+    remedies: tuple[Remedy, ...] = ()
+
+    def advice_for(self, case: Case) -> str:
+        """What to do: the first remedy that helps."""
+        return next((one.advice for one in self.remedies if one.helps(case)), self.advice)
 
     def command(self, stacks: bool = True) -> str:
         """The command that shows its evidence, where events have `stacks` or not."""

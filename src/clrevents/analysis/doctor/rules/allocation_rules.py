@@ -159,6 +159,7 @@ RULES: Final = (
         "alloc {file} --table types",
         _boxing,
         nothing="alloc.events",
+        cost="allocations",
     ),
     Rule(
         "alloc.strings",
@@ -175,6 +176,7 @@ RULES: Final = (
         "alloc {file} [--table stacks]",
         _strings,
         nothing="alloc.events",
+        cost="allocations",
     ),
     Rule(
         "alloc.closures",
@@ -187,6 +189,7 @@ RULES: Final = (
         "alloc {file} --table types",
         _closures,
         nothing="alloc.events",
+        cost="allocations",
     ),
     Rule(
         "alloc.one_site",
@@ -205,5 +208,6 @@ RULES: Final = (
         _one_site,
         also=("gc",),
         nothing="alloc.events",
+        cost="allocations",
     ),
 )

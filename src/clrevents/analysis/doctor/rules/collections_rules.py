@@ -15,6 +15,7 @@ from clrevents.analysis.doctor.rule import (
     Case,
     Cited,
     Clear,
+    Remedy,
     Rule,
     Threshold,
     Unknown,
@@ -137,6 +138,9 @@ def _slow_suspend(case: Case, limit: float) -> Verdict:
         longest = int(own.max()) if len(own) else 0
         title = f"threads stopped within {duration_text(longest)}"
         return Clear(title, (total,), ns=limit if slow else 2 * limit)
+    ready, ran = (case.value(f"threads.{name}_total") or 0 for name in ("ready", "processor"))
+    if ready > ran > 0:
+        return Unknown(f"{counted(len(slow), 'time')} threads took long to stop, but they waited for a processor, too")
     worst = max(slow, key=lambda row: own[row])
     took = case.cells("gc", "suspensions", "suspend_ns", slow)
     start = rows.column("start_ns").tolist()[worst]
@@ -331,12 +335,21 @@ def _growth(case: Case, limit: float) -> Verdict:
     rises = np.sign(live[None, :] - live[:, None])[np.triu_indices(len(live), 1)]
     late = [row for row in known if starts[row] >= starts[first] + (starts[last] - starts[first]) * 2 / 3]
     still = after[last] - after[late[0]] >= 0.15 * grown
+    # In the end, more than half of what had come since the full collection before must be left.
+    before = max(after[row] for row in known if full[-2] <= row < full[-1])
+    still &= live[-1] - live[-2] >= 0.5 * (before - live[-2])
     # A few collections do not show whether it still grows.
     still |= len(full) < 4 and len(late) < _LEAST_SEEN
     if rises.mean() < 0.8 or not still or live[-1] - live[0] < 0.25 * grown:
         return Clear(title, (begin, end), events=_unseen(case))
     if len(full) < 4 and not _kept(case, full, live):
         return Unknown(f"{few}: it went {went}; record for longer")
+    # What grew as fast before the first of them belongs to it.
+    speed = (live[-1] - live[0]) / max(starts[full[-1]] - starts[full[0]], 1)
+    if after[first] - after[known[0]] <= 2 * speed * (starts[first] - starts[known[0]]):
+        begin = case.cells("gc", "collections", "heap_after_bytes", [known[0]])
+    grown = int(end.value - begin.value)
+    title += f", and from {begin.text} since the first collection" if begin.rows != (first,) else ""
     culprit, nameless = _keeper(case)
     return Ailment(title, end.of(grown), (end, begin), min(grown / after[last], 1.0), culprit, nameless=nameless)
 
@@ -350,7 +363,7 @@ def _kept(case: Case, full: list[int], live: NDArray[np.float64]) -> bool:
     between = (rows.numbers("start_ns") > starts[full[0]]) & (rows.numbers("start_ns") < ends[full[-1]])
     survived = moved[between].sum()
     younger = collections.numbers("promoted_bytes")
-    young = np.array(_column(case, "generation")) == 0
+    young = collections.numbers("generation", 2) < 2
     rates = [
         younger[young & (starts > low) & (starts <= high)].sum() / max(high - low, 1)
         for low, high in ((starts[full[0]], starts[full[-1]]), (starts[full[-1]], starts[-1] + 1))
@@ -375,7 +388,9 @@ def _midlife(case: Case, limit: float) -> Verdict:
     after, generations, free, numbers = (
         _column(case, n) for n in ("heap_after_bytes", "generation", "fragmentation_bytes", "number")
     )
-    old = [row for row, generation in enumerate(generations) if generation]
+    reasons = _column(case, "reason")
+    # Requested ones have a rule of their own.
+    old = [row for row, why in enumerate(reasons) if generations[row] and not (why or "").startswith("Induced")]
     paused = _pauses(case, old)
     full = [row for row in old if generations[row] == 2 and after[row]]
     if len(full) < 3:
@@ -443,6 +458,31 @@ def _memory(case: Case, limit: float) -> Verdict:
     return Ailment(title, peak, (peak,), None, None, _worst_span(case, rows))
 
 
+def _requested(case: Case) -> bool:
+    """Whether most pauses are for collections that the program requested."""
+    reasons = _column(case, "reason")
+    induced = _pauses(case, [row for row, why in enumerate(reasons) if (why or "").startswith("Induced")])
+    return induced.value >= 0.5 * (case.value("gc.pause_total") or 1)
+
+
+def _surviving(case: Case) -> bool:
+    """Whether a tenth of what is allocated survives, or more: its pauses are for moving that."""
+    promoted, allocated = case.value("gc.promoted_total"), case.value("gc.allocated_total")
+    return promoted is not None and bool(allocated) and promoted >= 0.1 * allocated
+
+
+_BY_CAUSE: Final = (
+    Remedy(
+        "most pauses are for collections that the program requests",
+        _requested,
+        "Remove the calls of GC.Collect that gc.induced names.",
+    ),
+    Remedy(
+        "a tenth of what is allocated survives, or more",
+        _surviving,
+        "Keep fewer objects alive for a while only: pauses are for what survives, so allocating less helps little.",
+    ),
+)
 _FOR_PAUSES: Final = "Threads that are stopped answer nobody: pauses are part of each response that they meet."
 
 RULES: Final = (
@@ -456,11 +496,13 @@ RULES: Final = (
             "JDK Mission Control informs at 5 % and warns at 10 %; mem-doc: a well-behaved program is below 5 %",
         ),
         _FOR_PAUSES,
-        "Allocate less where `clrevents alloc` shows most bytes, and keep fewer objects alive for a little while only.",
+        "Allocate less where `clrevents alloc` shows most bytes.",
         "a debugger or the sample profiler stopped threads: `clrevents gc --table suspensions` has the reasons.",
         "gc {file} {span}",
         _pause_ratio,
         nothing="gc.count",
+        remedies=_BY_CAUSE,
+        cost="pauses",
     ),
     Rule(
         "gc.long_pause",
@@ -473,6 +515,8 @@ RULES: Final = (
         "gc {file} --sort pause_ns {span}",
         _long_pause,
         nothing="gc.count",
+        remedies=_BY_CAUSE,
+        cost="pauses",
     ),
     Rule(
         "gc.slow_suspend",
@@ -486,7 +530,9 @@ RULES: Final = (
         "the process had no processor just then, as under a CPU quota: threads cannot stop without running.",
         "gc {file} --table hints --hints {span}",
         _slow_suspend,
+        also=("threads",),
         nothing="gc.count",
+        cost="pauses",
     ),
     Rule(
         "gc.induced",
@@ -499,6 +545,7 @@ RULES: Final = (
         "gc {file} [--callers] {span}",
         _induced,
         nothing="gc.count",
+        cost="pauses",
     ),
     Rule(
         "gc.large_objects",
@@ -516,6 +563,7 @@ RULES: Final = (
         _large,
         also=("alloc",),
         nothing="gc.count",
+        cost="pauses",
     ),
     Rule(
         "gc.full_blocking",
@@ -532,6 +580,7 @@ RULES: Final = (
         "gc {file} --table totals",
         _full,
         nothing="gc.count",
+        cost="pauses",
     ),
     Rule(
         "gc.fragmented",
@@ -544,6 +593,7 @@ RULES: Final = (
         "gc {file} --table generations",
         _fragmented,
         nothing="gc.count",
+        cost="heap",
     ),
     Rule(
         "gc.pinned",
@@ -576,7 +626,7 @@ RULES: Final = (
         Threshold(
             0.01,
             "1 % per second, a quarter, and 10 MB, over at least 4 full collections most of which left more than those "
-            "before, or 2 between which nearly nothing died, and still growing in the last third",
+            "before, or 2 between which nearly nothing died, and still growing in the last third, where most survives",
             "JDK Mission Control, live set growing by 1 % per second",
         ),
         "What grows over full collections is held by something, and ends in an OutOfMemoryException.",
@@ -587,6 +637,7 @@ RULES: Final = (
         "inferred",
         ("alloc",),
         nothing="gc.count",
+        cost="heap",
     ),
     Rule(
         "gc.midlife",
@@ -608,6 +659,7 @@ RULES: Final = (
         "inferred",
         ("alloc",),
         nothing="gc.count",
+        cost="pauses",
     ),
     Rule(
         "gc.finalizing",
@@ -638,5 +690,6 @@ RULES: Final = (
         "gc {file} --columns number,reason,memory_load,heap_after_bytes,pause_ns",
         _memory,
         nothing="gc.count",
+        cost="heap",
     ),
 )

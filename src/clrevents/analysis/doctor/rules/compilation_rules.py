@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted, duration_text, share_text
-from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Remedy, Rule, Threshold, Verdict
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 _FIRST: Final = 5 * 10**9
@@ -76,6 +76,19 @@ def _maker(case: Case) -> str | None:
     return max(made, key=lambda name: made[name]) if made else None
 
 
+def _dynamic(case: Case) -> bool:
+    """Whether most of the time to compile is for code that the program makes while it runs."""
+    rows = case.rows("jit", "compilations")
+    took = rows.numbers("compile_ns")
+    return bool(took[rows.column("dynamic").filled(False)].sum() > 0.5 * took.sum())
+
+
+MADE: Final = Remedy(
+    "most of the time is for code that is made while the program runs",
+    _dynamic,
+    "Make less code at run time, or keep it, such as compiled expressions: ReadyToRun does not help there.",
+)
+
 RULES: Final = (
     Rule(
         "jit.startup",
@@ -87,6 +100,7 @@ RULES: Final = (
         "the trace made it slower: verbose events of the JIT cost time themselves.",
         "jit {file} --table compilations --sort compile_ns {span}",
         _startup,
+        remedies=(MADE,),
     ),
     Rule(
         "jit.churn",

@@ -102,6 +102,7 @@ RULES: Final = (
         _rate,
         also=("requests",),
         nothing="exceptions.count",
+        cost="exceptions",
     ),
     Rule(
         "exceptions.control_flow",
@@ -114,6 +115,7 @@ RULES: Final = (
         "exceptions {file} --table groups",
         _control_flow,
         nothing="exceptions.count",
+        cost="exceptions",
     ),
     Rule(
         "exceptions.slow",
@@ -128,5 +130,6 @@ RULES: Final = (
         "exceptions {file} --table groups",
         _slow,
         nothing="exceptions.count",
+        cost="exceptions",
     ),
 )

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted, duration_text
-from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Remedy, Rule, Threshold, Verdict
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 _LONG: Final = 200_000_000
@@ -95,17 +95,22 @@ def _waited(case: Case, limit: float) -> Verdict:
     told = int(case.rows("locks", "deadlocks").numbers("waited_ns").sum())
     if isinstance(_convoy(case, _CROWD), Ailment):
         told += int(case.rows("locks", "convoys").numbers("waited_ns").sum())
+    rows = case.rows("locks", "locks")
+    natives, methods = rows.column("native").filled(True).tolist(), rows.column("method").tolist()
+    waits, most_ns = (rows.numbers(name) for name in ("waited_ns", "max_ns"))
+    ours = [row for row, native in enumerate(natives) if not native]
+    # Where no code but the runtime's is on the stack, no code of the program's is to blame.
+    own = [row for row in ours if not (methods[row] or "").startswith("System.Threading.")]
+    told += int(sum(waits[row] for row in set(ours) - set(own)))
     rest = max(int(total.value) - told, 0)
-    most = case.longest("locks.waited_max")
-    title = f"threads waited for locks for {total.text} together, {most}"
+    title = f"threads waited for locks for {total.text} together, {case.longest('locks.waited_max')}"
     # What several wait for once, such as something that is made at the start, is no habit.
     often = case.share(rest) >= limit and rest >= 50_000_000 and _episodes(case) >= 3
-    if not often and (rest < _LONG or longest.value < _LONG):
+    most = max((most_ns[row] for row in own), default=0)
+    if not own or (not often and (rest < _LONG or most < _LONG)):
         habit = max(limit * case.window_ns, 50_000_000) - rest
-        return Clear(title, (total, longest), ns=min(habit, _LONG - min(rest, longest.value)))
-    rows = case.rows("locks", "locks")
-    own = np.flatnonzero(~rows.column("native").filled(True)).tolist()
-    worst = max(own, key=lambda row: rows.numbers("waited_ns")[row])
+        return Clear(title, (total, longest), ns=min(habit, _LONG - min(rest, most)))
+    worst = max(own, key=lambda row: waits[row])
     culprit = _culprit(case, *(rows.column(n).tolist()[worst] for n in ("lock_id", "holder", "method")))
     return Ailment(title, total, (total, longest), case.share(total.value), culprit)
 
@@ -148,6 +153,29 @@ def _standing(case: Case, limit: float) -> Verdict:
     return Ailment(title, stood, (count, stood), None, culprit)
 
 
+_WAITS: Final = (
+    "System.Threading.Thread.Sleep",
+    "System.IO.",
+    "System.Net.",
+    "System.Threading.Tasks.",
+    "Microsoft.Data.",
+)
+
+
+def _idle(case: Case) -> bool:
+    """Whether holders mostly sleep, or wait for files, networks and tasks, while they hold locks."""
+    rows = case.rows("locks", "holders")
+    doing, held = rows.column("doing").tolist(), rows.numbers("held_ns")
+    waiting = [row for row, name in enumerate(doing) if (name or "").startswith(_WAITS)]
+    return bool(held[waiting].sum() > 0.5 * held.sum())
+
+
+_WAITING: Final = Remedy(
+    "whoever holds the lock mostly waits itself",
+    _idle,
+    "Do not wait while holding the lock: sleep, read, write and call others before or after.",
+)
+
 RULES: Final = (
     Rule(
         "lock.deadlock",
@@ -160,6 +188,7 @@ RULES: Final = (
         "locks {file} --table deadlocks",
         _deadlock,
         nothing="locks.count",
+        cost="locks",
     ),
     Rule(
         "lock.standing",
@@ -172,6 +201,7 @@ RULES: Final = (
         "top {file} --table standing",
         _standing,
         "sample",
+        cost="locks",
     ),
     Rule(
         "lock.convoy",
@@ -184,6 +214,8 @@ RULES: Final = (
         "locks {file} --table convoys {span}",
         _convoy,
         nothing="locks.count",
+        remedies=(_WAITING,),
+        cost="locks",
     ),
     Rule(
         "lock.waited",
@@ -200,6 +232,8 @@ RULES: Final = (
         "locks {file}",
         _waited,
         nothing="locks.count",
+        remedies=(_WAITING,),
+        cost="locks",
     ),
     Rule(
         "lock.sampled",
@@ -218,5 +252,6 @@ RULES: Final = (
         "waits {file}",
         _sampled,
         "sample",
+        cost="locks",
     ),
 )

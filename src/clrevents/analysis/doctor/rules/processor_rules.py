@@ -11,6 +11,7 @@ import numpy as np
 
 from clrevents._util.words import counted, digits, duration_text, share_text, size_text
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.doctor.rules.compilation_rules import MADE
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.schema.registry import OWN
@@ -182,9 +183,9 @@ RULES: Final = (
         ("threads.processor_total",),
         Threshold(
             0.3,
-            "30 % of the processor time, and 40 % of one processor; half of all with what the method calls",
+            "30 % of the processor time, and 30 % of one processor; half of all with what the method calls",
             "our judgement",
-            ((_ALL_NS, 0.3), (WINDOW, 0.4)),
+            ((_ALL_NS, 0.3), (WINDOW, 0.3)),
             _LEAST_NS,
         ),
         "What makes this method faster, or calls it less often, makes the program cheaper.",
@@ -195,6 +196,7 @@ RULES: Final = (
         "counted",
         also=("top",),
         need=_COUNTED,
+        cost="processor",
     ),
     Rule(
         "cpu.spinning",
@@ -209,6 +211,7 @@ RULES: Final = (
         "counted",
         also=("top",),
         need=_COUNTED,
+        cost="processor",
     ),
     Rule(
         "cpu.compiling",
@@ -221,8 +224,10 @@ RULES: Final = (
         "jit {file}",
         _compiling,
         "counted",
-        also=("top",),
+        also=("top", "jit"),
+        remedies=(MADE,),
         need=_COUNTED,
+        cost="processor",
     ),
     Rule(
         "memory.limited",

@@ -183,8 +183,8 @@ class LockHolder(Row):
     )
     doing: CodeName | None = column("The innermost method.")
     taken_in: CodeName | None = column(
-        "The method that took the lock: the innermost that others were seen entering it in; else the innermost that "
-        "nearly all stacks of its holders share. Null if there is none.",
+        "The method that took the lock: the innermost that others were seen entering it in; else the outermost that "
+        "all stacks of its holders share and that ends when they let go. Null if there is none.",
         hidden=True,
     )
     stack_id: StackId = column("One of its call stacks.", hidden=True)
@@ -230,6 +230,8 @@ _LONG: Final = 4
 """A wait of this many periods of the profiler has samples."""
 
 
+_LEFT: Final = 1.2
+"""A method is on the stack while a lock is held only, if it is there little longer than what it calls meanwhile."""
 _NEARLY_ALL: Final = 0.9
 """What part of the time in which a lock is held a method is on the stack that took it."""
 
@@ -412,7 +414,7 @@ class LockTables:
         totals: dict[int, int] = {}
         for (lock, _), (held, _, _) in sums.items():
             totals[lock] = totals.get(lock, 0) + held
-        takers = {lock: self._takers(lock, sums) for lock in totals}
+        takers = self._takers(sums)
         rows = []
         for (lock, stack), (held, threads, run) in sums.items():
             place = len(self.found) + run
@@ -424,31 +426,55 @@ class LockTables:
                     threads=len(threads),
                     method=self._names.method(place),
                     doing=self._names.innermost(place),
-                    taken_in=takers[lock][stack],
+                    taken_in=takers[lock, stack],
                     stack_id=int(self.runs.stack_id[run]),
                 )
             )
         rows.sort(key=lambda row: -row.held_ns)
         return self._context.summed(LockHolder, rows)
 
-    def _takers(self, lock: int, sums: Mapping[tuple[int, int], list[Any]]) -> dict[int, str | None]:
-        """For each stack on which a lock was held, the method that took it."""
-        entering = {self._names.method(row) for row in np.flatnonzero(self._numbers == lock).tolist()}
-        names = {
-            stack: [name for name in self._names.names(len(self.found) + run) if is_own_name(name)]
-            for (of, stack), (_, _, run) in sums.items()
-            if of == lock
-        }
-        takers = {stack: next(filter(entering.__contains__, mine), None) for stack, mine in names.items()}
-        rest = [stack for stack, taker in takers.items() if taker is None]
-        weights: Counter[str] = Counter()
-        for stack in rest:
-            for name in set(names[stack]):
-                weights[name] += sums[lock, stack][0]
-        most = _NEARLY_ALL * sum(sums[lock, stack][0] for stack in rest)
-        for stack in rest:
-            takers[stack] = next((name for name in names[stack] if weights[name] >= most), None)
+    def _takers(self, sums: Mapping[tuple[int, int], list[Any]]) -> dict[tuple[int, int], str | None]:
+        """For each lock and stack on which it was held, the method that took it."""
+        entering: dict[int, set[str | None]] = {}
+        for place, lock in enumerate(self._numbers.tolist()):
+            entering.setdefault(lock, set()).add(self._names.method(place))
+        takers: dict[tuple[int, int], str | None] = {}
+        rest: dict[int, list[tuple[list[str], int, set[int], int]]] = {}
+        for (lock, stack), (held, threads, _) in sums.items():
+            names = self._own(stack)
+            takers[lock, stack] = next(filter(entering[lock].__contains__, names), None)
+            if takers[lock, stack] is None:
+                rest.setdefault(lock, []).append((names, held, threads, stack))
+        for lock, unseen in rest.items():
+            weights: Counter[str] = Counter()
+            for names, held, _, _ in unseen:
+                weights.update(dict.fromkeys(names, held))
+            most = _NEARLY_ALL * sum(held for _, held, _, _ in unseen)
+            for names, _, threads, stack in unseen:
+                # Of those that all share, the outermost that is left when the lock is.
+                shared = [name for name in names if weights[name] >= most]
+                whole = [sum(self._seen[thread][name] for thread in threads) for name in shared]
+                left = [name for name, took in zip(shared, whole, strict=True) if took <= _LEFT * whole[0]]
+                takers[lock, stack] = left[-1] if left else None
         return takers
+
+    def _own(self, stack: int) -> list[str]:
+        """The methods of the program on a stack, innermost first."""
+        return [frame.name for frame in self._names.frames(stack) if is_own_name(frame.name)]
+
+    @cached_property
+    def _seen(self) -> Mapping[int, Counter[str]]:
+        """By thread, how long samples show each method of the program."""
+        found: dict[int, Counter[str]] = {}
+        took = self.run_high - self.run_low
+        stacks = self._names.of[len(self.found) :][: len(took)]
+        pairs, of = np.unique(np.stack((self.runs.thread.astype(np.int64), stacks)), axis=1, return_inverse=True)
+        times = np.bincount(of.ravel(), weights=took, minlength=pairs.shape[1]).astype(np.int64).tolist()
+        for thread, stack, time in zip(*pairs.tolist(), times, strict=True):
+            mine = found.setdefault(thread, Counter())
+            for name in dict.fromkeys(self._own(stack)):
+                mine[name] += time
+        return found
 
     def convoys(self) -> ReportTable[Convoy]:
         """The convoys of the whole trace, cut to the window."""
