@@ -43,7 +43,7 @@ from clrevents.analysis.gathering.groups import (
     nulled,
     numbered,
 )
-from clrevents.analysis.gathering.merged_stacks import is_own_name
+from clrevents.analysis.gathering.merged_stacks import is_own
 from clrevents.analysis.reports.locks.lock_holders import HeldRuns, LabelledRuns, LockWait, convoys, deadlocks, entering
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans, lock_numbers
 from clrevents.analysis.shared.events.wait_events import longest_first
@@ -460,7 +460,7 @@ class LockTables:
 
     def _own(self, stack: int) -> list[str]:
         """The methods of the program on a stack, innermost first."""
-        return [frame.name for frame in self._names.frames(stack) if is_own_name(frame.name)]
+        return [frame.name for frame in self._names.frames(stack) if is_own(frame)]
 
     @cached_property
     def _seen(self) -> Mapping[int, Counter[str]]:
