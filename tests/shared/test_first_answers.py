@@ -95,4 +95,4 @@ def test_an_unrecorded_database_is_not_clear() -> None:
     """One of these requests sends the same command forty times; nothing of it was recorded."""
     with clrevents.open(SHARED / "requests" / "net10-shop-prod-ids-2.nettrace.gz") as trace:
         told = {one.rule: one.state for one in trace.doctor("db.repeated", "db.slow")}
-    assert told == {"db.repeated": "unknown", "db.slow": "unknown"}
+    assert told == {"db.repeated": "cannot tell", "db.slow": "cannot tell"}
