@@ -99,9 +99,14 @@ def sampling_options(command: F) -> F:
 
 
 class Chosen(NamedTuple):
-    """Which samples, by what their threads did and what is on their stacks; which frames are shown, and whether
-    creators of tasks are shown as their callers."""
+    """Which samples, by their event, weight, threads and time, by what their threads did and what is on their stacks;
+    which frames are shown, and whether creators of tasks are shown as their callers."""
 
+    event: str | None
+    weight: str | None
+    threads: tuple[int, ...]
+    start: str | None
+    end: str | None
     running: bool
     waiting: bool
     state: str | None
@@ -124,16 +129,9 @@ class Chosen(NamedTuple):
         return StackShape.of(group, include, exclude, fold, self.my_code, self.fold_kernel)
 
 
-def samples_of(
-    reading: Reading,
-    event: str | None,
-    weight: str | None,
-    threads: tuple[int, ...],
-    start: str | None,
-    end: str | None,
-    chosen: Chosen,
-) -> Samples:
+def samples_of(reading: Reading, chosen: Chosen) -> Samples:
     """The samples selected by the options. Raises UsageError for invalid options, and if there are no samples."""
+    event, weight = chosen.event, chosen.weight
     if weight not in (None, CPU_TIME, *ALONE) and event is None:
         raise click.UsageError("--by with a field requires --event: profiler samples are weighted by time")
     with usage_errors(KeyError, TypeError, ValueError):
@@ -144,9 +142,9 @@ def samples_of(
             raise click.UsageError("only profiler samples show whether a thread ran or waited")
         samples = read_samples(
             *(reading.trace, event, weight),
-            thread_id=threads or None,
-            start=start,
-            end=end,
+            thread_id=chosen.threads or None,
+            start=chosen.start,
+            end=chosen.end,
             artefacts=chosen.artefacts,
             logical=chosen.logical,
         )
@@ -249,11 +247,6 @@ def command(
     cpu: bool,
     off_cpu: bool,
     against: str | None,
-    event: str | None,
-    weight: str | None,
-    threads: tuple[int, ...],
-    start: str | None,
-    end: str | None,
     raw: bool,
     **options: Any,
 ) -> int:
@@ -286,28 +279,28 @@ def command(
         raise click.UsageError(f"cannot tell the format of {out} by its suffix{meant} use -f {'|'.join(FLAME_FORMATS)}")
     refuse_overwriting(out, file)
     own = [("--cpu", CPU_TIME)] * cpu + [("--off-cpu", OFF_CPU)] * off_cpu
-    if own and (event or weight or own[1:]):
+    if own and (options["event"] or options["weight"] or own[1:]):
         raise click.UsageError(f"{own[-1][0]} is a weight of its own; use it without --cpu, --by and --event")
-    weight = own[0][1] if own else weight
     how = how_to_read(options)
     chosen = Chosen(**options)
+    chosen = chosen._replace(weight=own[0][1]) if own else chosen
     before, before_name, worst = None, "", 0
     if against is not None:
         if format != "html":
             raise click.UsageError(f"two traces are compared on a page only; use -f html, not {format}")
-        if threads:
+        if chosen.threads:
             raise click.UsageError("numbers of threads mean nothing in another trace; use --against without --thread")
         refuse_same_input(file, against)
         refuse_overwriting(out, against)
         with Reading(against, **{**how, "beside": None}) as other:
             before_name = os.path.basename(other.name)
             try:
-                before = samples_of(other, event, weight, threads, start, end, chosen)
+                before = samples_of(other, chosen)
             except (click.UsageError, UnknownEventError, AmbiguousEventError) as error:
                 raise click.UsageError(safe(f"{before_name}: {error}")) from None
             worst = other.finish()
     with Reading(file, **how) as reading:
-        samples = samples_of(reading, event, weight, threads, start, end, chosen)
+        samples = samples_of(reading, chosen)
         title = os.path.basename(reading.name)
         look = Look(title, f"clrevents {clrevents.__version__}", merge_threads, raw, reading.trace.info.start)
         pack = out.lower().endswith(".gz")
@@ -319,6 +312,6 @@ def command(
                 data = compared_bytes(samples, before, before_name, look, pack)
         code = max(worst, reading.finish())
         write_file(out, data, f"{in_all(samples)}{_OPENS.get(format, '')}", [file, how["beside"], against])
-        say_how_sure(samples, weight)
+        say_how_sure(samples, chosen.weight)
         say_what_is_missing(samples)
         return code

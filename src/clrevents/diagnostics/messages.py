@@ -147,14 +147,20 @@ _NO_DUMP: Final = (
 
 @frozen
 class Command(Generic[A]):
-    """A request: its name for people, its code, the first version that knows it, the class of its answer."""
+    """A request: its name for people, its code, the first version that knows it, the class of its answer, and what to
+    do if it fails without a reason. A later form of a request says only what is new."""
 
     what: ClassVar[str]
     code: ClassVar[tuple[int, int]]
     since: ClassVar[str]
     answer: ClassVar[type[Any]]
     advice: ClassVar[str] = ""
-    """What to do if it fails without a reason."""
+
+    def __init_subclass__(cls, **declared: Any) -> None:
+        super().__init_subclass__()
+        # There are none when attrs makes the class anew.
+        for name, value in declared.items():
+            setattr(cls, name, value)
 
     def to_bytes(self) -> bytes:
         """The whole message. Raises ValueError for anything that cannot be sent."""
@@ -190,14 +196,10 @@ _Providers = Annotated[tuple[Provider, ...], ArrayOf(RecordOf(Provider))]
 
 
 @frozen(kw_only=True)
-class CollectTracing(Command[SessionId]):
+class CollectTracing(
+    Command[SessionId], what="a recording", code=(2, 2), since=".NET Core 3.0", answer=SessionId, advice=_TOO_MANY
+):
     """Starts a session: the stream follows the answer on the same connection. Its providers come last."""
-
-    what: ClassVar = "a recording"
-    code: ClassVar = (2, 2)
-    since: ClassVar = ".NET Core 3.0"
-    answer: ClassVar = SessionId
-    advice: ClassVar = _TOO_MANY
 
     buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
     format: U32 = attrs.field(default=NETTRACE, validator=_format)
@@ -205,35 +207,24 @@ class CollectTracing(Command[SessionId]):
 
 
 @frozen(kw_only=True)
-class CollectTracing2(CollectTracing):
+class CollectTracing2(CollectTracing, code=(2, 3), since=".NET Core 3.1"):
     """Also says whether methods and modules are listed at the end."""
-
-    code: ClassVar = (2, 3)
-    since: ClassVar = ".NET Core 3.1"
 
     rundown: Flag = True
     providers: _Providers = attrs.field(validator=_some)
 
 
 @frozen(kw_only=True)
-class CollectTracing3(CollectTracing2):
+class CollectTracing3(CollectTracing2, what="a recording without stacks", code=(2, 4), since=".NET 8"):
     """Also says whether events have stacks."""
-
-    what: ClassVar = "a recording without stacks"
-    code: ClassVar = (2, 4)
-    since: ClassVar = ".NET 8"
 
     stacks: Flag = True
     providers: _Providers = attrs.field(validator=_some)
 
 
 @frozen(kw_only=True)
-class CollectTracing4(CollectTracing):
+class CollectTracing4(CollectTracing, what="a recording with a rundown of its own", code=(2, 5), since=".NET 9"):
     """Also says what is listed at the end."""
-
-    what: ClassVar = "a recording with a rundown of its own"
-    code: ClassVar = (2, 5)
-    since: ClassVar = ".NET 9"
 
     rundown_keywords: U64 = DEFAULT_RUNDOWN
     stacks: Flag = True
@@ -253,12 +244,8 @@ _FilteredProviders = Annotated[tuple[FilteredProvider, ...], ArrayOf(RecordOf(Fi
 
 
 @frozen(kw_only=True)
-class CollectTracing5(CollectTracing):
+class CollectTracing5(CollectTracing, what="a recording of some events only", code=(2, 6), since=".NET 10"):
     """Also says which events of a provider are recorded."""
-
-    what: ClassVar = "a recording of some events only"
-    code: ClassVar = (2, 6)
-    since: ClassVar = ".NET 10"
 
     session_kind: U32 = attrs.field(default=STREAMED, validator=attrs.validators.in_((STREAMED,)))
     buffer_mb: U32 = attrs.field(default=256, validator=_megabytes)
@@ -269,25 +256,18 @@ class CollectTracing5(CollectTracing):
 
 
 @frozen(kw_only=True)
-class CollectTracing6(CollectTracing5):
+class CollectTracing6(CollectTracing5, what="a recording that waits for its reader", code=(2, 7), since=".NET 11"):
     """Also says what happens when the buffer is full."""
-
-    what: ClassVar = "a recording that waits for its reader"
-    code: ClassVar = (2, 7)
-    since: ClassVar = ".NET 11"
 
     blocks: U32 = attrs.field(default=0, validator=attrs.validators.in_((0, 1)))
     """1: threads wait for room; 0: events are dropped."""
 
 
 @frozen
-class StopTracing(Command[SessionId]):
+class StopTracing(
+    Command[SessionId], what="the end of a recording", code=(2, 1), since=".NET Core 3.0", answer=SessionId
+):
     """Ends a session: what is left, and the rundown, come on its own connection before this is answered."""
-
-    what: ClassVar = "the end of a recording"
-    code: ClassVar = (2, 1)
-    since: ClassVar = ".NET Core 3.0"
-    answer: ClassVar = SessionId
 
     session: U64
 
@@ -301,14 +281,10 @@ def _dump_kind(_: Any, __: Any, value: int) -> None:
 
 
 @frozen
-class GenerateCoreDump(Command[ResultCode]):
+class GenerateCoreDump(
+    Command[ResultCode], what="a dump", code=(1, 1), since=".NET Core 3.0", answer=ResultCode, advice=_NO_DUMP
+):
     """Has the process itself write a dump to a path as it sees it; answered once it is written."""
-
-    what: ClassVar = "a dump"
-    code: ClassVar = (1, 1)
-    since: ClassVar = ".NET Core 3.0"
-    answer: ClassVar = ResultCode
-    advice: ClassVar = _NO_DUMP
 
     path: Text = attrs.field(validator=_path)
     kind: U32 = attrs.field(default=DUMP_KINDS["heap"], validator=_dump_kind)
@@ -316,53 +292,34 @@ class GenerateCoreDump(Command[ResultCode]):
 
 
 @frozen
-class GetProcessInfo(Command[ProcessInfo]):
+class GetProcessInfo(Command[ProcessInfo], what="process information", code=(4, 0), since=".NET 5", answer=ProcessInfo):
     """Who are you?"""
 
-    what: ClassVar = "process information"
-    code: ClassVar = (4, 0)
-    since: ClassVar = ".NET 5"
-    answer: ClassVar = ProcessInfo
-
 
 @frozen
-class GetProcessInfo2(Command[ProcessInfo2]):
+class GetProcessInfo2(
+    Command[ProcessInfo2], what="process information", code=(4, 4), since=".NET 6", answer=ProcessInfo2
+):
     """Who are you, and of which version?"""
 
-    what: ClassVar = "process information"
-    code: ClassVar = (4, 4)
-    since: ClassVar = ".NET 6"
-    answer: ClassVar = ProcessInfo2
-
 
 @frozen
-class GetProcessInfo3(Command[ProcessInfo3]):
+class GetProcessInfo3(
+    Command[ProcessInfo3], what="process information", code=(4, 8), since=".NET 8", answer=ProcessInfo3
+):
     """Who are you, and built for what?"""
 
-    what: ClassVar = "process information"
-    code: ClassVar = (4, 8)
-    since: ClassVar = ".NET 8"
-    answer: ClassVar = ProcessInfo3
-
 
 @frozen
-class ResumeRuntime(Command[Done]):
+class ResumeRuntime(Command[Done], what="to resume", code=(4, 1), since=".NET 5", answer=Done):
     """Resumes a process that has been waiting since its start. May be sent to any."""
 
-    what: ClassVar = "to resume"
-    code: ClassVar = (4, 1)
-    since: ClassVar = ".NET 5"
-    answer: ClassVar = Done
-
 
 @frozen
-class GetEnvironment(Command[EnvironmentFollows]):
+class GetEnvironment(
+    Command[EnvironmentFollows], what="its environment", code=(4, 2), since=".NET 6", answer=EnvironmentFollows
+):
     """The environment variables."""
-
-    what: ClassVar = "its environment"
-    code: ClassVar = (4, 2)
-    since: ClassVar = ".NET 6"
-    answer: ClassVar = EnvironmentFollows
 
 
 def _variable(_: Any, __: Any, name: str) -> None:
@@ -371,13 +328,10 @@ def _variable(_: Any, __: Any, name: str) -> None:
 
 
 @frozen
-class SetEnvironmentVariable(Command[Done]):
+class SetEnvironmentVariable(
+    Command[Done], what="to set an environment variable", code=(4, 3), since=".NET 6", answer=Done
+):
     """Sets one for native readers; managed code that has already read its environment does not see it."""
-
-    what: ClassVar = "to set an environment variable"
-    code: ClassVar = (4, 3)
-    since: ClassVar = ".NET 6"
-    answer: ClassVar = Done
 
     name: Text = attrs.field(validator=_variable)
     value: OptionalText
@@ -392,25 +346,15 @@ def _perf_map(_: Any, __: Any, value: int) -> None:
 
 
 @frozen
-class EnablePerfMap(Command[Done]):
+class EnablePerfMap(Command[Done], what="a perf map", code=(4, 5), since=".NET 8", answer=Done):
     """Writes the names of compiled methods to /tmp/perf-PID.map, for `perf` and similar tools, from now on."""
-
-    what: ClassVar = "a perf map"
-    code: ClassVar = (4, 5)
-    since: ClassVar = ".NET 8"
-    answer: ClassVar = Done
 
     kind: U32 = attrs.field(default=PERF_MAPS["perfmap"], validator=_perf_map)
 
 
 @frozen
-class DisablePerfMap(Command[Done]):
+class DisablePerfMap(Command[Done], what="the end of the perf map", code=(4, 6), since=".NET 8", answer=Done):
     """Stops doing so."""
-
-    what: ClassVar = "the end of the perf map"
-    code: ClassVar = (4, 6)
-    since: ClassVar = ".NET 8"
-    answer: ClassVar = Done
 
 
 COMMANDS: Final[tuple[type[Command[Any]], ...]] = (
