@@ -148,6 +148,7 @@ def test_losses_fail_check_but_not_info(run: Run, trace_path: Find) -> None:
         (["info"], 0),
         (["info", "--fail-on", "loss"], 3),
         (["info", "--fail-on", "damage,loss"], 3),
+        (["info", "--fail-on", "loss", "--fail-on", "damage"], 3),
         (["check"], 3),
         (["check", "--fail-on", "damage,problem"], 0),
         (["events", "ILStubGenerated"], 0),

@@ -54,6 +54,8 @@ def test_findings_come_first_then_what_cannot_be_told(run: Run) -> None:
         ("lock.convoy", 4),
         ("lock.deadlock,lock.waited:5%", 0),
         ("lock.convoy:900ms", 4),
+        ("lock.convoy >= 900ms", 4),
+        ("lock.convoy>=2s", 0),
         ("lock.convoy:2s", 0),
         ("lock.convoy:1MB", 1),
         ("lock.convoi", 1),

@@ -63,7 +63,7 @@ _PIECE: Final = 1 << 18
 
 
 class _Limits(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
-    """`RULE[:IMPACT],…` → impacts by rules, with a unit or None."""
+    """`RULE[:IMPACT],…` → impacts by rules, with a unit or None; `>=` says the same as the colon."""
 
     name = "RULES"
 
@@ -72,7 +72,7 @@ class _Limits(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
             return value
         found: dict[str, Metric | None] = {}
         for part in filter(None, (text.strip() for text in value.split(","))):
-            name, _, limit = part.partition(":")
+            name, _, limit = (text.strip() for text in part.replace(">=", ":").partition(":"))
             try:
                 rules_of([name])
                 found[name] = limit_of(limit) if limit else None
@@ -100,10 +100,11 @@ def _fitting_rules(ctx: click.Context, param: click.Parameter, value: tuple[str,
     "--fail-on",
     "limits",
     type=_Limits(),
-    default="",
+    multiple=True,
     metavar="RULES",
-    help="Exit with 4 if one of these rules found something, comma-separated; with RULE:IMPACT, such as "
-    "gc.pause_ratio:5% or lock.waited:200ms, if it costs that much.",
+    callback=lambda _context, _option, limits: {rule: limit for each in limits for rule, limit in each.items()},
+    help="Exit with 4 if one of these rules found something, comma-separated or repeated; with RULE:IMPACT or "
+    "RULE>=IMPACT, such as gc.pause_ratio:5% or lock.waited:200ms, if it costs that much.",
 )
 @window_options
 @process_option

@@ -23,6 +23,7 @@ from clrevents.analysis.shared.weights.weight_fields import ALONE, CPU_TIME, OFF
 from clrevents.cli.output import safe, say, write_file
 from clrevents.cli.reading import (
     Reading,
+    against_option,
     file_argument,
     how_to_read,
     process_option,
@@ -236,7 +237,7 @@ _OPENS: Final[dict[str, str]] = {
 @click.option("--cpu", is_flag=True, help="Draw processor time, where the operating system's counts were recorded.")
 @click.option("--off-cpu", is_flag=True, help="Draw what threads were off a processor for; Linux recordings only.")
 @click.option("--logical", is_flag=True, help="Follow tasks and awaits to where they were created.")
-@click.option("--against", metavar="BEFORE", help="Another trace: show what changed since; html only.")
+@against_option("Another trace: show what changed since; html only.")
 @sampling_options
 @reading_options(beside=True, symbols=True)
 def command(

@@ -168,7 +168,7 @@ def _show_part(out: Output, found: TraceAbout, part: str) -> None:
 @click.pass_context
 def first(ctx: click.Context, files: tuple[str, ...]) -> int:
     """Show what a trace is, and what to ask next."""
-    code: int = ctx.invoke(command, files=files)
+    code: int = ctx.invoke(command, files=files, fail_on=frozenset({"damage"}))
     named = " ".join(map(shlex.quote, files))
     with Output() as out:
         out.line()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from clrevents.cli.output import say
-from clrevents.cli.reading import usage_errors
+from clrevents.cli.reading import port_option, running_option, usage_errors
 from clrevents.diagnostics.dotnet_process import Process, find_process
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
@@ -49,26 +49,12 @@ _ALL_LISTED: Final = "InitialInstrumentEnumerationComplete"
 
 def process_options(command: F) -> F:
     """Which process."""
-    for decorate in (
-        click.option(
-            "--diagnostic-port",
-            "--dport",
-            "port",
-            metavar="PORT[,connect]",
-            help="A port that the process connects to (DOTNET_DiagnosticPorts=PORT); with ,connect, a port that it "
-            "listens on. A path, or HOST:PORT.",
-        ),
-        click.option("--name", metavar="NAME", help="The running process with this name."),
-        click.option(
-            "-p",
-            "--process-id",
-            "live_process",
-            metavar="PID",
-            help="A running process, by id or name.",
-        ),
-    ):
-        command = decorate(command)
-    return command
+    name = click.option("--name", metavar="NAME", help="The running process with this name.")
+    port = port_option(
+        "A port that the process connects to (DOTNET_DiagnosticPorts=PORT); with ,connect, a port that it listens on. "
+        "A path, or HOST:PORT."
+    )
+    return running_option("A running process, by id or name.")(name(port(command)))
 
 
 class StopCount:

@@ -20,6 +20,7 @@ from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.cli.output import safe, say
+from clrevents.cli.reading import port_option, running_option
 
 _EVERY: Final = 1.0
 _LISTING: Final = 1.0
@@ -60,10 +61,8 @@ class LiveQuestion(NamedTuple):
 def live_options(default: str = "every second, until Ctrl-C") -> list[Callable[..., object]]:
     """What every report takes to be about a running process; without a time limit it answers as `default` says."""
     return [
-        click.option(
-            "-p", "--pid", "live_process", metavar="PID", help="Instead of FILE: a running process, by id or name."
-        ),
-        click.option("--diagnostic-port", "port", metavar="PORT[,connect]", help="Instead of FILE: as for `collect`."),
+        running_option("Instead of FILE: a running process, by id or name."),
+        port_option("Instead of FILE: as for `collect`."),
         duration_option(f"For a process: answer after this time, 10s or 5m. [default: {default}]"),
         click.option("--providers", multiple=True, metavar="LIST", help="For a process: also record these."),
         processor_option,

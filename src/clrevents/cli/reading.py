@@ -1,4 +1,4 @@
-"""Shared by all commands that read a trace: FILE, `--errors`, `--fail-on`, notices, progress and exit codes.
+"""Shared by all commands that read a trace: options, notices, progress and exit codes.
 
 Opens the trace and reports what makes it unreliable; the rest is up to the subcommands.
 """
@@ -166,12 +166,29 @@ def fail_on_option(default: str, also: str | None = None) -> Callable[[F], F]:
     return click.option(
         "--fail-on",
         type=_FailOnType(*([also] if also else [])),
-        default=default,
+        multiple=True,
+        default=[default],
         show_default=True,
-        help="Exit with 3 on these, comma-separated: damage (the file is damaged), loss (events were lost while "
-        "recording), problem (damage, or a payload that does not fit its layout), end (the end is missing), none."
+        callback=lambda _context, _option, kinds: frozenset().union(*kinds),
+        help="Exit with 3 on these, comma-separated or repeated: damage (the file is damaged), loss (events were lost "
+        "while recording), problem (damage, or a payload that does not fit its layout), end (the end is missing), none."
         + (f" Also: {also} (the trace has no data for the report)." if also else ""),
     )
+
+
+def against_option(help: str) -> Callable[[F], F]:
+    """What it is compared with: `against`."""
+    return click.option("--against", metavar="BASE", help=help)
+
+
+def running_option(help: str) -> Callable[[F], F]:
+    """Which running process: `live_process`."""
+    return click.option("-p", "--process-id", "--pid", "live_process", metavar="PID", help=help)
+
+
+def port_option(help: str) -> Callable[[F], F]:
+    """Through which port it is reached: `port`."""
+    return click.option("--diagnostic-port", "--dport", "port", metavar="PORT[,connect]", help=help)
 
 
 def trace_output_option(required: bool = True) -> Callable[[F], F]:

@@ -12,6 +12,7 @@ from clrevents._util.words import counted
 from clrevents.cli.output import say, write_file
 from clrevents.cli.reading import (
     Reading,
+    against_option,
     file_argument,
     how_to_read,
     process_option,
@@ -34,7 +35,7 @@ from clrevents.export.page.report_page import PageAgainst, report_page
     help="Use N processes: with several, one draws the charts. [default: all cores]",
 )
 @process_option
-@click.option("--against", metavar="BEFORE", help="Another trace: flame graphs show what changed since.")
+@against_option("Another trace: flame graphs show what changed since.")
 @reading_options(beside=True, symbols=True)
 def command(
     file: str,

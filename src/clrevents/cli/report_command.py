@@ -32,6 +32,7 @@ from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
 from clrevents.cli.output import Output, say, terminal_width, wide_option
 from clrevents.cli.reading import (
     Reading,
+    against_option,
     errors_option,
     fail_on_option,
     jobs_option,
@@ -232,9 +233,7 @@ def _against_options(declared: ReportDeclaration[Any, Any]) -> list[Callable[...
     if not declared.against:
         return []
     return [
-        click.option(
-            "--against", metavar="BASE", help="Another trace, or what was saved of one: what changed since, row by row."
-        ),
+        against_option("Another trace, or what was saved of one: what changed since, row by row."),
         click.option(
             "--per",
             metavar="WHAT",
