@@ -69,7 +69,7 @@ def live_options(default: str = "every second, until Ctrl-C") -> list[Callable[.
     ]
 
 
-def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> Iterator[tuple[Answer[Any], bool]]:
+def live_answers(report: Asked, asked: LiveQuestion, window: WindowOptions) -> Iterator[tuple[Answer[object], bool]]:
     """Answers of a report about a running process, each with whether it is the last.
 
     Raises DiagnosticsError if it cannot be asked; ValueError for a window in percent.

@@ -68,7 +68,7 @@ _MANY: Final = (
     "For many traces ({places}): the metrics over all of them, and a line for each; or one table of all, whose "
     "first column is the trace. Conditions must hold for each trace."
 )
-_Draw: TypeAlias = Callable[[Any, ReportTable[Any], int, str], list[str]]
+_Draw: TypeAlias = Callable[[Any, ReportTable[object], int, str], list[str]]
 _SPARKLINES: Final = "over time"
 _NARROWEST, _WIDEST = 10, 40
 """The width of a sparkline in characters."""
@@ -269,9 +269,9 @@ def _run(
     order = order_of(known, sort or (declared.sort if name == declared.headline else None))
     window: WindowOptions = {"start": wanted.start, "end": wanted.end}
 
-    def write(found: Answer[Any]) -> None:
-        def sorted_rows(name: str) -> ReportTable[Any]:
-            rows: ReportTable[Any] = found.table(name)
+    def write(found: Answer[object]) -> None:
+        def sorted_rows(name: str) -> ReportTable[object]:
+            rows: ReportTable[object] = found.table(name)
             return rows if order is None else rows.sorted_by(*order)
 
         rows = sorted_rows(name)
@@ -293,7 +293,7 @@ def _run(
                     shown = {declared.urgent: found.table(declared.urgent), **shown}
                 _text(out, declared, found, shown, chosen, wanted)
 
-    def verdict(found: Answer[Any], code: int) -> int:
+    def verdict(found: Answer[object], code: int) -> int:
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
         with usage_errors(ValueError):
             unmet = found.unmet(*wanted.conditions)
@@ -337,14 +337,14 @@ def _run(
         return verdict(found, code)
 
 
-def _drawn(found: Answer[Any], name: str) -> str:
+def _drawn(found: Answer[object], name: str) -> str:
     try:
         return next(chart for chart in found.charts() if chart.name == name).svg()
     except ImportError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet: bool) -> None:
+def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[object], quiet: bool) -> None:
     """The notes; those on what was not recorded as one line, with what records all of it."""
     if not quiet:
         lacking = {note.message: note.record for note in found.notes if note.id == NOT_RECORDED}
@@ -357,8 +357,8 @@ def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet:
 def _text(
     out: Output,
     declared: ReportDeclaration[Any, Any],
-    found: Answer[Any],
-    shown: Mapping[str, ReportTable[Any]],
+    found: Answer[object],
+    shown: Mapping[str, ReportTable[object]],
     chosen: Sequence[ColumnDeclaration] | None,
     wanted: ReportOptions,
 ) -> None:
@@ -398,9 +398,9 @@ def _headlines(declared: ReportDeclaration[Any, Any]) -> tuple[str, ...]:
 
 def _rows(
     out: Output,
-    head: ReportTable[Any],
+    head: ReportTable[object],
     chosen: Sequence[ColumnDeclaration],
-    found: Answer[Any],
+    found: Answer[object],
     draw: _Draw | None,
     raw: bool,
     width: int | None,

@@ -151,7 +151,7 @@ def _metric_column(metric: MetricDeclaration) -> ColumnDeclaration:
     return ColumnDeclaration(metric.name, cell, metric.description, nullable=True)
 
 
-def _rows(declared: ReportDeclaration[Any, Any], found: FleetAnswer, table: str | None) -> ReportTable[Any]:
+def _rows(declared: ReportDeclaration[Any, Any], found: FleetAnswer, table: str | None) -> ReportTable[object]:
     """A row for each trace, or those of the table; with the column `trace`, which row classes don't have."""
     if table is None:
         return ReportTable(_MetricsRow, found.by_trace)
@@ -161,7 +161,7 @@ def _rows(declared: ReportDeclaration[Any, Any], found: FleetAnswer, table: str 
 def _write(
     declared: ReportDeclaration[Any, Any],
     found: FleetAnswer,
-    rows: ReportTable[Any],
+    rows: ReportTable[object],
     known: Sequence[ColumnDeclaration],
     chosen: Sequence[ColumnDeclaration] | None,
     wanted: ReportOptions,
@@ -214,7 +214,9 @@ def _totals(declared: ReportDeclaration[Any, Any], found: FleetAnswer, raw: bool
     return lines
 
 
-def _shown(declared: ReportDeclaration[Any, Any], rows: ReportTable[Any], table: str | None) -> list[ColumnDeclaration]:
+def _shown(
+    declared: ReportDeclaration[Any, Any], rows: ReportTable[object], table: str | None
+) -> list[ColumnDeclaration]:
     """The columns for people."""
     if table is None:
         columns = [_metric_column(m) for m in declared.metrics]

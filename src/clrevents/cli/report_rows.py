@@ -116,12 +116,12 @@ def say_not_recorded(name: str, lacking: Mapping[str, str | None], who: str) -> 
         say(text, str(merged_lines(filter(None, lacking.values()))))
 
 
-def first_rows(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTable[Any]:
+def first_rows(rows: ReportTable[object], limit: int, sort: str | None) -> ReportTable[object]:
     """The rows to show; in a requested order, those of a tree are like others."""
     return rows.head(limit) if sort is None else rows[:limit]
 
 
-def write_json_lines(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDeclaration] | None) -> None:
+def write_json_lines(out: Output, rows: ReportTable[object], columns: Sequence[ColumnDeclaration] | None) -> None:
     """Each row as an object on one line; None for all columns."""
     import json
 
@@ -131,7 +131,7 @@ def write_json_lines(out: Output, rows: ReportTable[Any], columns: Sequence[Colu
         out.line(json.dumps(kept, ensure_ascii=True, allow_nan=False))
 
 
-def write_csv(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDeclaration], spreadsheet: bool) -> None:
+def write_csv(out: Output, rows: ReportTable[object], columns: Sequence[ColumnDeclaration], spreadsheet: bool) -> None:
     """The rows as CSV with a header."""
     from clrevents.export.files.answers import csv_line
 
@@ -143,7 +143,7 @@ def write_csv(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDecla
 
 def write_rows(
     out: Output,
-    rows: ReportTable[Any],
+    rows: ReportTable[object],
     columns: Sequence[ColumnDeclaration] | None = None,
     raw: bool = False,
     wider: str = "a wider terminal shows them",

@@ -191,5 +191,5 @@ def _facts(facts_class: type[Any], found: Sequence[tuple[str, KeptAnswer]]) -> T
     paths = [path for path, _ in found]
     if not columns_of(facts_class):
         return row_table(_TraceOnly, map(_TraceOnly, paths))
-    held: ReportTable[Any] = ReportTable.of(facts_class, [one.facts for _, one in found])
+    held: ReportTable[object] = ReportTable.of(facts_class, [one.facts for _, one in found])
     return rows_of_traces(paths, held.table)

@@ -225,7 +225,7 @@ class KeptAnswer:
     tables: Mapping[str, Table]
 
     @classmethod
-    def of(cls, report: str, answer: Answer[Any], tables: tuple[str, ...] | None) -> KeptAnswer:
+    def of(cls, report: str, answer: Answer[object], tables: tuple[str, ...] | None) -> KeptAnswer:
         """With these tables, or without the bulk ones."""
         held = {
             t.name: answer.table(t.name).table

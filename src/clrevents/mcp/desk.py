@@ -215,7 +215,7 @@ class Desk:
         chosen = table or declared.headline
         if chosen not in known:
             raise ValueError(unknown("table", chosen, known))
-        rows: ReportTable[Any] = found.table(chosen)
+        rows: ReportTable[object] = found.table(chosen)
         sorted_by = sort or (declared.sort if not table else None)
         order = _order(rows, sorted_by)
         names = _columns(rows.row_class, columns)
@@ -278,7 +278,7 @@ class Desk:
         tables = ("callers", "callees") if focus else ("methods",)
         sides = []
         for table in tables:
-            held: ReportTable[Any] = found.table(table)
+            held: ReportTable[object] = found.table(table)
             keep = _columns(held.row_class, "")
             side = {"side": table} if focus else {}
             known = ({c: row[c] for c in keep if row[c] is not None and c != "lossy"} for row in held.rows())
@@ -507,11 +507,11 @@ def _bound(metric: Metric) -> dict[str, object]:
     return {metric.side.strip().replace(" ", "_"): True} if metric.side else {}
 
 
-def _sampled(found: Answer[Any]) -> bool:
+def _sampled(found: Answer[object]) -> bool:
     return any(metric.evidence == "sample" for metric in found.metrics.values())
 
 
-def _order(rows: ReportTable[Any], sort: str | None) -> NDArray[np.int64]:
+def _order(rows: ReportTable[object], sort: str | None) -> NDArray[np.int64]:
     """The rows' own numbers, as they are sorted: largest first unless `:asc` follows, unknown last."""
     if not sort:
         return np.arange(len(rows))
@@ -536,7 +536,7 @@ def _columns(row_class: type[Any], columns: str) -> list[str]:
     return names
 
 
-def _report(book: Book, name: str, start: str, end: str, options: str) -> Answer[Any]:
+def _report(book: Book, name: str, start: str, end: str, options: str) -> Answer[object]:
     """A report of a part of a trace, by the report's own parameters as text."""
     known = {parameter.name: parameter for parameter in parameters_of(find_report(name).parameters)}
     asked: dict[str, object] = {}
@@ -550,7 +550,7 @@ def _report(book: Book, name: str, start: str, end: str, options: str) -> Answer
         except ValueError:
             raise ValueError(f"{key} is a number, not {value!r}") from None
     question = f"report {name} {start} {end} {options}".rstrip()
-    found: Answer[Any] = book.answer(question, lambda trace: trace.report(name, **_window(start, end), **asked))
+    found: Answer[object] = book.answer(question, lambda trace: trace.report(name, **_window(start, end), **asked))
     return found
 
 
@@ -571,7 +571,7 @@ def _of_handle(book: Book, handle: str) -> Mapping[str, Any]:
         raise ValueError("the handle is of another trace, or the file has changed: ask again for a new one")
     report, table, row = parts[0], parts[1], int(parts[2])
     found = _report(book, report, start, end, options)
-    rows: ReportTable[Any] = found.table(table)
+    rows: ReportTable[object] = found.table(table)
     shape = shape_of(rows.row_class)
     if row >= len(rows):
         raise ValueError(f"{table} has {counted(len(rows), 'row')}")

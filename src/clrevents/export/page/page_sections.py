@@ -32,12 +32,12 @@ _LARGEST: Final = 200_000
 """No chart of the page has more bytes than this."""
 
 
-def page_charts(found: Answer[Any], begin: Begin = drawn_later) -> list[Callable[[], dict[str, str]]]:
+def page_charts(found: Answer[object], begin: Begin = drawn_later) -> list[Callable[[], dict[str, str]]]:
     """What gives the charts of an answer that draw something. Each has an `svg`, or the reason why it has none."""
     return [_page_chart(found, chart, begin) for chart in found.charts() if not chart.empty]
 
 
-def _page_chart(found: Answer[Any], chart: Chart, begin: Begin) -> Callable[[], dict[str, str]]:
+def _page_chart(found: Answer[object], chart: Chart, begin: Begin) -> Callable[[], dict[str, str]]:
     made = {"name": chart.name, "about": chart.declared.description, "svg": "", "why": ""}
     drawn = begin(chart, _LARGEST)
 
@@ -61,7 +61,7 @@ _EXACT: Final = 1 << 53
 
 
 def page_tables(
-    declared: ReportDeclaration[Any, Any], found: Answer[Any], most: int, texts: PageTexts
+    declared: ReportDeclaration[Any, Any], found: Answer[object], most: int, texts: PageTexts
 ) -> list[dict[str, object]]:
     """The tables of an answer that have rows, the headline first; none has more than `most` rows."""
     first = (declared.headline, *declared.beside)
@@ -70,7 +70,7 @@ def page_tables(
 
 
 def _page_table(
-    declared: ReportDeclaration[Any, Any], found: Answer[Any], table: TableDeclaration, most: int, texts: PageTexts
+    declared: ReportDeclaration[Any, Any], found: Answer[object], table: TableDeclaration, most: int, texts: PageTexts
 ) -> dict[str, object]:
     rows = found.table(table.name)
     made: dict[str, object] = {
@@ -98,13 +98,13 @@ def _page_table(
     }
 
 
-def _falls(rows: ReportTable[Any], name: str) -> bool:
+def _falls(rows: ReportTable[object], name: str) -> bool:
     """Whether a column's largest values come first by default."""
     cell = next(field for field in rows.table.fields if field.name == name).type.kind
     return cell != "string"
 
 
-def _head(rows: ReportTable[Any], most: int, sorted_already: bool) -> tuple[ReportTable[Any], str]:
+def _head(rows: ReportTable[object], most: int, sorted_already: bool) -> tuple[ReportTable[object], str]:
     """The rows that are shown, and how they were chosen: the longest, if they have durations; otherwise the first
     ones."""
     if len(rows) <= most:
@@ -121,7 +121,7 @@ def _head(rows: ReportTable[Any], most: int, sorted_already: bool) -> tuple[Repo
     return rows.take(longest), f"the {most:,} longest of {counted(len(rows), 'row')}"
 
 
-def _columns(rows: ReportTable[Any], wanted: tuple[str, ...]) -> list[ColumnDeclaration]:
+def _columns(rows: ReportTable[object], wanted: tuple[str, ...]) -> list[ColumnDeclaration]:
     """As the command shows them: the declared ones first."""
     known = {column.name: column for column in people_columns(rows) if column.name != "lossy"}
     first = [known[name] for name in wanted if name in known]
@@ -130,7 +130,7 @@ def _columns(rows: ReportTable[Any], wanted: tuple[str, ...]) -> list[ColumnDecl
 
 
 def _page_column(
-    rows: ReportTable[Any], column: ColumnDeclaration, shown: list[str], texts: PageTexts
+    rows: ReportTable[object], column: ColumnDeclaration, shown: list[str], texts: PageTexts
 ) -> dict[str, object]:
     made: dict[str, object] = {
         "name": column.name,
@@ -154,24 +154,24 @@ _HEADLINE: Final = 3
 
 
 def page_sections(
-    answers: Mapping[str, Answer[Any]], charts: Mapping[str, list[dict[str, str]]], most: int, texts: PageTexts
+    answers: Mapping[str, Answer[object]], charts: Mapping[str, list[dict[str, str]]], most: int, texts: PageTexts
 ) -> list[dict[str, object]]:
     """A section for each answer with data; no table has more than `most` rows."""
     return [_section(name, found, charts[name], most, texts) for name, found in answers.items() if name in charts]
 
 
-def charts_of(answers: Mapping[str, Answer[Any]], begin: Begin) -> dict[str, list[Callable[[], dict[str, str]]]]:
+def charts_of(answers: Mapping[str, Answer[object]], begin: Begin) -> dict[str, list[Callable[[], dict[str, str]]]]:
     """What gives the charts of every answer that has data, by its name."""
     return {name: page_charts(found, begin) for name, found in answers.items() if has_data(found)}
 
 
-def has_data(found: Answer[Any]) -> bool:
+def has_data(found: Answer[object]) -> bool:
     """Whether an answer has data: what it needs was recorded, or it has rows anyway."""
     return found.coverage != "none" or any(len(found.table(table.name)) for table in found.tables())
 
 
 def _section(
-    name: str, found: Answer[Any], charts: list[dict[str, str]], most: int, texts: PageTexts
+    name: str, found: Answer[object], charts: list[dict[str, str]], most: int, texts: PageTexts
 ) -> dict[str, Any]:
     declared = find_report(name)
     facts = [(key, value) for key, value in fact_lines(found) if key != "unknown"]

@@ -42,7 +42,7 @@ _TRACKS: Final = tuple(
 
 
 def page_timeline(
-    answers: Mapping[str, Answer[Any]], losses: Sequence[Loss], duration_ns: int, texts: PageTexts
+    answers: Mapping[str, Answer[object]], losses: Sequence[Loss], duration_ns: int, texts: PageTexts
 ) -> dict[str, object]:
     """The lanes and tracks that have something in them; times count in units of `tick_ns`."""
     scale = _Scale(near_ns(max(duration_ns, 1)))
@@ -78,7 +78,7 @@ class _Scale:
         return found
 
 
-def _lanes(found: Answer[Any], scale: _Scale, texts: PageTexts) -> tuple[list[dict[str, Any]], int]:
+def _lanes(found: Answer[object], scale: _Scale, texts: PageTexts) -> tuple[list[dict[str, Any]], int]:
     """The threads that did most, in order of their beginning, and how many more there are."""
     threads, intervals = found.table("threads"), found.table("intervals")
     if not len(threads) or intervals.left_out is not None:
@@ -101,7 +101,7 @@ def _lanes(found: Answer[Any], scale: _Scale, texts: PageTexts) -> tuple[list[di
     return [lane for lane in lanes if lane["starts"]], len(threads) - len(chosen)
 
 
-def _by_thread(intervals: ReportTable[Any]) -> dict[tuple[int | None, int], Ints]:
+def _by_thread(intervals: ReportTable[object]) -> dict[tuple[int | None, int], Ints]:
     places: dict[tuple[int | None, int], list[int]] = {}
     keys = zip(intervals.column("process_id").tolist(), intervals.column("thread_id").tolist(), strict=True)
     for place, key in enumerate(keys):
@@ -109,7 +109,7 @@ def _by_thread(intervals: ReportTable[Any]) -> dict[tuple[int | None, int], Ints
     return {key: np.array(rows, dtype=np.int64) for key, rows in places.items()}
 
 
-def _pieces(rows: ReportTable[Any], scale: _Scale) -> dict[str, object]:
+def _pieces(rows: ReportTable[object], scale: _Scale) -> dict[str, object]:
     """The intervals of a thread; short ones of the same part as one, with the state that took most of it."""
     rows = rows.sorted_by("start_ns")
     starts, ends = rows.numbers("start_ns"), rows.numbers("end_ns")
@@ -141,7 +141,7 @@ def _grouped(starts: Ints, lasted: Ints, part: int) -> Ints:
     return np.cumsum(begins) - 1
 
 
-def _track(found: Answer[Any], track: ShownRows, scale: _Scale, texts: PageTexts) -> dict[str, object] | None:
+def _track(found: Answer[object], track: ShownRows, scale: _Scale, texts: PageTexts) -> dict[str, object] | None:
     rows = found.table(track.table)
     if not len(rows) or rows.left_out is not None:
         return None

@@ -160,7 +160,7 @@ def report_page(
 
 def _answers(
     trace: Trace, process_id: int | None
-) -> tuple[dict[str, Answer[Any]], TraceError | None, dict[str, Exception]]:
+) -> tuple[dict[str, Answer[object]], TraceError | None, dict[str, Exception]]:
     """What the reports answer, what broke the reading, and which reports have faults, so that they are asked alone."""
     try:
         return *_asked(trace, process_id), {}
@@ -169,7 +169,7 @@ def _answers(
     except Exception:
         if os.environ.get("CLREVENTS_TRACEBACK"):
             raise
-    answers: dict[str, Answer[Any]] = {}
+    answers: dict[str, Answer[object]] = {}
     broken, failed = None, {}
     for name in report_names():
         try:
@@ -182,7 +182,7 @@ def _answers(
     return answers, broken, failed
 
 
-def _asked(trace: Trace, process_id: int | None, *names: str) -> tuple[dict[str, Answer[Any]], TraceError | None]:
+def _asked(trace: Trace, process_id: int | None, *names: str) -> tuple[dict[str, Answer[object]], TraceError | None]:
     try:
         # As rules ask for them, so that findings are the same as those of `doctor`.
         return ask(trace, asked(names or report_names()), {"process_id": process_id}), None
@@ -207,7 +207,7 @@ def page_kinds(trace: Trace) -> dict[str, object]:
     return {"rows": rows, "more": len(counts) - len(rows)}
 
 
-def page_trust(trace: Trace, answers: Mapping[str, Answer[Any]], broken: TraceError | None) -> dict[str, Any]:
+def page_trust(trace: Trace, answers: Mapping[str, Answer[object]], broken: TraceError | None) -> dict[str, Any]:
     """Whether the numbers can be trusted: a verdict and its reasons, as severities and sentences."""
     scan, known = passes_of(trace).scan(raising=False), passes_of(trace).async_known
     faults = [problem for problem in trace.problems if problem.severity == "payload"]
@@ -242,7 +242,7 @@ def _problem_text(problem: Problem) -> str:
     return f"{problem.kind}{where}: {problem.message}{impact}"
 
 
-def _doubts(found: Answer[Any]) -> bool:
+def _doubts(found: Answer[object]) -> bool:
     """Whether an answer with data has a caveat worse than a remark."""
     grave = (note for note in found.notes if note.severity != "info" and note.id != NOT_RECORDED)
     return found.coverage != "none" and any(grave)

@@ -12,7 +12,7 @@ import tempfile
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from clrevents._util.notebook_views import notebook_shell, show_html
 from clrevents._util.outputs import whole_file
@@ -75,7 +75,7 @@ def show_page(whole: Callable[[], bytes], frame: Callable[[], str], text: Callab
 _SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_section.js", "answer.js")
 
 
-def answer_page(found: Answer[Any], most: int) -> bytes:
+def answer_page(found: Answer[object], most: int) -> bytes:
     """The page; no table has more than `most` rows. Bulk tables are only counted."""
     texts = PageTexts()
     charts = [chart() for chart in page_charts(found)]
@@ -135,12 +135,12 @@ def write_samples(
         file.write(data)
 
 
-def show_answer(found: Answer[Any], height: int | None) -> None:
+def show_answer(found: Answer[object], height: int | None) -> None:
     """The answer's page."""
     show_page(lambda: answer_page(found, _WHOLE_ROWS), lambda: answer_frame(found, height), lambda: repr(found))
 
 
-def answer_frame(found: Answer[Any], height: int | None = None) -> str:
+def answer_frame(found: Answer[object], height: int | None = None) -> str:
     """The same page in a frame, with fewer rows of its longest tables if it would be too large."""
     return fitting_frame(
         lambda most: answer_page(found, most), _FRAMED_ROWS, f"Report {found.name}", height or _HIGHEST

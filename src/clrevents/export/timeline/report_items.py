@@ -114,7 +114,7 @@ def grouped(
         deque(mine, maxlen=0)
 
 
-def without(table: ReportTable[Any], start: str) -> int:
+def without(table: ReportTable[object], start: str) -> int:
     """How many rows have no `start`, and so no place in time."""
     return int((~table.column(start).known).sum())
 
@@ -125,7 +125,7 @@ def _rows(table: ReportTable[R], order: Ints) -> Iterator[tuple[int, R]]:
         yield from zip(portion.tolist(), table.take(portion), strict=True)
 
 
-def _first_null(table: ReportTable[Any], name: str) -> Ints:
+def _first_null(table: ReportTable[object], name: str) -> Ints:
     """Sorts the later ones before the earlier ones, and null before all."""
     return np.where(table.column(name).known, -table.numbers(name).astype(np.int64), np.iinfo(np.int64).min)
 
@@ -387,7 +387,7 @@ class Timeline:
     look: Look
     end_ns: int
     samples: Samples
-    answers: dict[str, Answer[Any]]
+    answers: dict[str, Answer[object]]
 
     @property
     def start_ns(self) -> int | None:

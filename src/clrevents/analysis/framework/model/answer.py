@@ -46,7 +46,7 @@ class CellRanges:
     odd: dict[str, int] = attrs.field(factory=dict)
     """How many numbers did not fit, by where they are."""
 
-    def table(self, name: str, rows: ReportTable[Any]) -> ReportTable[Any]:
+    def table(self, name: str, rows: ReportTable[object]) -> ReportTable[object]:
         """The rows with cells that fit."""
         changed = {}
         for declared in columns_of(rows.row_class):
@@ -66,7 +66,7 @@ class CellRanges:
         made = rows.replaced(**changed) if changed else rows
         return self._in_order(name, made)
 
-    def _in_order(self, name: str, rows: ReportTable[Any]) -> ReportTable[Any]:
+    def _in_order(self, name: str, rows: ReportTable[object]) -> ReportTable[object]:
         """Spans that do not end before they begin: such an end is none, or the begin where there must be one."""
         shape = shape_of(rows.row_class)
         if shape.span is None or not len(rows.table):
@@ -289,9 +289,9 @@ def _read_tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
     return tuple(found)
 
 
-def _table_of(declared: TableDeclaration, data: Mapping[str, Any]) -> ReportTable[Any]:
+def _table_of(declared: TableDeclaration, data: Mapping[str, Any]) -> ReportTable[object]:
     columns = columns_of(declared.row_class)
     rows = data["tables"].get(declared.name)
     held = {c.name: [row[c.name] for row in rows or ()] for c in columns}
-    made: ReportTable[Any] = ReportTable.from_columns(declared.row_class, held)
+    made: ReportTable[object] = ReportTable.from_columns(declared.row_class, held)
     return made if rows is not None else attrs.evolve(made, left_out=data["rows"][declared.name])

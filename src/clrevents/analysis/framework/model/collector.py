@@ -57,8 +57,8 @@ _UNRECORDED: Final = "not recorded"
 _WHOLE: Final = TimeWindow()
 
 R = TypeVar("R")
-T = TypeVar("T", bound=Answer[Any])
-A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
+T = TypeVar("T", bound=Answer[object])
+A_co = TypeVar("A_co", bound=Answer[object], covariant=True)
 
 
 @frozen(eq=False)
@@ -234,7 +234,7 @@ class Context:
         return made if inside.all() else made.take(np.flatnonzero(inside))
 
     def _touched(
-        self, rows: ReportTable[Any], starts: NDArray[np.int64], ends: NDArray[np.int64], marks: Marks
+        self, rows: ReportTable[object], starts: NDArray[np.int64], ends: NDArray[np.int64], marks: Marks
     ) -> NDArray[np.bool_]:
         """Which rows touch a hole of one of their threads; of any thread, if none of theirs is known."""
         threads = [rows.numbers(name, _NOBODY) for name in shape_of(rows.row_class).threads]
@@ -244,14 +244,14 @@ class Context:
             found[unknown] = marks.touched(starts[unknown], ends[unknown])
         return found
 
-    def overlap(self, rows: ReportTable[Any]) -> NDArray[np.int64]:
+    def overlap(self, rows: ReportTable[object]) -> NDArray[np.int64]:
         """How much of each row's span lies in the window, in ns; 0 for one without a start or an end."""
         shape = shape_of(rows.row_class)
         assert shape.span is not None
         starts, ends = (rows.column(name) for name in shape.span)
         return np.where(starts.known & ends.known, self.window.overlap(starts.values, ends.values), 0)
 
-    def begun(self, rows: ReportTable[Any]) -> NDArray[np.bool_]:
+    def begun(self, rows: ReportTable[object]) -> NDArray[np.bool_]:
         """Which rows count in the window: those that begin in it (or end in it, if they have no start)."""
         shape = shape_of(rows.row_class)
         assert shape.span is not None or shape.at is not None, "rows without a time do not begin anywhere"
@@ -271,7 +271,7 @@ class Context:
         left_out: Sequence[Note] = (),
         occurred: Collection[str] = (),
         sample_ns: int | None = None,
-        **tables: ReportTable[Any],
+        **tables: ReportTable[object],
     ) -> T:
         """The answer, with everything the framework knows about it: coverage, what was not recorded, losses, damage.
 
@@ -398,7 +398,7 @@ class Context:
         unknown: Collection[str],
         nothing: bool,
         occurred: Collection[str],
-        tables: Mapping[str, ReportTable[Any]],
+        tables: Mapping[str, ReportTable[object]],
         sample_ns: int | None,
     ) -> Metric:
         """The metric; null instead of a 0 that is one only because `nothing`, or not what it needs, was recorded; a
@@ -419,7 +419,11 @@ class Context:
         return found if self.troubles.part.whole else self._of_part(found, declared.name)
 
     def _of_few(
-        self, metric: Metric, declared: MetricDeclaration, tables: Mapping[str, ReportTable[Any]], sample_ns: int | None
+        self,
+        metric: Metric,
+        declared: MetricDeclaration,
+        tables: Mapping[str, ReportTable[object]],
+        sample_ns: int | None,
     ) -> Metric | None:
         """What a metric is between where few events were lost; None if that is anything."""
         if not self.troubles.few or self.unfit or metric.value is None:
@@ -474,7 +478,9 @@ class Context:
             return attrs.evolve(metric.lowered(low), unseen=unseen)
         return attrs.evolve(metric, low=low, high=most, unseen=unseen)
 
-    def _unbridged(self, metric: Metric, declared: MetricDeclaration, tables: Mapping[str, ReportTable[Any]]) -> Metric:
+    def _unbridged(
+        self, metric: Metric, declared: MetricDeclaration, tables: Mapping[str, ReportTable[object]]
+    ) -> Metric:
         """The metric; of a time, or a share of it, not what rows tell that reach over a hole: their begin and their end
         may belong to two different ones. Unknown where it is not told of which rows it is made."""
         timed = declared.unit in ("ns", "ratio") and bool(self.troubles.gaps)
@@ -545,7 +551,7 @@ def _repeated(number: int | None, count: int) -> Column:
     return Column(type, count, values, valid=np.zeros(count, dtype=np.bool_) if number is None else None)
 
 
-def _times(rows: ReportTable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _times(rows: ReportTable[object]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """From when to when each row lies, as losses see it."""
     shape = shape_of(rows.row_class)
     if shape.span is not None:

@@ -19,7 +19,7 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.trace import Moment
 
 P = TypeVar("P")
-A = TypeVar("A", bound=Answer[Any])
+A = TypeVar("A", bound=Answer[object])
 C = TypeVar("C", bound=type[Any])
 
 Topic: TypeAlias = Literal["time", "waiting", "memory", "program"]
@@ -156,7 +156,7 @@ class ReportDeclaration(Generic[P, A]):
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""
     sparklines: Callable[[A, ReportTable[Any], int, str], list[str]] | None = None
-    folded: Callable[[ReportTable[Any]], ReportTable[Any]] | None = None
+    folded: Callable[[ReportTable[Any]], ReportTable[object]] | None = None
     """The rows of the headline that people see who asked for no table or columns, where others repeat them."""
     listing: str | None = None
     """The table of what can be recorded, for `--list`; a process needs a moment to tell it."""

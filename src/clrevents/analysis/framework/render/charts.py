@@ -116,7 +116,7 @@ class Chart:
     """A declared chart with the rows of one answer."""
 
     declared: ChartDeclaration
-    tables: Mapping[str, ReportTable[Any]]
+    tables: Mapping[str, ReportTable[object]]
     title: str
 
     @property
@@ -207,7 +207,7 @@ class Chart:
         return self.figure(MOST_HTML) or None
 
 
-def _drawable(panel: Panel, rows: ReportTable[Any]) -> bool:
+def _drawable(panel: Panel, rows: ReportTable[object]) -> bool:
     columns = [rows.column(name) for name in (panel.x, panel.y, panel.until) if name is not None]
     known = np.logical_and.reduce([column.known for column in columns])
     return bool(known.any() if panel.mark == "span" else columns[1].filled(0)[known].any())
@@ -223,7 +223,7 @@ def _say_seconds(panels: Sequence[dict[str, Any]]) -> None:
             x["axis"]["labelExpr"] = "format(datum.value / 1000, ',')"
 
 
-def _panel(panel: Panel, rows: ReportTable[Any], fineness: Fineness) -> dict[str, Any]:
+def _panel(panel: Panel, rows: ReportTable[object], fineness: Fineness) -> dict[str, Any]:
     if panel.until is not None:
         return _spans(panel, panel.until, rows, fineness.spans)
     columns = {column.name: column for column in columns_of(rows.row_class)}
@@ -279,7 +279,7 @@ def _panel(panel: Panel, rows: ReportTable[Any], fineness: Fineness) -> dict[str
     }
 
 
-def _spans(panel: Panel, until: str, rows: ReportTable[Any], most: int) -> dict[str, Any]:
+def _spans(panel: Panel, until: str, rows: ReportTable[object], most: int) -> dict[str, Any]:
     names = [panel.x, until, panel.y, panel.by or panel.y]
     lists = [rows.column(name).tolist() for name in names]
     # One without an end is a row of the table, and nothing that can be drawn.

@@ -54,7 +54,7 @@ class Shown(Protocol):
     @property
     def metrics(self) -> Mapping[str, Metric]: ...
     def tables(self) -> tuple[TableDeclaration, ...]: ...
-    def table(self, name: str) -> ReportTable[Any]: ...
+    def table(self, name: str) -> ReportTable[object]: ...
     def charts(self) -> tuple[Chart, ...]: ...
 
 
@@ -162,7 +162,7 @@ def _fitting_rows(answer: Shown, declared: TableDeclaration, room: int) -> str:
     return f"<p>{html_text(declared.name)}: {counted(len(rows), 'row')}, not shown here</p>"
 
 
-def _html_rows(declared: TableDeclaration, rows: ReportTable[Any]) -> str:
+def _html_rows(declared: TableDeclaration, rows: ReportTable[object]) -> str:
     title = f"<p><b>{html_text(declared.name)}</b>: {html_text(declared.description)}"
     if declared.bulk or rows.left_out is not None or not len(rows):
         return f"{title} {counted(len(rows), 'row')}</p>"

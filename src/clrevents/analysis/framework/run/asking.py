@@ -66,7 +66,7 @@ Cut: TypeAlias = Callable[[Iterator[TableChunk]], Iterable[TableChunk]]
 """Cuts chunks differently; no answer depends on how."""
 
 
-def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut = iter) -> dict[str, Answer[Any]]:
+def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut = iter) -> dict[str, Answer[object]]:
     """The answers of these reports, from one pass over the trace.
 
     A TraceError that ends the reading has the answers so far as `report`, by name.
@@ -229,7 +229,7 @@ class ReportFeed(Summary):
         ended = self._holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
         self._reading.take(chunk, ended, info, self._asked_window(decoder))
 
-    def so_far(self, decoder: Decoder) -> dict[str, Answer[Any]]:
+    def so_far(self, decoder: Decoder) -> dict[str, Answer[object]]:
         """The answers as if the stream ended here; the feed goes on. This copies everything that the answers hold so
         far.
 
@@ -237,7 +237,7 @@ class ReportFeed(Summary):
         """
         return copy.deepcopy(self).finish(decoder)
 
-    def finish(self, decoder: Decoder) -> dict[str, Answer[Any]]:
+    def finish(self, decoder: Decoder) -> dict[str, Answer[object]]:
         """The answers, by the reports' names. Call it once, after `close`. Raises ValueError if the decoder has not
         seen a trace header."""
         info, reading = self._see(decoder), pass_of(decoder)
@@ -332,7 +332,7 @@ class _StreamNames:
 
 
 P = TypeVar("P")
-A = TypeVar("A", bound=Answer[Any])
+A = TypeVar("A", bound=Answer[object])
 
 
 def find_report(report: str | type[Any]) -> ReportDeclaration[Any, Any]:
@@ -367,7 +367,7 @@ def ask_one(trace: Trace, declaration: ReportDeclaration[P, A], parameters: P, w
     return answer
 
 
-def reports_of(trace: Trace, names: Sequence[str], window: WindowOptions) -> dict[str, Answer[Any]]:
+def reports_of(trace: Trace, names: Sequence[str], window: WindowOptions) -> dict[str, Answer[object]]:
     """What `Trace.reports` returns: the answers of these reports (without names, of all), by name."""
     return ask(trace, _asked(names), window)
 

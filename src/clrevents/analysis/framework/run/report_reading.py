@@ -105,7 +105,7 @@ def _processes_and_kinds(passes: Any, pass_: Any) -> Iterator[tuple[Any, Any]]:
 _SEVERAL: Final = "there are several processes, and there is no common value for them"
 
 
-def merged(answers: Sequence[Answer[Any]]) -> Answer[Any]:
+def merged(answers: Sequence[Answer[object]]) -> Answer[object]:
     """One answer of at least one, each about another process."""
     first = answers[0]
     if len(answers) == 1:
@@ -124,7 +124,7 @@ def merged(answers: Sequence[Answer[Any]]) -> Answer[Any]:
     return attrs.evolve(first, **changed)
 
 
-def of_some(answer: Answer[Any]) -> Answer[Any]:
+def of_some(answer: Answer[object]) -> Answer[object]:
     """An answer of some processes as one of all: sums are lower bounds, and nothing is a share of the whole."""
     sums = {name: one for name, one in answer.metrics.items() if one.merge != "none"}
     bounds = {name: one.bound(least=one.merge != "min") for name, one in sums.items()}
@@ -136,7 +136,7 @@ def of_some(answer: Answer[Any]) -> Answer[Any]:
     return attrs.evolve(answer, **changed)
 
 
-def _with_shares(rows: ReportTable[Any]) -> ReportTable[Any]:
+def _with_shares(rows: ReportTable[object]) -> ReportTable[object]:
     """Rows whose shares are of the whole, heaviest first unless they are a tree."""
     tree = shape_of(rows.row_class).tree
     for share, names in shares_of(rows.row_class).items():
@@ -157,7 +157,7 @@ def _coverage(found: Sequence[Coverage]) -> Coverage:
     return "partial"
 
 
-def _notes(answers: Sequence[Answer[Any]], processes: int) -> tuple[Note, ...]:
+def _notes(answers: Sequence[Answer[object]], processes: int) -> tuple[Note, ...]:
     """Each note once."""
     found = []
     for answer in answers:
@@ -370,7 +370,7 @@ class ReportReading:
         self._processes.add(process)
         return True
 
-    def finish(self, known: ReadingEnd, window: TimeWindow, rest: Sequence[Hole] = ()) -> dict[str, Answer[Any]]:
+    def finish(self, known: ReadingEnd, window: TimeWindow, rest: Sequence[Hole] = ()) -> dict[str, Answer[object]]:
         """The answers, by the reports' names. `rest` are holes that ended after the last event."""
         window = window.within(self._part)
         default = known.info.process_id if self._only is None else self._only
@@ -382,7 +382,7 @@ class ReportReading:
             known.holes, known.damaged, known.complete, window, self._part, redacted, self._join, known.known_ns
         )
         without_stacks = attrs.evolve(troubles, holes=(*known.holes, *known.stackless))
-        answers: dict[str, Answer[Any]] = {}
+        answers: dict[str, Answer[object]] = {}
         for place, one in enumerate(self.asked):
             collectors = self._collectors[place]
             mine = without_stacks if known.stackless and self._first[place].stacks else troubles
@@ -401,7 +401,7 @@ class ReportReading:
             answers[one.declaration.name] = self._noted(merged(found))
         return answers
 
-    def _noted(self, answer: Answer[Any]) -> Answer[Any]:
+    def _noted(self, answer: Answer[object]) -> Answer[object]:
         """With notes if processes were left out, or times differ from those in the trace."""
         tables = tuple(declared.name for declared in answer.tables())
         notes = []

@@ -217,6 +217,7 @@ def _meets(hole: Hole, window: TimeWindow) -> bool:
 
 
 R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 _SHOWN: Final = 20
 """How many rows a notebook shows."""
@@ -225,13 +226,13 @@ _FIELDS: Final[dict[type[Any], tuple[TableField, ...]]] = {}
 
 
 @frozen(eq=False, repr=False)
-class ReportTable(Generic[R]):
+class ReportTable(Generic[R_co]):
     """Rows of one class, in order: iterate over them, index them, or convert them to a data frame.
 
     `left_out` is the number of rows of a bulk table that a saved answer does not contain; None if all are here.
     """
 
-    row_class: type[R]
+    row_class: type[R_co]
     table: Table
     left_out: int | None = None
 
@@ -261,35 +262,35 @@ class ReportTable(Generic[R]):
         if len({len(column) for column in columns}) > 1:
             sizes = ", ".join(f"{f.name} {len(c)}" for f, c in zip(fields, columns, strict=True))
             raise ValueError(f"{row_class.__name__}: columns of different lengths: {sizes}")
-        return cls(row_class, Table(fields, (columns,) if len(columns[0]) else ()))
+        return ReportTable(row_class, Table(fields, (columns,) if len(columns[0]) else ()))
 
     @classmethod
     def empty(cls, row_class: type[R]) -> ReportTable[R]:
         """A table without a row."""
-        return cls(row_class, Table(_fields_of(row_class)))
+        return ReportTable(row_class, Table(_fields_of(row_class)))
 
     @classmethod
     def joined(cls, row_class: type[R], tables: Sequence[ReportTable[R]]) -> ReportTable[R]:
         """All rows of several tables of one class."""
         parts = tuple(part for table in tables for part in table.table.parts)
-        return cls(row_class, Table(_fields_of(row_class), parts))
+        return ReportTable(row_class, Table(_fields_of(row_class), parts))
 
     def __len__(self) -> int:
         return len(self.table) if self.left_out is None else self.left_out
 
-    def __iter__(self) -> Iterator[R]:
+    def __iter__(self) -> Iterator[R_co]:
         names = self.table.columns
         lists = [tuple(map(tuple, values)) if _is_list(field) else values for field, values in self._lists()]
         for values in zip(*lists, strict=True):
             yield self.row_class(**dict(zip(names, values, strict=True)))
 
     @overload
-    def __getitem__(self, index: int) -> R: ...
+    def __getitem__(self, index: int) -> R_co: ...
     @overload
-    def __getitem__(self, index: slice) -> ReportTable[R]: ...
+    def __getitem__(self, index: slice) -> ReportTable[R_co]: ...
     @overload
     def __getitem__(self, index: str) -> NDArray[Any]: ...
-    def __getitem__(self, index: int | slice | str) -> R | ReportTable[R] | NDArray[Any]:
+    def __getitem__(self, index: int | slice | str) -> R_co | ReportTable[R_co] | NDArray[Any]:
         """A row, some rows, or a column as a numpy array (masked where it may be null)."""
         if isinstance(index, str):
             return self.table[index]
@@ -300,12 +301,12 @@ class ReportTable(Generic[R]):
             raise IndexError(f"row {index} of {len(self.table)}")
         return next(iter(self.take(np.array([place]))))
 
-    def take(self, rows: NDArray[np.int64]) -> ReportTable[R]:
+    def take(self, rows: NDArray[np.int64]) -> ReportTable[R_co]:
         """These rows in this order."""
         columns = tuple(self.table.column(field.name).take(rows) for field in self.table.fields)
         return ReportTable(self.row_class, Table(self.table.fields, (columns,) if len(rows) else ()))
 
-    def head(self, count: int) -> ReportTable[R]:
+    def head(self, count: int) -> ReportTable[R_co]:
         """The first rows; of a tree, the heaviest ones with all their ancestors, in the tree's order."""
         tree = shape_of(self.row_class).tree
         if tree is None or count >= len(self.table):
@@ -313,7 +314,7 @@ class ReportTable(Generic[R]):
         weights = self.numbers(tree.weight, -1)
         return self.take(np.sort(np.argsort(-weights, kind="stable")[: max(count, 0)]))
 
-    def replaced(self, **columns: Any) -> ReportTable[R]:
+    def replaced(self, **columns: Any) -> ReportTable[R_co]:
         """The same rows with other values in some columns."""
         held = {field.name: self.table.column(field.name) for field in self.table.fields}
         return ReportTable.from_columns(self.row_class, {**held, **columns})
@@ -326,7 +327,7 @@ class ReportTable(Generic[R]):
         """A column of numbers, with this one for null."""
         return self.table.column(name).filled(null)
 
-    def sorted_by(self, name: str, descending: bool = False) -> ReportTable[R]:
+    def sorted_by(self, name: str, descending: bool = False) -> ReportTable[R_co]:
         """The rows sorted by a column, nulls last; the sort is stable.
 
         Raises KeyError if there is no such column.

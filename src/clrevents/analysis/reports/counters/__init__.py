@@ -70,7 +70,7 @@ def sparkline(values: Sequence[float | None], bars: str) -> str:
     )
 
 
-def sparklines(answer: Answer[Any], rows: ReportTable[CounterSeries], width: int, bars: str) -> list[str]:
+def sparklines(answer: Answer[object], rows: ReportTable[CounterSeries], width: int, bars: str) -> list[str]:
     """What the values of each of these series were over the window that was asked for, or over the trace."""
     held = answer.table("values")
     if held.left_out is not None or not len(held):

@@ -142,7 +142,7 @@ def totals(listed: WindowedCollections) -> list[GcTotal]:
     return found
 
 
-def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: ReportTable[Any]) -> Any:
+def metrics(listed: WindowedCollections, parts: ReportTable[object], committed: ReportTable[object]) -> Any:
     """All numbers; lower bounds where part of what they count or add up is unknown."""
     context = listed.context
     lost = bool(listed.lost())
@@ -288,7 +288,7 @@ def _rate(listed: WindowedCollections, rows: Sequence[int]) -> int | Metric | No
     return listed.context.metric("allocation_rate", rate, least=True) if untold else rate
 
 
-def _shares(parts: ReportTable[Any]) -> dict[str, float | None]:
+def _shares(parts: ReportTable[object]) -> dict[str, float | None]:
     """How much of the heap large and pinned objects' generations were, where it was largest before a collection."""
     names = ("number", "generation", "size_before_bytes", "start_ns")
     sizes: dict[tuple[int, int | None], dict[str, int]] = {}

@@ -304,7 +304,7 @@ def startup_answer(start: Start) -> StartupReport:
     moments = start.moments
     times = [moment.time_ns for moment in moments]
     since = [None if start.started_ns is None else time - start.started_ns for time in times]
-    tables: dict[str, ReportTable[Any]] = {
+    tables: dict[str, ReportTable[object]] = {
         "moments": context.table(
             StartupMoment,
             {

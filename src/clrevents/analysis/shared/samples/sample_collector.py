@@ -118,7 +118,7 @@ class SampleParameters:
             raise ValueError("weight needs event: profiler samples are weighted by time")
 
 
-A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
+A_co = TypeVar("A_co", bound=Answer[object], covariant=True)
 
 SAMPLE_NEEDS: Final = (Need("where threads spend their time", ("ThreadSample", CPU), 0, 4, SAMPLE, essential=True),)
 OFF_CPU_NEED: Final = Need("time off a processor", (SWITCH_EVENT[1],), 0, 4, SWITCH_EVENT[0], essential=True)
