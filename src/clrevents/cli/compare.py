@@ -7,7 +7,7 @@ Shows what `clrevents.compare` finds, and exits by conditions on it. Judges noth
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -31,7 +31,7 @@ from clrevents.analysis.compare.comparison import (
     told_rows,
 )
 from clrevents.analysis.compare.measured import Measured, is_saved, save_measured, saved_measured
-from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.model.declaration import AnyReport
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli.output import Output, safe, say, wide_option, write_file
 from clrevents.cli.reading import (
@@ -304,7 +304,7 @@ def measured_file(
 
 
 def write_against(
-    declared: ReportDeclaration[Any, Any],
+    declared: AnyReport,
     parameters: Mapping[str, object],
     file: str,
     against: str,

@@ -14,12 +14,7 @@ import click
 from clrevents._util.fitting import TextColumn, column_width, fitted_table
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.declaration import (
-    ParameterDeclaration,
-    ReportDeclaration,
-    WindowOptions,
-    parameters_of,
-)
+from clrevents.analysis.framework.model.declaration import AnyReport, ParameterDeclaration, WindowOptions, parameters_of
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.render.show import fact_lines, note_text
 from clrevents.analysis.framework.run.asking import ask_one, find_report
@@ -125,7 +120,7 @@ def report_command(name: str) -> click.Command:
     return click.command(name=name, help=_help(declared), short_help=report_summaries()[name])(made)
 
 
-def _has_argument(declared: ReportDeclaration[Any, Any]) -> bool:
+def _has_argument(declared: AnyReport) -> bool:
     return any(parameter.argument for parameter in parameters_of(declared.parameters))
 
 
@@ -162,7 +157,7 @@ def _option(parameter: ParameterDeclaration) -> Callable[..., object]:
     )
 
 
-def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object]]:
+def _options(declared: AnyReport) -> list[Callable[..., object]]:
     """The options of every report."""
     names = [table.name for table in declared.answer.tables()]
     return [
@@ -214,7 +209,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object
     ]
 
 
-def _chart_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object]]:
+def _chart_option(declared: AnyReport) -> list[Callable[..., object]]:
     charts = {chart.name: chart.description for chart in declared.answer.declared_charts}
     if not charts:
         return []
@@ -222,14 +217,14 @@ def _chart_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., o
     return [click.option("--chart", type=click.Choice([*charts]), help=f"Write a chart as SVG. {texts}")]
 
 
-def _list_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object]]:
+def _list_option(declared: AnyReport) -> list[Callable[..., object]]:
     if declared.listing is None:
         return []
     help = f"Show what there is to record, and how: the table `{declared.listing}`."
     return [click.option("--list", "listed", is_flag=True, help=help)]
 
 
-def _against_options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., object]]:
+def _against_options(declared: AnyReport) -> list[Callable[..., object]]:
     if not declared.against:
         return []
     return [
@@ -242,7 +237,7 @@ def _against_options(declared: ReportDeclaration[Any, Any]) -> list[Callable[...
     ]
 
 
-def _help(declared: ReportDeclaration[Any, Any]) -> str:
+def _help(declared: AnyReport) -> str:
     examples = "".join(f"{question}\n    {line}\n" for question, line in declared.examples)
     examples = f"\n\n\b\n{examples}" if examples else ""
     first, _, rest = declared.description.partition("\n\n")
@@ -254,9 +249,7 @@ def _help(declared: ReportDeclaration[Any, Any]) -> str:
     return f"{first}{examples}\n\n{rest}\n\n{_MANY.format(places=places)}{record}"
 
 
-def _run(
-    declared: ReportDeclaration[Any, Any], parameters: object, source: str | LiveQuestion, wanted: ReportOptions
-) -> int:
+def _run(declared: AnyReport, parameters: object, source: str | LiveQuestion, wanted: ReportOptions) -> int:
     table, sort, limit, chart = wanted.table, wanted.sort, wanted.limit, wanted.chart
     as_csv, as_json, fail_on = wanted.as_csv, wanted.as_json, wanted.fail_on
     if as_csv + as_json + (chart is not None) > 1:
@@ -344,7 +337,7 @@ def _drawn(found: Answer[object], name: str) -> str:
         raise click.UsageError(str(error)) from None
 
 
-def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[object], quiet: bool) -> None:
+def _say_notes(declared: AnyReport, found: Answer[object], quiet: bool) -> None:
     """The notes; those on what was not recorded as one line, with what records all of it."""
     if not quiet:
         lacking = {note.message: note.record for note in found.notes if note.id == NOT_RECORDED}
@@ -356,7 +349,7 @@ def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[object], qui
 
 def _text(
     out: Output,
-    declared: ReportDeclaration[Any, Any],
+    declared: AnyReport,
     found: Answer[object],
     shown: Mapping[str, ReportTable[object]],
     chosen: Sequence[ColumnDeclaration] | None,
@@ -392,7 +385,7 @@ def _text(
         out.text(f"other tables, for --table: {', '.join(others)}", 2)
 
 
-def _headlines(declared: ReportDeclaration[Any, Any]) -> tuple[str, ...]:
+def _headlines(declared: AnyReport) -> tuple[str, ...]:
     return declared.headline, *declared.beside
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import click
 
 from clrevents._util.words import counted
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions
+from clrevents.analysis.framework.model.declaration import AnyReport, WindowOptions
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.run.asking import ask_one, find_report
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, metric_text
@@ -80,7 +80,7 @@ def _asked(
 
 
 def write_many(
-    declared: ReportDeclaration[Any, Any],
+    declared: AnyReport,
     parameters: Mapping[str, object],
     files: Sequence[str],
     wanted: ReportOptions,
@@ -139,7 +139,7 @@ def _write_objects(
             unmet += [f"{path}: {reason}" for reason in reasons]
 
 
-def known_columns(declared: ReportDeclaration[Any, Any], table: str | None) -> list[ColumnDeclaration]:
+def known_columns(declared: AnyReport, table: str | None) -> list[ColumnDeclaration]:
     """All columns."""
     if table is None:
         return [_TRACE, _COVERAGE, *map(_metric_column, declared.metrics)]
@@ -151,7 +151,7 @@ def _metric_column(metric: MetricDeclaration) -> ColumnDeclaration:
     return ColumnDeclaration(metric.name, cell, metric.description, nullable=True)
 
 
-def _rows(declared: ReportDeclaration[Any, Any], found: FleetAnswer, table: str | None) -> ReportTable[object]:
+def _rows(declared: AnyReport, found: FleetAnswer, table: str | None) -> ReportTable[object]:
     """A row for each trace, or those of the table; with the column `trace`, which row classes don't have."""
     if table is None:
         return ReportTable(_MetricsRow, found.by_trace)
@@ -159,7 +159,7 @@ def _rows(declared: ReportDeclaration[Any, Any], found: FleetAnswer, table: str 
 
 
 def _write(
-    declared: ReportDeclaration[Any, Any],
+    declared: AnyReport,
     found: FleetAnswer,
     rows: ReportTable[object],
     known: Sequence[ColumnDeclaration],
@@ -197,7 +197,7 @@ def _write(
                 )
 
 
-def _totals(declared: ReportDeclaration[Any, Any], found: FleetAnswer, raw: bool) -> list[tuple[str, str]]:
+def _totals(declared: AnyReport, found: FleetAnswer, raw: bool) -> list[tuple[str, str]]:
     """The metrics over all traces in which they are known; those without a common number for several are left out."""
     lines = []
     for declared_metric in declared.metrics:
@@ -214,9 +214,7 @@ def _totals(declared: ReportDeclaration[Any, Any], found: FleetAnswer, raw: bool
     return lines
 
 
-def _shown(
-    declared: ReportDeclaration[Any, Any], rows: ReportTable[object], table: str | None
-) -> list[ColumnDeclaration]:
+def _shown(declared: AnyReport, rows: ReportTable[object], table: str | None) -> list[ColumnDeclaration]:
     """The columns for people."""
     if table is None:
         columns = [_metric_column(m) for m in declared.metrics]
@@ -225,7 +223,7 @@ def _shown(
     return [_TRACE, *shown_columns(rows)]
 
 
-def _say_notes(declared: ReportDeclaration[Any, Any], found: FleetAnswer, quiet: bool) -> None:
+def _say_notes(declared: AnyReport, found: FleetAnswer, quiet: bool) -> None:
     """Each kind of note once, with the first trace that has it."""
     notes = list(found.notes.rows())
     missing = [note for note in notes if note["id"] == NOT_RECORDED]

@@ -7,7 +7,7 @@ Knows neither how many traces they are from nor where these come from.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
@@ -26,7 +26,7 @@ from clrevents.errors import ErrorMode
 
 if TYPE_CHECKING:
     # Collectors, and names of code: only reports have them.
-    from clrevents.analysis.framework.model.declaration import ReportDeclaration
+    from clrevents.analysis.framework.model.declaration import AnyReport
 
 NOTHING: Final = "nothing"
 """The kind of `--fail-on` for a trace that has no data for the report."""
@@ -94,7 +94,7 @@ def order_of(known: Sequence[ColumnDeclaration], order: str | None) -> tuple[str
     return name, not ascending
 
 
-def check_conditions(conditions: Sequence[str], declared: ReportDeclaration[Any, Any]) -> None:
+def check_conditions(conditions: Sequence[str], declared: AnyReport) -> None:
     """Check conditions immediately, before traces are read. Raises UsageError for an invalid one."""
     if not conditions:
         return

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameters_of
+from clrevents.analysis.framework.model.declaration import AnyReport, parameters_of
 from clrevents.analysis.framework.model.json_schema import report_schema
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.run.asking import find_report
@@ -30,7 +30,7 @@ from clrevents.schema.wire import EnumType, StructType
 from clrevents.trace import passes_of
 
 
-def write_report_schema(out: Output, declared: ReportDeclaration[Any, Any], as_json: bool) -> None:
+def write_report_schema(out: Output, declared: AnyReport, as_json: bool) -> None:
     """Write what the report returns."""
     if as_json:
         out.json(report_schema(declared))

@@ -14,9 +14,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from clrevents._util.words import counted
-from clrevents.analysis.gathering.groups import changes
+from clrevents.analysis.gathering.groups import Ints, changes
 from clrevents.analysis.shared.samples.samples import SampledThread, Samples
-from clrevents.analysis.shared.weights.weighing import Ints
 
 _PORTION: Final = 1 << 14
 

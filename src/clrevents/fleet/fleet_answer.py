@@ -14,7 +14,7 @@ from clrevents._util.notebook_views import framed_html, html_table, html_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.conditions import Condition
-from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.model.declaration import AnyReport
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.report_reading import merged_metric
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, metric_text
@@ -126,7 +126,7 @@ class FleetAnswer:
 
 
 def fleet_answer(
-    declared: ReportDeclaration[Any, Any],
+    declared: AnyReport,
     parameters: object,
     wanted: Sequence[str] | None,
     found: Sequence[tuple[str, KeptAnswer]],
@@ -175,7 +175,7 @@ def _over_all(found: Sequence[Metric]) -> Metric:
     return merged
 
 
-def _by_trace(declared: ReportDeclaration[Any, Any], found: Sequence[tuple[str, KeptAnswer]]) -> Table:
+def _by_trace(declared: AnyReport, found: Sequence[tuple[str, KeptAnswer]]) -> Table:
     first = row_table(_TraceCoverage, (_TraceCoverage(path, one.coverage) for path, one in found))
     fields, columns = list(first.fields), [*first.parts[0]] if found else []
     for metric in declared.metrics:

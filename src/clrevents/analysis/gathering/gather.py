@@ -8,18 +8,16 @@ year leave room in 64 bits for a hundred, centuries do not for two. Who says so 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import group_numbers, pair
+from clrevents.analysis.gathering.groups import Array, Ints, group_numbers, pair
 from clrevents.table.table import Column, Table, TableField, header_fields
 from clrevents.trace import FilterOptions, Selector, Trace, passes_of
-
-Ints: TypeAlias = NDArray[np.int64]
 
 FAR_NS: Final = 365 * 86_400 * 1_000_000_000
 """A year before or after the start of the session."""
@@ -79,7 +77,7 @@ class Gathered:
         """The payload's fields."""
         return tuple(field for field in self.table.fields if field.wire is not None)
 
-    def numbers(self, name: str) -> NDArray[Any]:
+    def numbers(self, name: str) -> Array:
         """A column of numbers, 0 where it is null."""
         return self.table.column(name).filled()
 

@@ -6,7 +6,7 @@ Innermost first, as everywhere in this package. Knows neither events nor weights
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import Final
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import Interned, numbered, offsets
+from clrevents.analysis.gathering.groups import Interned, Ints, numbered, offsets
 from clrevents.schema.runtime_flags import OptimizationTier
 from clrevents.symbols.display_names import raw_name
 from clrevents.symbols.frame import IN_FILE, NATIVE, NOT_MANAGED, REASONS, STUB, address_text
 from clrevents.symbols.frame_tables import FrameNumbers, FrameTable, ResolvedStacks
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.native import CodeKind, code_kind
-
-Ints: TypeAlias = NDArray[np.int64]
 
 NO_STACK: Final = "no stack"
 """The reason of the one frame of events that came without a stack."""

@@ -6,7 +6,7 @@ Joins the modules of the symbols room with the methods that were compiled and lo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +35,10 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.framework.vocabulary.row_class import column as declared
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, Ints, groups
+from clrevents.analysis.gathering.groups import NONE, Array, Ints, groups
 from clrevents.analysis.shared.events.event_spans import compilations
 from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.modules import Module, Modules
-
-Array: TypeAlias = NDArray[Any]
 
 _KEPT: Final = {
     "runtime/MethodJittingStarted": ("time_ns", "thread_id", "MethodID", "ModuleID", "MethodILSize"),

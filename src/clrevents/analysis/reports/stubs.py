@@ -9,10 +9,9 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
@@ -36,7 +35,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import grouped, groups
+from clrevents.analysis.gathering.groups import Array, grouped, groups
 from clrevents.analysis.shared.events.event_spans import EventSpans, compilations
 from clrevents.symbols.display_names import display_name, raw_name
 
@@ -262,7 +261,7 @@ def _hits(stubs: Gathered, hits: Gathered) -> list[int]:
 class _Compiled:
     """How long the JIT took for stubs: the compilations of their ids with both start and end in the trace."""
 
-    def __init__(self, made: EventSpans, stub_ids: NDArray[Any]) -> None:
+    def __init__(self, made: EventSpans, stub_ids: Array) -> None:
         whole = made.only(np.isin(made.either("MethodID"), stub_ids) & made.closed)
         self._rows = _rows_by_id(whole.either("MethodID"))
         self._spans = list(zip(whole.start_ns.tolist(), whole.end_ns.tolist(), strict=True))
@@ -279,7 +278,7 @@ class _Compiled:
         return None, time_ns
 
 
-def _rows_by_id(ids: NDArray[Any]) -> dict[int, list[int]]:
+def _rows_by_id(ids: Array) -> dict[int, list[int]]:
     return {id: rows.tolist() for id, rows in groups(ids)}
 
 

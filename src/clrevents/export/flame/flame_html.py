@@ -18,8 +18,8 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, duration_text, safe
 from clrevents.analysis.compare.measured import matched_frames
-from clrevents.analysis.gathering.groups import sum_by
-from clrevents.analysis.shared.samples.calltree import CallTree, Ints, call_tree, compare_stacks
+from clrevents.analysis.gathering.groups import Ints, sum_by
+from clrevents.analysis.shared.samples.calltree import CallTree, call_tree, compare_stacks
 from clrevents.analysis.shared.samples.off_processor import OFF_CPU_CAVEAT
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weighing import CAVEAT, COUNTED_CAVEAT, CPU_CAVEAT, SAFE_POINT_CAVEAT, Weights

@@ -15,7 +15,7 @@ import numpy as np
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.model.declaration import AnyReport
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.render.charts import COARSE, Chart
 from clrevents.analysis.framework.render.show import fact_lines, note_text
@@ -60,9 +60,7 @@ _EXACT: Final = 1 << 53
 """Integers below this are exact in JavaScript, and numbers have a fraction."""
 
 
-def page_tables(
-    declared: ReportDeclaration[Any, Any], found: Answer[object], most: int, texts: PageTexts
-) -> list[dict[str, object]]:
+def page_tables(declared: AnyReport, found: Answer[object], most: int, texts: PageTexts) -> list[dict[str, object]]:
     """The tables of an answer that have rows, the headline first; none has more than `most` rows."""
     first = (declared.headline, *declared.beside)
     tables = sorted(found.tables(), key=lambda table: (table.name != declared.urgent, table.name not in first))
@@ -70,7 +68,7 @@ def page_tables(
 
 
 def _page_table(
-    declared: ReportDeclaration[Any, Any], found: Answer[object], table: TableDeclaration, most: int, texts: PageTexts
+    declared: AnyReport, found: Answer[object], table: TableDeclaration, most: int, texts: PageTexts
 ) -> dict[str, object]:
     rows = found.table(table.name)
     made: dict[str, object] = {

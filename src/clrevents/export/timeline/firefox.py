@@ -16,10 +16,9 @@ from typing import IO, Any, Final, TypeAlias
 
 import numpy as np
 
-from clrevents.analysis.gathering.groups import Interned
+from clrevents.analysis.gathering.groups import Interned, Ints
 from clrevents.analysis.gathering.merged_stacks import is_own
 from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.analysis.shared.weights.weighing import Ints
 from clrevents.export.look import Look, frame_names, rows_by_thread
 from clrevents.export.timeline.report_items import Timeline
 from clrevents.export.timeline.timeline_items import GROUPS, Group, Instant, Level, Placed, Stretch, Track

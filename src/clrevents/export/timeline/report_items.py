@@ -18,10 +18,9 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.analysis import Answer, ReportTable, read_samples
 from clrevents.analysis.framework.run.asking import reports_of
-from clrevents.analysis.gathering.groups import changes
+from clrevents.analysis.gathering.groups import Ints, changes
 from clrevents.analysis.shared.processor.counted_events import NO_THREAD
 from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.analysis.shared.weights.weighing import Ints
 from clrevents.export.look import Look, calls, frame_names, rows_by_thread
 from clrevents.export.timeline.timeline_items import (
     GROUPS,

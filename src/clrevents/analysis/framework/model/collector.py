@@ -39,6 +39,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks, ReportTable, Troubles
 from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
 from clrevents.analysis.gathering.gather import Gathered, near_ns
+from clrevents.analysis.gathering.groups import Array
 from clrevents.table.read import AddressStacks
 from clrevents.table.table import Column, ColumnType, Table
 from clrevents.trace import TraceInfo
@@ -359,7 +360,7 @@ class Context:
             arrays, stack_ids = awaits.joined(self.methods, arrays, stack_ids, times, running, processes)
         return resolve_stacks(self.methods, arrays, stack_ids, times, processes)
 
-    def running(self, times: NDArray[np.int64], threads: NDArray[Any]) -> NDArray[np.int64] | None:
+    def running(self, times: NDArray[np.int64], threads: Array) -> NDArray[np.int64] | None:
         """Which async methods ran on these threads at these times, for `resolved`; None if the trace has none."""
         awaits = self.names.awaits
         return None if awaits is None else awaits.running(times, threads)

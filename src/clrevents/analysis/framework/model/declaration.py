@@ -183,3 +183,7 @@ class ReportDeclaration(Generic[P, A]):
     def description(self) -> str:
         """What the report says and what it does not, for help and pages."""
         return inspect.cleandoc(self.answer.__doc__ or "")
+
+
+AnyReport: TypeAlias = ReportDeclaration[Any, Any]
+"""What is asked for by its name: its parameters and its answer are of any class."""

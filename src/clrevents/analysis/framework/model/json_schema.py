@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameters_of
+from clrevents.analysis.framework.model.declaration import AnyReport, parameters_of
 from clrevents.analysis.framework.vocabulary.row_class import Cell, ColumnDeclaration, columns_of
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -17,7 +17,7 @@ _INTEGER: Final = {"type": "integer"}
 _TEXT: Final = {"type": "string"}
 
 
-def report_schema(declared: ReportDeclaration[Any, Any]) -> dict[str, object]:
+def report_schema(declared: AnyReport) -> dict[str, object]:
     """The schema of one report's JSON."""
     tables = declared.answer.tables()
     return {
@@ -83,7 +83,7 @@ def _metric(description: str, unit: str) -> dict[str, object]:
     }
 
 
-def _question(declared: ReportDeclaration[Any, Any]) -> dict[str, object]:
+def _question(declared: AnyReport) -> dict[str, object]:
     parameters: dict[str, object] = {}
     for p in parameters_of(declared.parameters):
         types = [_TYPES[p.type], "null"] if p.default is None else _TYPES[p.type]

@@ -8,21 +8,17 @@ are recognized by their thread. The cost of writing the events is never recorded
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.report_table import Marks, trace_holes
 from clrevents.analysis.gathering.gather import gather
-from clrevents.analysis.gathering.groups import nearest_rank
+from clrevents.analysis.gathering.groups import Array, Ints, Mask, nearest_rank
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.trace import Trace, passes_of
-
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 KINDS: Final = ("GCSuspendEEBegin", "GCSuspendEEEnd", "GCRestartEEBegin", "GCRestartEEEnd")
 """The events of a suspension in their order; their places are the kinds of `SuspensionEvents`."""
@@ -44,10 +40,10 @@ class SuspensionEvents:
     """
 
     time_ns: Ints
-    thread_id: NDArray[Any]
-    kind: NDArray[Any]
-    reason: NDArray[Any]
-    count: NDArray[Any]
+    thread_id: Array
+    kind: Array
+    reason: Array
+    count: Array
 
     def __len__(self) -> int:
         return len(self.time_ns)
@@ -105,7 +101,7 @@ class RecordingCost:
 def recording_cost(
     suspensions: SuspensionEvents,
     sample_time_ns: Ints,
-    sample_thread_id: NDArray[Any],
+    sample_thread_id: Array,
     duration_ns: int,
     marks: Marks | None = None,
 ) -> RecordingCost:
@@ -184,9 +180,9 @@ class _Stops:
     suspended: Ints
     restarting: Ints
     end: Ints
-    thread: NDArray[Any]
-    reason: NDArray[Any]
-    count: NDArray[Any]
+    thread: Array
+    reason: Array
+    count: Array
 
     @classmethod
     def of(cls, events: SuspensionEvents) -> _Stops:
@@ -238,7 +234,7 @@ def _let_in(own: _Stops, others: _Stops) -> Ints:
 
 
 def _period(
-    own: _Stops, sample_time_ns: Ints, sample_thread_id: NDArray[Any]
+    own: _Stops, sample_time_ns: Ints, sample_thread_id: Array
 ) -> tuple[int | None, Literal["stops", "samples"] | None]:
     if len(own) > 1:
         return nearest_rank(np.sort(np.diff(own.begin)), 50), "stops"

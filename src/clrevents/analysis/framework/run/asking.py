@@ -16,7 +16,7 @@ from clrevents._util.notebook_views import Summary
 from clrevents._util.value_classes import define
 from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions, parameters_of
+from clrevents.analysis.framework.model.declaration import AnyReport, ReportDeclaration, WindowOptions, parameters_of
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
 from clrevents.analysis.framework.run.listing import ROOM
 from clrevents.analysis.framework.run.listing import report_names as report_names
@@ -335,12 +335,12 @@ P = TypeVar("P")
 A = TypeVar("A", bound=Answer[object])
 
 
-def find_report(report: str | type[Any]) -> ReportDeclaration[Any, Any]:
+def find_report(report: str | type[Any]) -> AnyReport:
     """The declaration of a report, by its name or the class of its answer. Raises ValueError if there is none."""
     name = report if isinstance(report, str) else getattr(report, "name", repr(report))
     if name not in report_names():
         raise ValueError(unknown("report", name, report_names()))
-    found: ReportDeclaration[Any, Any] = importlib.import_module(f"{ROOM}.{name}").REPORT
+    found: AnyReport = importlib.import_module(f"{ROOM}.{name}").REPORT
     return found
 
 

@@ -21,7 +21,7 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.version import __version__
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk
-from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.model.declaration import AnyReport
 from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ALWAYS,
@@ -237,7 +237,7 @@ PROCESSES: Final = 100
 class Asked:
     """One report with its parameters."""
 
-    declaration: ReportDeclaration[Any, Any]
+    declaration: AnyReport
     parameters: Any
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from clrevents._util.notebook_views import Value, html_text
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import amount_text, counted, duration_text, raw_text
+from clrevents.analysis.gathering.groups import Ints
 from clrevents.schema.own_marks import JOINED
 from clrevents.table.table import Table
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from clrevents.trace import TraceInfo
 
 
-Ints: TypeAlias = NDArray[np.int64]
 Merge: TypeAlias = Literal["sum", "max", "min", "none"]
 Per: TypeAlias = Literal["request", "second", "none"] | str
 """What amounts of different recordings are divided by before they are compared: `request`, `second`, `none`, or a start

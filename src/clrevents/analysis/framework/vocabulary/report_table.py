@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Joine
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
 from clrevents.analysis.framework.vocabulary.row_texts import row_lines, rows_html
 from clrevents.analysis.gathering.gather import near_ns
-from clrevents.analysis.gathering.groups import groups
+from clrevents.analysis.gathering.groups import Array, Ints, Mask, groups
 from clrevents.table.display import LINES
 from clrevents.table.table import Column, ColumnType, Table, TableField, from_values, number_column
 from clrevents.trace import Loss, Trace, passes_of
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-
-
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 @frozen
@@ -95,7 +91,7 @@ class Marks:
     def __bool__(self) -> bool:
         return bool(self._all)
 
-    def touched(self, starts: Ints, ends: Ints, threads: Sequence[NDArray[Any]] = ()) -> Mask:
+    def touched(self, starts: Ints, ends: Ints, threads: Sequence[Array] = ()) -> Mask:
         """Whether each span, both ends included, touches a hole: of one of its threads, or, without, of any."""
         if not threads:
             return self._all.touched(starts, ends)
@@ -289,8 +285,8 @@ class ReportTable(Generic[R_co]):
     @overload
     def __getitem__(self, index: slice) -> ReportTable[R_co]: ...
     @overload
-    def __getitem__(self, index: str) -> NDArray[Any]: ...
-    def __getitem__(self, index: int | slice | str) -> R_co | ReportTable[R_co] | NDArray[Any]:
+    def __getitem__(self, index: str) -> Array: ...
+    def __getitem__(self, index: int | slice | str) -> R_co | ReportTable[R_co] | Array:
         """A row, some rows, or a column as a numpy array (masked where it may be null)."""
         if isinstance(index, str):
             return self.table[index]
@@ -323,7 +319,7 @@ class ReportTable(Generic[R_co]):
         """A column with its nulls. Raises KeyError if there is none."""
         return self.table.column(name)
 
-    def numbers(self, name: str, null: int = 0) -> NDArray[Any]:
+    def numbers(self, name: str, null: int = 0) -> Array:
         """A column of numbers, with this one for null."""
         return self.table.column(name).filled(null)
 

@@ -8,7 +8,7 @@ names no stack and chooses no source.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
@@ -18,7 +18,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints, numbered
+from clrevents.analysis.gathering.groups import Array, Ints, numbered
 from clrevents.analysis.shared.weights.allocations import (
     EVENTS,
     HIGH,
@@ -258,7 +258,7 @@ class AllocatedTypes:
         of, distinct = numbered(names)
         return tuple(distinct), of
 
-    def by_name(self, names: Column, ids: NDArray[Any] | None) -> Ints:
+    def by_name(self, names: Column, ids: Array | None) -> Ints:
         """The numbers of events that name their types; `ids` are the runtime's, which need not be right."""
         if ids is None:
             return np.array([self._named(text) for text in names.tolist()], dtype=np.int64)
@@ -465,5 +465,5 @@ def _kinds(rows: Gathered) -> Ints:
     return np.where(column.known, _signed(column.values), UNKNOWN_KIND)
 
 
-def _signed(numbers: NDArray[Any]) -> Ints:
+def _signed(numbers: Array) -> Ints:
     return numbers.astype(np.int64)

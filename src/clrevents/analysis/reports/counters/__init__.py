@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
@@ -22,7 +21,7 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.groups import Ints, nearest_rank
+from clrevents.analysis.gathering.groups import Array, Ints, nearest_rank
 from clrevents.analysis.reports.counters.counter_tables import (
     CounterInstrument,
     CounterProblem,
@@ -105,7 +104,7 @@ def _bins(starts: Ints, ends: Ints, span: int, width: int) -> tuple[Ints, Ints]:
     return since, until
 
 
-def _largest(values: NDArray[Any], since: Ints, until: Ints, width: int) -> list[float | None]:
+def _largest(values: Array, since: Ints, until: Ints, width: int) -> list[float | None]:
     """The largest value of each part of the axis."""
     found: list[float | None] = []
     for place in range(width):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Interned, Ints, Mask
+from clrevents.analysis.gathering.groups import Array, Interned, Ints, Mask
 from clrevents.table.table import Column
 
 NUMBER: Final = 0
@@ -289,7 +289,7 @@ class CounterValues:
         reason: Ints,
         unread: Mapping[int, str],
         rank: Ints | None = None,
-        **more: NDArray[Any],
+        **more: Array,
     ) -> CounterValues:
         """Values of these rows of events; all that is given is of these rows, `unread` by the row among them."""
         count = len(rows)

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.varying import message_pattern
 from clrevents.analysis.framework.model.answer import Answer, answer, table
@@ -44,7 +43,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
     row,
 )
-from clrevents.analysis.gathering.groups import Ints, Mask, numbered, sum_by
+from clrevents.analysis.gathering.groups import Array, Ints, Mask, numbered, sum_by
 from clrevents.analysis.reports.exceptions.exception_build import BuiltExceptions, built
 from clrevents.analysis.reports.exceptions.exception_flights import EVENTS, HEADERS, KEPT
 
@@ -391,7 +390,7 @@ def _edges(first: int, last: int) -> Ints:
     return np.arange(first // length, last // length + 2, dtype=np.int64) * length
 
 
-def _added(of: Ints, values: NDArray[Any], count: int) -> Ints:
+def _added(of: Ints, values: Array, count: int) -> Ints:
     """The sums of values by group. In whole numbers."""
     return sum_by(of, values.astype(np.int64), count)
 

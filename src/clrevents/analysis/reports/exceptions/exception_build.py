@@ -21,7 +21,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE, Interned, Ints, Mask, numbered, sum_by
+from clrevents.analysis.gathering.groups import NONE, Array, Interned, Ints, Mask, numbered, sum_by
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.reports.exceptions.exception_flights import (
     CATCH,
@@ -314,7 +314,7 @@ def _times(values: Iterable[int | None]) -> Ints:
     return _ints(ALWAYS if value is None else value for value in values)
 
 
-def _nullable(values: NDArray[Any], known: Mask, kind: str = "int64") -> Column:
+def _nullable(values: Array, known: Mask, kind: str = "int64") -> Column:
     type = ColumnType(kind)
     return Column(type, len(values), values.astype(type.dtype), valid=known)
 

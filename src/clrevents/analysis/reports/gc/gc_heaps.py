@@ -15,12 +15,11 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints, Mask, nulled, sum_by
+from clrevents.analysis.gathering.groups import Array, Ints, Mask, nulled, sum_by
 from clrevents.analysis.reports.gc.gc_collections import GENERATIONS, GLOBAL, PER_HEAP, Collected
 from clrevents.analysis.reports.gc.gc_rows import AdaptationSample, AdaptationTuning, CommittedMemory
 from clrevents.analysis.shared.events.gc_suspensions import NOTHING
@@ -175,7 +174,7 @@ def sized(
     return made
 
 
-def known_column(kind: str, values: NDArray[Any], known: Mask) -> Column:
+def known_column(kind: str, values: Array, known: Mask) -> Column:
     """A column of numbers, null where they are not known."""
     return Column(ColumnType(kind), len(values), values, valid=known)
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Ints, groups
+from clrevents.analysis.gathering.groups import Array, Ints, groups
 from clrevents.analysis.reports.gc.gc_rows import KeptObjects, SuspensionHint
 from clrevents.analysis.shared.events.gc_suspensions import Suspensions
 
@@ -145,7 +144,7 @@ def _ints(values: Iterable[int]) -> Ints:
     return np.array(tuple(values), dtype=np.int64)
 
 
-def _among(values: NDArray[Any], few: NDArray[Any]) -> Ints:
+def _among(values: Array, few: Array) -> Ints:
     """The places of those values that are among a few others: these are sorted, not all."""
     known, _ = np.unique(few, return_counts=True)
     if not len(known):

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import Array
 from clrevents.table.table import Column
-
-Array: TypeAlias = NDArray[Any]
 
 START, END = "runtime/GCStart", "runtime/GCEnd"
 NODES, EDGES, TYPES = "runtime/GCBulkNode", "runtime/GCBulkEdge", "runtime/BulkType"

@@ -6,13 +6,13 @@ Decides how much of it can be trusted, and says so in numbers; never guesses whi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gathering.groups import Ints
+from clrevents.analysis.gathering.groups import Array, Ints
 from clrevents.analysis.reports.heap.heap_blocks import SnapshotDraft, TypeEntries
 from clrevents.analysis.reports.heap.heap_snapshot import (
     COM,
@@ -26,7 +26,6 @@ from clrevents.analysis.reports.heap.heap_snapshot import (
 )
 from clrevents.symbols.display_names import KEYWORDS, type_name
 
-Array: TypeAlias = NDArray[Any]
 Places: TypeAlias = NDArray[np.int32]
 ModuleName: TypeAlias = Callable[[int, int], str | None]
 TypeNames: TypeAlias = Callable[[list[int]], list[str | None]]

@@ -17,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import Ints
-
-Array: TypeAlias = NDArray[Any]
+from clrevents.analysis.gathering.groups import Array, Ints
 
 _NAME: Final = "clrevents.analysis.reports.heap.dominate"
 

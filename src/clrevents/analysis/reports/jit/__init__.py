@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, Kept, ReportChunk
@@ -38,7 +37,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     row,
 )
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Mask, grouped, nulled
+from clrevents.analysis.gathering.groups import Array, Mask, grouped, nulled
 from clrevents.analysis.reports.jit.jit_methods import (
     BEGIN,
     EVENTS,
@@ -162,7 +161,7 @@ class JitFacts:
 class _Amount:
     """A number of each compilation: 0 where it does not count in the window, None where it is not known."""
 
-    def __init__(self, values: NDArray[Any], known: Mask) -> None:
+    def __init__(self, values: Array, known: Mask) -> None:
         # Lists, because most groups have one row, for which numpy is slow.
         self._values: list[int | None] = nulled(values, known)
 

@@ -19,7 +19,7 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.groups import NONE, Interned, Ints, Mask, group_numbers, nulled
+from clrevents.analysis.gathering.groups import NONE, Array, Interned, Ints, Mask, group_numbers, nulled
 from clrevents.analysis.shared.events.event_spans import EventSpans, compilations, inside
 from clrevents.schema.runtime_flags import MethodFlags, OptimizationTier, TieredCompilationFlags
 from clrevents.symbols.display_names import display_name, raw_name
@@ -115,7 +115,7 @@ class DecisionLog:
 
     def __init__(self) -> None:
         self._kinds: Interned[DecisionKind] = Interned()
-        self._parts: list[tuple[NDArray[Any], ...]] = []
+        self._parts: list[tuple[Array, ...]] = []
 
     def take(self, chunk: ReportChunk) -> None:
         """Keep what is in a chunk."""
@@ -131,7 +131,7 @@ class DecisionLog:
         columns = [np.concatenate(parts) for parts in zip(empty, *self._parts, strict=True)]
         return Decisions(tuple(self._kinds), *columns)
 
-    def _part(self, event: DecisionEvent, rows: Gathered) -> tuple[NDArray[Any], ...]:
+    def _part(self, event: DecisionEvent, rows: Gathered) -> tuple[Array, ...]:
         return rows.places, rows.numbers("time_ns"), rows.numbers("thread_id"), self._numbered(event, rows)
 
     def _numbered(self, event: DecisionEvent, rows: Gathered) -> NDArray[np.int32]:
@@ -285,7 +285,7 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
     return BuiltCompilations(columns, keys, started, made.end_ns, len(rows[TURN]) > 0)
 
 
-def _modules(context: Context, modules: NDArray[Any], since: Ints) -> list[str | None]:
+def _modules(context: Context, modules: Array, since: Ints) -> list[str | None]:
     """Names of modules as they were then; None for unknown ones."""
     known = context.names.modules
     found = []
@@ -295,7 +295,7 @@ def _modules(context: Context, modules: NDArray[Any], since: Ints) -> list[str |
     return found
 
 
-def _texts(context: Context, rows: Mapping[str, Gathered], made: EventSpans, address: NDArray[Any]) -> list[Texts]:
+def _texts(context: Context, rows: Mapping[str, Gathered], made: EventSpans, address: Array) -> list[Texts]:
     """Namespace, name and signature, from whichever event has them."""
     fields = ("MethodNamespace", "MethodName", "MethodSignature")
     begins, plain_loads, loads = (rows[name] for name in (BEGIN, *LOADS))

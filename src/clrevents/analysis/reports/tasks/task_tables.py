@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
@@ -31,7 +30,7 @@ from clrevents.analysis.framework.vocabulary.row_class import (
     column,
 )
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
-from clrevents.analysis.gathering.groups import NONE, Ints, Mask, grouped, nearest_rank, nulled, picked
+from clrevents.analysis.gathering.groups import NONE, Array, Ints, Mask, grouped, nearest_rank, nulled, picked
 from clrevents.analysis.reports.tasks.task_events import TaskEvents
 from clrevents.analysis.reports.tasks.task_work import AWAIT, CONTINUATION, NOBODY, TASK, TaskWork
 from clrevents.analysis.shared.events.async_awaits import AwaitSites
@@ -430,7 +429,7 @@ class TaskTables:
         return found
 
 
-def _sum(values: NDArray[Any], known: Mask, some: Mask) -> int | None:
+def _sum(values: Array, known: Mask, some: Mask) -> int | None:
     """The sum of what is known; None where there is something, of which nothing is known."""
     return None if some.any() and not known.any() else int(values.sum())
 

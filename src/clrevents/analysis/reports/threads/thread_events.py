@@ -7,15 +7,14 @@ have been in it that long is decided where its whole life is known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import nulled, picked
+from clrevents.analysis.gathering.groups import Array, nulled, picked
 from clrevents.analysis.shared.events.contention_spans import CONTENDED as CONTENDED
 from clrevents.analysis.shared.events.contention_spans import ENTERED as ENTERED
 from clrevents.analysis.shared.events.event_spans import field_numbers
@@ -125,9 +124,7 @@ def _spans(events: Mapping[str, Gathered], begin: str, end: str, *more: str) -> 
     return spans.only(kept), len(spans) - int(kept.sum())
 
 
-def _waits(
-    spans: WaitSpans, state: ThreadState, names: tuple[str, str], rank: int, **more: NDArray[Any]
-) -> list[Blocked]:
+def _waits(spans: WaitSpans, state: ThreadState, names: tuple[str, str], rank: int, **more: Array) -> list[Blocked]:
     """What each span says, by the name of its start or, without that, of its end; 0 in `more` is nothing."""
     columns = (
         spans.thread.tolist(),

@@ -20,12 +20,11 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.model.needs import EVERY_AWAIT, Need
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import NONE
+from clrevents.analysis.gathering.groups import NONE, Ints
 from clrevents.analysis.gathering.merged_stacks import StackFrame, is_own, method_frame
 from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.schema.registry import ASYNC
 
-Ints: TypeAlias = NDArray[np.int64]
 Moment: TypeAlias = tuple[int, int, int]
 """A time, a place in the order of events, and a thread."""
 Frames: TypeAlias = list[tuple[int, int]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,9 @@ from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import Ints, Mask
 from clrevents.analysis.shared.events.thread_ids import LockOwners, whole_ids
 from clrevents.analysis.shared.events.wait_events import EndsOfThreads, WaitSpans, wait_spans
-
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 CONTENDED: Final = "runtime/ContentionStart"
 ENTERED: Final = "runtime/ContentionStop"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import attrs
 import numpy as np
@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered, matched
-from clrevents.analysis.gathering.groups import NONE, Ints, Mask, either, picked
+from clrevents.analysis.gathering.groups import NONE, Array, Ints, Mask, either, picked
 from clrevents.schema.runtime_flags import MethodFlags
 from clrevents.table.table import Table
-
-Array: TypeAlias = NDArray[Any]
 
 
 def field_numbers(events: Gathered, name: str) -> Array:

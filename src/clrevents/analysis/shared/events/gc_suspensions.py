@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.model.needs import Need, met
-from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import changes, groups
+from clrevents.analysis.gathering.groups import Array, Ints, changes, groups
 
 SUSPENDING: Final = "runtime/GCSuspendEEBegin"
 SUSPENDED: Final = "runtime/GCSuspendEEEnd"
@@ -54,7 +54,7 @@ class Suspensions:
     times: Ints
     places: Ints
     reason: Ints
-    thread: NDArray[Any]
+    thread: Array
     thread_known: NDArray[np.bool_]
     held_from: Ints
     held_to: Ints
@@ -203,7 +203,7 @@ def _first_known(choices: Sequence[Ints], otherwise: Ints) -> Ints:
     return found
 
 
-def _threads(events: Sequence[Gathered]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _threads(events: Sequence[Gathered]) -> tuple[Array, NDArray[np.bool_]]:
     columns = [rows.column("thread_id") for rows in events]
     return np.concatenate([column.filled() for column in columns]), np.concatenate([c.known for c in columns])
 

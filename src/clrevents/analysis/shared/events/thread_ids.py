@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import Array
 from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.trace import TraceInfo
 
@@ -79,7 +80,7 @@ class LockOwners:
         versions = versions_of(events)
         return cls(info.native_aot or max(versions, default=0) >= _NUMBERED_SINCE, created)
 
-    def threads(self, told: NDArray[Any], times: NDArray[np.int64], seen: Ids) -> Ids:
+    def threads(self, told: Array, times: NDArray[np.int64], seen: Ids) -> Ids:
         """The id of each owner that was told at a time; 0 where it is unknown. `seen` are ids of other threads."""
         ids = {thread for some in self.created.values() for _, thread in some} | set(seen.tolist())
         found = told.astype(np.uint64)

@@ -20,11 +20,9 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.words import digits, duration_text, share_text
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
-from clrevents.analysis.gathering.groups import changes, groups, sum_by
+from clrevents.analysis.gathering.groups import Ints, changes, groups, sum_by
 from clrevents.schema.registry import OWN
 from clrevents.table.table import Table
-
-Ints: TypeAlias = NDArray[np.int64]
 
 COMPILERS: Final = ".NET Tiered"
 """How the names of threads that compile in the background begin."""

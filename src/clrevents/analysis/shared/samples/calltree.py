@@ -13,11 +13,10 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents._util.notebook_views import Value
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import Interned, numbered, sum_by
+from clrevents.analysis.gathering.groups import Interned, Ints, numbered, sum_by
 from clrevents.analysis.gathering.merged_stacks import NATIVE_CALL, NO_STACK, MergedStacks, StackFrame
 from clrevents.analysis.shared.samples.leaf_states import WAITING
 from clrevents.analysis.shared.samples.samples import SampledThread, Samples
@@ -25,8 +24,6 @@ from clrevents.analysis.shared.samples.stack_shapes import FOLDED, in_states, us
 from clrevents.analysis.shared.weights.weighing import Weights
 from clrevents.symbols.frame import NAMELESS
 from clrevents.table.table import Listed
-
-Ints: TypeAlias = NDArray[np.int64]
 
 _MOST: Final = int(np.iinfo(np.int64).max)
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.gathering.groups import Interned
+from clrevents.analysis.gathering.groups import Array, Interned, Ints
 from clrevents.analysis.gathering.merged_stacks import (
     NATIVE_CALL,
     NO_STACK,
@@ -30,7 +30,6 @@ from clrevents.symbols.async_stacks import AWAITERS, BUILDERS, RUNTIME_ASYNC
 from clrevents.table.read import cut_stacks
 from clrevents.trace import TraceInfo
 
-Ints: TypeAlias = NDArray[np.int64]
 ThreadState: TypeAlias = Literal[
     "running", "ready", "native", "lock", "wait", "sleep", "io", "join", "task_wait", "pool_idle", "gc_suspended",
     "unknown",
@@ -285,7 +284,7 @@ class BlockingMethods:
         context: Context,
         stack_ids: Ints,
         times: Ints,
-        threads: NDArray[Any],
+        threads: Array,
         raw: bool,
         my_code: bool = False,
     ) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 import attrs
 import numpy as np
@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
-from clrevents.analysis.gathering.groups import Interned, grouped, offsets
+from clrevents.analysis.gathering.groups import Interned, Ints, grouped, offsets
 from clrevents.analysis.gathering.merged_stacks import ASYNC, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.shared.samples.stack_shapes import folded
 from clrevents.symbols.async_stacks import AWAITERS, BUILDERS, CONTINUATIONS, RUNTIME_ASYNC
 from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.trace import Trace
-
-Ints: TypeAlias = NDArray[np.int64]
 
 DEEPEST: Final = 200
 """The most frames of creators that are shown."""

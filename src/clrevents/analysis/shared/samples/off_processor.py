@@ -18,10 +18,10 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import Note, TimeWindow
-from clrevents.analysis.gathering.groups import groups
+from clrevents.analysis.gathering.groups import Ints, groups
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, ThreadState, stack_states
-from clrevents.analysis.shared.weights.weighing import NO_THREAD, Ints, SampleColumns, WeighedColumns
+from clrevents.analysis.shared.weights.weighing import NO_THREAD, SampleColumns, WeighedColumns
 from clrevents.table.table import Table
 
 SWITCH: Final = "Universal.Events/cswitch"

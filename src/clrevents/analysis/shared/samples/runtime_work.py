@@ -6,17 +6,14 @@ inside, as code that finds an assembly for the JIT, stands above the work's fram
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clrevents.analysis.gathering.groups import Interned, groups, numbered, offsets, pair
+from clrevents.analysis.gathering.groups import Interned, Ints, groups, numbered, offsets, pair
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame
 from clrevents.analysis.shared.samples.stack_shapes import used
 from clrevents.table.table import Table
-
-Ints: TypeAlias = NDArray[np.int64]
 
 _WORK: Final = {
     "[jit]": ("MethodID", "runtime/MethodJittingStarted", "runtime/MethodLoad", "runtime/MethodLoadVerbose"),

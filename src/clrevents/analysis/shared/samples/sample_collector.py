@@ -29,6 +29,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 )
 from clrevents.analysis.framework.vocabulary.row_class import CodeName, Count, DurationNs, Word, column, row
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
 from clrevents.analysis.shared.processor.counted_events import counted_window
 from clrevents.analysis.shared.samples.leaf_states import UNTOLD
@@ -49,7 +50,6 @@ from clrevents.analysis.shared.weights.weighing import (
     ON_PROCESSOR,
     SAFE_POINT_CAVEAT,
     SAMPLE_HEADERS,
-    Ints,
     WeighedColumns,
     Weights,
     capacity_ns,

@@ -26,7 +26,7 @@ from clrevents._util.words import amount_text, counted, moment_text, safe, share
 from clrevents.analysis.framework.model.collector import Kept, ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.gather import Gathered, near_table
-from clrevents.analysis.gathering.groups import groups, sum_by
+from clrevents.analysis.gathering.groups import Ints, groups, sum_by
 from clrevents.analysis.gathering.merged_stacks import (
     NO_STACK,
     NOT_SAMPLED,
@@ -78,7 +78,6 @@ from clrevents.analysis.shared.weights.weighing import (
     CPU_COUNT,
     CPU_EVENT,
     SAMPLE_HEADERS,
-    Ints,
     SampleColumns,
     Unit,
     WeighedColumns,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
-from clrevents.analysis.gathering.groups import Interned, offsets
+from clrevents.analysis.gathering.groups import Interned, Ints, Mask, offsets
 from clrevents.analysis.gathering.merged_stacks import ASYNC, MergedStacks, StackFrame, distinct_stacks, is_own
 from clrevents.analysis.shared.samples.leaf_states import (
     OFF_PROCESSOR,
@@ -202,9 +202,6 @@ def _fits(part: str, name: str, start: int) -> bool:
         return name.startswith(part, start)
     return all(char in ("?", name[start + place]) for place, char in enumerate(part))
 
-
-Ints: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 FOLDED: Final = "folded"
 """The reason of the one frame of a stack with nothing left."""

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.shared.weights.weighing import SampleColumns
 from clrevents.table.table import Table
-
-Ints: TypeAlias = NDArray[np.int64]
 
 SAMPLE_BYTES: Final = 102_400
 """The mean number of bytes from one drawn byte to the next."""

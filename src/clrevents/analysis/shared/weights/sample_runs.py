@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 import attrs
 import numpy as np
@@ -20,13 +20,11 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import changes
+from clrevents.analysis.gathering.groups import Ints, changes
 from clrevents.analysis.shared.events.event_spans import field_numbers
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
 from clrevents.analysis.shared.events.thread_ids import whole_of
 from clrevents.schema.registry import SAMPLE
-
-Ints: TypeAlias = NDArray[np.int64]
 
 SAMPLES: Final = f"{SAMPLE}/ThreadSample"
 """The sample profiler's event."""

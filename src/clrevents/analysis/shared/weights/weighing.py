@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import near_times
-from clrevents.analysis.gathering.groups import numbered
+from clrevents.analysis.gathering.groups import Array, Ints, numbered
 from clrevents.analysis.shared.weights.sample_runs import Sampling
 from clrevents.table.table import ColumnType, Table
 from clrevents.trace import TraceInfo
 
-Ints: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = NDArray[np.int64 | np.float64]
 Unit: TypeAlias = Literal["nanoseconds", "bytes", "count", "none"]
 
@@ -67,7 +66,7 @@ class SampleColumns:
     thread: Ints
     process: Ints
     stack_id: Ints
-    field: NDArray[Any] | None
+    field: Array | None
     texts: tuple[str | None, ...] | None = None
 
     @classmethod
@@ -76,7 +75,7 @@ class SampleColumns:
         table: Table,
         field: str | None,
         process_id: int | None = None,
-        values: NDArray[Any] | None = None,
+        values: Array | None = None,
         left_out: tuple[str, int] | None = None,
     ) -> SampleColumns:
         """Those of a table, which needs no column `process_id` where all events are of this process.
@@ -235,7 +234,7 @@ def unit_of(field: str) -> Unit:
     return "nanoseconds" if name.endswith(_TIMES) else "none"
 
 
-def _weights(values: NDArray[Any], name: str) -> Weights:
+def _weights(values: Array, name: str) -> Weights:
     """As 64-bit numbers whose sum is one too. ValueError for negative and unending ones."""
     if values.dtype.kind == "f":
         if not np.isfinite(values).all() or (values < 0).any():
