@@ -77,3 +77,20 @@ def test_work_takes_the_time_of_its_events(path: str, frame: str, spans: Callabl
     assert row.inclusive_ns == pytest.approx(expected, abs=error)
     assert error < expected
     assert row.running_ns == row.waiting_ns == 0
+
+
+@pytest.mark.parametrize("path", ["traces/own/net10-all", "net11/net11-all"])
+def test_states_last_as_long_as_their_events(path: str) -> None:
+    with clrevents.open(SHARED / f"{path}.nettrace.gz") as trace:
+        compiling, loading = compiled(trace), loaded(trace)
+        both = union((thread, *span) for spans in (compiling, loading) for thread, of in spans.items() for span in of)
+        report, compile_total = trace.report("threads"), trace.report("jit").metrics["compile_total"].value
+    alive = {row.thread_id for row in report.threads}
+    work, either = (
+        sum(high - low for thread, of in spans.items() if thread in alive for low, high in of)
+        for spans in (compiling, both)
+    )
+    assert report.metrics["jit_total"].value == work == compile_total
+    # What events say of waits inside stays a wait.
+    assert report.metrics["type_load_total"].value == pytest.approx(either - work, rel=0.05)
+    assert sum(row.total_ns for row in report.states) == sum(row.life_ns for row in report.threads)

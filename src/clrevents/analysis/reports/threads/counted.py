@@ -26,7 +26,7 @@ from clrevents.analysis.gathering.groups import grouped
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.reports.threads.tiling import UNKNOWN, Piece
 from clrevents.analysis.shared.processor.counted_events import COMPILERS, Counts, counted_window, portion
-from clrevents.analysis.shared.samples.leaf_states import ThreadState
+from clrevents.analysis.shared.samples.leaf_states import WORKING, ThreadState
 
 ENDED: Final = "ended"
 """The role of the row for threads that ended between two readings, or before the first one saw them."""
@@ -120,7 +120,12 @@ def counted_metrics(context: Context, counts: Counts | None, used: int, ready: i
     return found
 
 
-_FIRST: Final[Mapping[str, int]] = {"running": 0, "native": 1, "unknown": 2, "gc_suspended": 3}
+_FIRST: Final[Mapping[str, int]] = {
+    "running": 0,
+    **dict.fromkeys(("native", *WORKING), 1),
+    "unknown": 2,
+    "gc_suspended": 3,
+}
 """What time on a processor is taken from first; from everything else last."""
 _WAITS: Final[Mapping[ThreadState, ThreadState]] = {"running": "wait", "native": "wait", "unknown": "wait"}
 """What a thread does that neither has a processor nor wants one, where something else seemed so."""
@@ -196,7 +201,7 @@ def _shared(inside: Sequence[Piece], processor: int, ready: int) -> Iterator[Pie
         waits = min(ready, took)
         ready -= waits
         state = piece.doing.state
-        ran: ThreadState = "running" if state == "running" else "native"
+        ran: ThreadState = state if state in ("running", *WORKING) else "native"
         parts: tuple[tuple[int, ThreadState, bool], ...] = (
             (piece.start + waits, "ready", True),
             (piece.start + took, ran, True),

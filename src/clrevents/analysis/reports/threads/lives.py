@@ -30,6 +30,8 @@ class ThreadTrail:
     idle: list[int] = attrs.field(factory=list)
     moments: list[int] = attrs.field(factory=list)
     """When it wrote other events."""
+    work: Sequence[Piece] = ()
+    """What it did for the runtime."""
     creations: list[Creation] = attrs.field(factory=list)
     listed: tuple[int, int] | None = None
     """The runtime's number and flags of a thread that was there at the end."""
@@ -68,7 +70,7 @@ class Lives:
         if not creations or (known and min(known) < trail.creations[0].time):
             creations.insert(0, None)
         bounds = [ALWAYS if n == 0 else (one.time if one else ALWAYS) for n, one in enumerate(creations)]
-        parts = [ThreadTrail() for _ in creations]
+        parts = [ThreadTrail(work=trail.work) for _ in creations]
         for seen in trail.seen:
             parts[bisect_right(bounds, seen.first) - 1].seen.append(seen)
         for one in trail.blocked:
@@ -103,7 +105,7 @@ class Lives:
         end = gone if gone is not None else min(last, limit)
         end = max(end, start)
         events = proven([[one for rank, one in blocked if rank == kind] for kind in range(_KINDS)])
-        pieces = self.tiler.life(start, end, events, self._with_idle(trail))
+        pieces = self.tiler.life(start, end, events, self._with_idle(trail), trail.work)
         return ThreadLife(thread_id, start, end, "inferred" if gone is None else "event", creation, pieces)
 
     def _ended(self, creation: Creation, limit: int) -> int | None:

@@ -57,13 +57,14 @@ from clrevents.analysis.reports.threads.thread_rows import (
     untold_columns,
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
-from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Tiler
+from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Doing, Piece, Tiler, proven
 from clrevents.analysis.shared.events.gc_suspensions import RESTARTED, SUSPENDING, Stops
 from clrevents.analysis.shared.events.thread_ids import VERSION_EVENTS, versions_of, whole_of
 from clrevents.analysis.shared.events.wait_events import ends_recorded
 from clrevents.analysis.shared.processor.counted_events import COUNT_EVENTS, SLOWER, CountFeed, Counts, counted_window
-from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, UNTOLD, ThreadState, tells_running
+from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, UNTOLD, WORKING, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import SWITCH, switches_recorded
+from clrevents.analysis.shared.samples.runtime_work import FRAMES, WORK_EVENTS, RuntimeWork
 from clrevents.analysis.shared.samples.stack_shapes import UNTELLABLE
 from clrevents.analysis.shared.weights.sample_runs import SAMPLES, RunMaker, SampleRuns, keep_samples, unseen
 from clrevents.analysis.shared.weights.weighing import CPU
@@ -78,6 +79,10 @@ _CREATED: Final = "when threads began"
 _STOPPED: Final = "when threads were stopped for a garbage collection"
 _TIERED: Final = Need("compilations in the background", ("TieredCompilationBackgroundJitStart",), 0x1000000000)
 """Not what this report is about; but without it, what the thread that compiles does is unknown."""
+_WORK: Final = {
+    "jit": Need("when methods were compiled", ("MethodJittingStarted",), 0x10, 5),
+    "type_load": Need("when types were loaded", ("TypeLoadStart",), 0x8000000000),
+}
 _WORKERS: Final = Need("workers of the pool", (WORKER.partition("/")[2], IDLE.partition("/")[2]), 0x10000)
 """Without it, that workers are idle is known from samples alone."""
 _ALL: Final = (_SAMPLED, _CREATED, _STOPPED)
@@ -96,7 +101,7 @@ UNNAMED: Final = "methods have no names, by which samples tell what a thread doe
 class ThreadsCollector(Collector[ThreadsReport]):
     """Keeps runs of equal samples, and each event of a wait."""
 
-    selectors = (SAMPLES, SUSPENDING, RESTARTED, *KEPT, *VERSION_EVENTS, SWITCH, CPU, *COUNT_EVENTS)
+    selectors = (SAMPLES, SUSPENDING, RESTARTED, *KEPT, *VERSION_EVENTS, SWITCH, CPU, *COUNT_EVENTS, *WORK_EVENTS)
     headers = HEADERS
     stacks = True
 
@@ -107,12 +112,16 @@ class ThreadsCollector(Collector[ThreadsReport]):
         self._versions: set[int] = set()
         self._kernel = KernelFeed()
         self._counts = CountFeed()
+        self._work = RuntimeWork()
 
     def take(self, chunk: ReportChunk) -> None:
         """Take the next events."""
         self._kernel.take(chunk)
         self._counts.take(chunk)
         keep_samples(self._runs, chunk.events)
+        for name in WORK_EVENTS:
+            if name in chunk.events:
+                self._work.take(name, chunk.events[name].table)
         self._versions |= versions_of(chunk.events)
         self._stops.take(chunk.events.get(SUSPENDING), chunk.events.get(RESTARTED))
         kept = narrowed(chunk, KEPT).events
@@ -136,6 +145,9 @@ class ThreadsCollector(Collector[ThreadsReport]):
                 context.uncertainty_ns,
             )
             return self._by_kernel(context, reasons, trails, runs)
+        for thread, work in _worked(self._work).items():
+            if thread in trails:
+                trails[thread].work = work
         stopped = self._stops.spans
         tiler = Tiler(
             runs.period_ns,
@@ -235,6 +247,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         # Neither is it where the methods are not named that these waits are found by.
         # Without the names of methods a wait seems to be native code; where events tell of waits, none is none.
         named = context.named
+        told -= {state for state, need in _WORK.items() if state not in seen and met(need, context.kinds) == "unknown"}
         told -= (
             set() if named else {*_WAITS, "native"} - ({"wait"} - seen if _HANDLES not in context.unknown else set())
         )
@@ -449,6 +462,8 @@ _DOES: Final = {
     "running": "ran managed code",
     "ready": "wanted a processor and had none",
     "native": "were out of managed code, computing or waiting",
+    "jit": "compiled methods",
+    "type_load": "loaded types",
     "lock": "waited for locks",
     "wait": "waited for handles or monitors",
     "sleep": "slept",
@@ -459,6 +474,16 @@ _DOES: Final = {
     "gc_suspended": "would have run but for a garbage collection",
     "unknown": "did something unknown",
 }
+
+
+def _worked(work: RuntimeWork) -> dict[int, list[Piece]]:
+    """What each thread did for the runtime, without overlap: what it loads while it compiles is part of that."""
+    kinds: dict[int, list[list[Piece]]] = {}
+    for place, state in enumerate(WORKING):
+        doing = Doing(state, "event")
+        for thread, start, end in zip(*(column.tolist() for column in work.spans(FRAMES[state])), strict=True):
+            kinds.setdefault(thread, [[] for _ in WORKING])[place].append(Piece(start, end, doing))
+    return {thread: proven(pieces) for thread, pieces in kinds.items()}
 
 
 def _main(context: Context) -> int | None:
@@ -512,7 +537,8 @@ REPORT: Final = ReportDeclaration(
     in_part={"*": "unknown", "threads": "at least"},
     parameters=NoParameters,
     shown=(
-        *("thread_id", "role", "processor_ns", "running_ns", "ready_ns", "native_ns", "waiting_ns", "main_wait"),
+        *("thread_id", "role", "processor_ns", "running_ns", "ready_ns", "native_ns", "jit_ns"),
+        *("type_load_ns", "waiting_ns", "main_wait"),
         *("unknown_ns", "cpu_samples_ns", "name", "thread_name"),
     ),
     examples=(

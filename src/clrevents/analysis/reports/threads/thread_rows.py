@@ -51,6 +51,11 @@ def _by_kernel(what: str, hidden: bool = False) -> Any:
     return column(text, windowed=True, hidden=hidden)
 
 
+def _working(what: str) -> Any:
+    """A time that events of the runtime's own work tell."""
+    return column(f"How long it {what} in the window; null if that was not recorded.", windowed=True)
+
+
 def _part(what: str) -> Any:
     """A part of `waiting_ns`."""
     return column(f"How long it {what} in the window.", windowed=True, hidden=True)
@@ -107,6 +112,8 @@ class ThreadRow(SpanRow):
     )
     ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
+    jit_ns: DurationNs | None = _working("compiled methods")
+    type_load_ns: DurationNs | None = _working("loaded types")
     waiting_ns: DurationNs | None = _time("waited: for a lock, a handle, time, a thread, a task, or work", importance=1)
     main_wait: Word | None = column(
         "The waiting state that took longest; null if there was none.", windowed=True, importance=1
@@ -158,6 +165,8 @@ class RoleRow(Row):
     running_ns: DurationNs | None = _told("ran managed code; where the kernel recorded it, had a processor")
     ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
     native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
+    jit_ns: DurationNs | None = _working("compiled methods")
+    type_load_ns: DurationNs | None = _working("loaded types")
     waiting_ns: DurationNs | None = _time("waited: for a lock, a handle, time, a thread, a task, or work")
     main_wait: Word | None = column("The waiting state that took longest; null if there was none.", windowed=True)
     unknown_ns: DurationNs | None = _time("did something unknown")
@@ -236,7 +245,8 @@ class ThreadsReport(Answer[ThreadFacts]):
 
     `running` is managed code, on a processor or ready for one. `native` is a call out of managed code in which no known
     method waits: it may compute or wait. `gc_suspended` only replaces `running`, because a waiting thread is not
-    stopped; the thread that collects counts as stopped, too.
+    stopped; the thread that collects counts as stopped, too. `jit` and `type_load` are from event to event, whatever
+    samples saw in between: what a thread compiles or loads while it compiles counts as `jit`.
 
     Where the kernel recorded context switches, these tell when a thread had a processor (`running`), wanted one
     (`ready`) and waited; events of the runtime in the same trace tell why: which lock, which task, a collection

@@ -110,8 +110,10 @@ class Tiler:
     between: Doing = BETWEEN
     """What a thread does between two waits in close succession."""
 
-    def life(self, start: int, end: int, events: Sequence[Piece], seen: Sequence[Seen]) -> list[Piece]:
-        """All of a life from `start` to `end`: `events` are without overlap, both are in order."""
+    def life(
+        self, start: int, end: int, events: Sequence[Piece], seen: Sequence[Seen], work: Sequence[Piece] = ()
+    ) -> list[Piece]:
+        """All of a life from `start` to `end`: `events` are without overlap, as is `work`, and all are in order."""
         found: list[Piece] = []
         at, place = start, 0
         for event in (*events, None):
@@ -131,7 +133,7 @@ class Tiler:
                 if low < high:
                     found += self._waiting(Piece(low, high, event.doing, event.soft), seen, place)
                     at = high
-        return self._stopped(found)
+        return self._stopped(_with_work(found, work) if work else found)
 
     def _waiting(self, event: Piece, seen: Sequence[Seen], place: int) -> list[Piece]:
         """What an event proves. A thread that waits for a task may run it, or another one, itself meanwhile."""
@@ -209,6 +211,23 @@ class Tiler:
             if piece.end > at:
                 _add(found, Piece(at, piece.end, piece.doing))
         return found
+
+
+def _with_work(pieces: Sequence[Piece], work: Sequence[Piece]) -> list[Piece]:
+    """The same with what a thread does for the runtime: no sample tells that, and none what it did instead."""
+    found: list[Piece] = []
+    for piece in pieces:
+        if piece.doing.evidence == "event" and piece.doing.state != "native":
+            found.append(piece)
+            continue
+        found += without(piece, work)
+        place = max(bisect_right(work, piece.start, key=lambda one: one.start) - 1, 0)
+        while place < len(work) and work[place].start < piece.end:
+            one = work[place]
+            low, high = max(one.start, piece.start), min(one.end, piece.end)
+            found += [Piece(low, high, one.doing)] if low < high else []
+            place += 1
+    return sorted(found, key=lambda one: one.start)
 
 
 def _add(found: list[Piece], piece: Piece) -> None:

@@ -31,8 +31,8 @@ from clrevents.table.read import cut_stacks
 from clrevents.trace import TraceInfo
 
 ThreadState: TypeAlias = Literal[
-    "running", "ready", "native", "lock", "wait", "sleep", "io", "join", "task_wait", "pool_idle", "gc_suspended",
-    "unknown",
+    "running", "ready", "native", "jit", "type_load", "lock", "wait", "sleep", "io", "join", "task_wait", "pool_idle",
+    "gc_suspended", "unknown",
 ]  # fmt: skip
 STATES: Final[tuple[ThreadState, ...]] = get_args(ThreadState)
 """What a thread may be doing, in the order in which it is shown."""
@@ -42,7 +42,9 @@ BY_KERNEL: Final[tuple[ThreadState, ...]] = ("ready", "io")
 """Those that only a recording by the kernel tells: a thread wants a processor, or waits for a device."""
 OFF_PROCESSOR: Final[tuple[ThreadState, ...]] = ("ready", *WAITING, "unknown")
 """Those of a thread off its processor."""
-SAMPLED: Final = tuple(state for state in STATES if state not in BY_KERNEL)
+WORKING: Final[tuple[ThreadState, ...]] = ("jit", "type_load")
+"""Those that only events tell: a thread works for the runtime. Its samples have a frame for that."""
+SAMPLED: Final = tuple(state for state in STATES if state not in (*BY_KERNEL, *WORKING))
 """Those that samples of the profiler may be in."""
 
 DEPTH: Final = 8

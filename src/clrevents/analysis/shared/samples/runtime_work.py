@@ -1,4 +1,4 @@
-"""The runtime's own work as frames: which samples lie in a compilation, or in the load of a type.
+"""The runtime's own work: when threads compiled methods or loaded types, and which samples lie in that, as frames.
 
 Events mark both ends of each on its thread. What lost one of them is not seen, nor what was not recorded; what runs
 inside, as code that finds an assembly for the JIT, stands above the work's frame in no stack, so it counts as the work.
@@ -6,12 +6,14 @@ inside, as code that finds an assembly for the JIT, stands above the work's fram
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 
 from clrevents.analysis.gathering.groups import Interned, Ints, groups, numbered, offsets, pair
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, StackFrame
+from clrevents.analysis.shared.samples.leaf_states import ThreadState
 from clrevents.analysis.shared.samples.stack_shapes import used
 from clrevents.table.table import Table
 
@@ -20,6 +22,8 @@ _WORK: Final = {
     "[type load]": ("TypeLoadStartID", "runtime/TypeLoadStart", "runtime/TypeLoadStop"),
 }
 """By name of the frame: the field by which an end belongs to a begin of its thread, the begin and the ends."""
+FRAMES: Final[Mapping[ThreadState, str]] = {"jit": "[jit]", "type_load": "[type load]"}
+"""The name of the frame by the state of the thread."""
 WORK_EVENTS: Final = tuple(event for _, *events in _WORK.values() for event in events)
 _NONE: Final = -1
 
@@ -59,6 +63,10 @@ class RuntimeWork:
                 covered = (place >= 0) & (time[uses] < reach[place])
                 found[row, uses] = np.where(covered, since[place], _NONE)
         return found
+
+    def spans(self, name: str) -> tuple[Ints, Ints, Ints]:
+        """The thread, begin and end of each work with this name of a frame."""
+        return self._spans(*_WORK[name])
 
     def _spans(self, _key: str, begin: str, *ends: str) -> tuple[Ints, Ints, Ints]:
         """The thread, begin and end of each that has both."""
