@@ -55,13 +55,15 @@ OF_RECORDING: Final = {
     ("requests", "server_p99"),
     ("startup", "events_to_main"),
     ("startup", "events_per_second"),
+    ("threads", "native_total"),
+    ("threads", "running_total"),
     ("threads", "unknown_total"),
     ("top", "cut_total"),
     ("waits", "sampled_total"),
 }
 """What says of a recording what it has, or what it does not tell: of one with fewer kinds of events, it differs.
 Without events of the host, requests of servers are those of Kestrel, which last differently long; stacks that the async
-profiler continues are not cut."""
+profiler continues are not cut; where the runtime's own work was not recorded, threads ran, or were in native code."""
 PARTS: Final = {
     ("gc", "paused"): ("pause_total",),
     ("gc", "large_share"): ("heap_peak",),

@@ -55,7 +55,7 @@ COUNTED_METRICS: Final = (
     _declared("memory_limit", "bytes", "The limit of memory of its control group.", merge="none"),
     _declared("limited_ready", "ns", "The part of `ready_total` in seconds in which the limit stopped it.", True),
 )
-_BUSY: Final[tuple[ThreadState, ...]] = ("running", "native")
+_BUSY: Final[tuple[ThreadState, ...]] = ("running", "native", *WORKING)
 
 
 def counted_role(name: str) -> str:
@@ -122,12 +122,13 @@ def counted_metrics(context: Context, counts: Counts | None, used: int, ready: i
 
 _FIRST: Final[Mapping[str, int]] = {
     "running": 0,
-    **dict.fromkeys(("native", *WORKING), 1),
+    **dict.fromkeys(WORKING, 0),
+    "native": 1,
     "unknown": 2,
     "gc_suspended": 3,
 }
 """What time on a processor is taken from first; from everything else last."""
-_WAITS: Final[Mapping[ThreadState, ThreadState]] = {"running": "wait", "native": "wait", "unknown": "wait"}
+_WAITS: Final[Mapping[ThreadState, ThreadState]] = dict.fromkeys((*_BUSY, "unknown"), "wait")
 """What a thread does that neither has a processor nor wants one, where something else seemed so."""
 _Window: TypeAlias = tuple[int, int, int, int]
 """From when to when a thread had a processor for how long, and was ready."""
@@ -201,7 +202,7 @@ def _shared(inside: Sequence[Piece], processor: int, ready: int) -> Iterator[Pie
         waits = min(ready, took)
         ready -= waits
         state = piece.doing.state
-        ran: ThreadState = state if state in ("running", *WORKING) else "native"
+        ran: ThreadState = state if state in _BUSY else "native"
         parts: tuple[tuple[int, ThreadState, bool], ...] = (
             (piece.start + waits, "ready", True),
             (piece.start + took, ran, True),
