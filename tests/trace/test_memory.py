@@ -142,7 +142,7 @@ def test_stacks_without_a_sequence_point_are_not_kept_for_ever() -> None:
         decoder.feed(sink.getvalue())
         sink.seek(0)
         sink.truncate()
-        table = decoder._stream._rows._region.stacks
+        table = decoder._stream._rows.stacks
         assert len(table._blocks) <= 15
     writer.end()
     kinds = decoder._stream.problems.counts

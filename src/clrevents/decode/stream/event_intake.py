@@ -1,4 +1,4 @@
-"""Event blocks → the row queue, or a tally; and what a problem does to the reading in each error mode.
+"""Event blocks → the region, or a tally; and what a problem does to the reading in each error mode.
 
 Passes events to the parts concerned, in the order that the format requires: plausibility, ids, sequence numbers. Sees
 no bytes but those of buffers and of lost events.
@@ -19,7 +19,7 @@ from clrevents.decode.kinds import Kinds
 from clrevents.decode.rows import Ints
 from clrevents.decode.stream.async_buffers import AsyncBuffers
 from clrevents.decode.stream.losses import LossLog
-from clrevents.decode.stream.region import RowQueue
+from clrevents.decode.stream.region import Region
 from clrevents.decode.stream.resolver import ResolvedRows, Resolver, ThreadTable
 from clrevents.decode.stream.salvage import PlausibilityCheck, span_differs
 from clrevents.errors import (
@@ -40,7 +40,7 @@ NEVER: Final = -(1 << 63)
 
 
 class EventIntake:
-    """Takes the events of one stream. With a `tally` they are counted in file order, and none reaches the queue."""
+    """Takes the events of one stream. With a `tally` they are counted in file order, and none reaches the region."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class EventIntake:
         threads: ThreadTable,
         resolver: Resolver,
         losses: LossLog,
-        rows: RowQueue,
+        rows: Region,
         errors: ErrorPolicy,
         tally: Tally | None,
     ) -> None:
@@ -91,7 +91,7 @@ class EventIntake:
         for index, piece in enumerate(block.columns):
             columns = piece
             if check:
-                columns = self._plausibility.plausible(piece, block, self._rows.stack_lookup, wrong_span)
+                columns = self._plausibility.plausible(piece, block, self._rows.stacks.lookup, wrong_span)
             if len(columns) < len(piece):
                 # What its sound rows seem to lack may be in its damaged bytes, or they are no rows.
                 self._losses.damaged()
@@ -224,7 +224,7 @@ class ErrorPolicy:
     Collected `rows` are released at that moment. Raises ValueError for an unknown mode.
     """
 
-    def __init__(self, mode: ErrorMode, limits: Limits, rows: RowQueue) -> None:
+    def __init__(self, mode: ErrorMode, limits: Limits, rows: Region) -> None:
         if mode not in ERROR_MODES:
             raise ValueError(f"errors must be one of {', '.join(ERROR_MODES)}, not {mode!r}")
         self.mode: ErrorMode = mode

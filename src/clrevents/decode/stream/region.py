@@ -50,19 +50,34 @@ class _Pieces:
 
 
 class Region:
-    """Collects the event blocks of one region until they may be released."""
+    """Collects the event blocks of one region after the other until their rows may be released.
 
-    def __init__(self) -> None:
+    `in_time_order` sorts the released rows; otherwise they stay in file order. Methods return the problems to report.
+    `walk_stacks` checks every stack for them; without `keep_stacks` only their ids are known, and no window is kept
+    for them.
+    """
+
+    def __init__(
+        self, limits: Limits, threads: ThreadTable, in_time_order: bool, walk_stacks: bool, keep_stacks: bool
+    ) -> None:
+        self.in_time_order = in_time_order
+        self._walk_stacks = walk_stacks
+        self._keep_stacks = keep_stacks or walk_stacks
+        self._limits = limits
+        self._threads = threads
+        self._tables_from = -1
+        self._released: list[Rows] = []
         self.stacks = StackTable()
         self.stackless: tuple[int, int, int] | None = None
-        """How many events refer to stacks that never came, in this region and before, and the first and last tick."""
+        """How many events refer to stacks that never came, in this region and before, and the first and last tick; None
+        if none does."""
         # Ids whose stack has not come, with the ticks of their events: it may follow them.
         self._waiting: list[tuple[Ints, Ints]] = []
         self._clear()
 
     def _clear(self) -> None:
-        self.events = 0
-        self.bytes = 0
+        self._events = 0
+        self._bytes = 0
         self._start = 0
         self._columns: list[HeaderColumns] = []
         # From here on columns are pieces as they were added, with as many rows together.
@@ -83,7 +98,7 @@ class Region:
         self._sequenced = True
 
     def add(self, rows: ResolvedRows, block: Events, first: bool) -> None:
-        """Take one piece of a block; `first` says that the block starts here, so that nothing carries over."""
+        """Add the rows of a piece of a block; `first` says that the block starts here, so that nothing carries over."""
         if not self._windows or self._windows[-1] is not block.window:
             self._windows.append(block.window)
             self._bases.append(block.base)
@@ -112,11 +127,11 @@ class Region:
         self._loose, self._loose_rows = len(self._columns), 0
 
     def count(self, columns: HeaderColumns) -> None:
-        """Only record how much there is."""
-        self.bytes = self.extent(columns)
-        if not self.events:
+        """Only record how much there is, of rows that are counted and not collected."""
+        self._bytes = self._extent(columns)
+        if not self._events:
             self._start = int(columns.offsets[0])
-        self.events += len(columns)
+        self._events += len(columns)
         missing = self.stacks.lookup().unique(columns.stack_ids) < 0
         if missing.any():
             self._waiting.append((columns.stack_ids[missing], columns.ticks[missing]))
@@ -132,22 +147,22 @@ class Region:
                 count, first, last = self.stackless or (0, low, high)
                 self.stackless = count + len(ticks), min(first, low), max(last, high)
 
-    def extent(self, columns: HeaderColumns) -> int:
+    def _extent(self, columns: HeaderColumns) -> int:
         """How many bytes of the stream the region has once these rows are in it.
 
         That is about what is held; not the windows, which are as large as the pieces fed.
         """
-        start = self._start if self.events else int(columns.offsets[0])
+        start = self._start if self._events else int(columns.offsets[0])
         return int(columns.offsets[-1] + columns.sizes[-1]) - start
 
     def _add_marks(self, columns: HeaderColumns, base: int, first: bool) -> None:
         """Where activity ids change in the piece that is added next."""
         if first and self._has_activity:
-            self._marks.append(_reset(self.events))
+            self._marks.append(_reset(self._events))
             self._has_activity = False
         if len(columns.marks):
             marks = columns.marks.copy()
-            marks[:, 0] += self.events
+            marks[:, 0] += self._events
             marks[marks[:, 2] >= 0, 2] += base
             self._marks.append(marks)
             self._has_activity = True
@@ -155,20 +170,20 @@ class Region:
     def _add_labels(self, changes: LabelChanges, first: bool) -> None:
         """Where label lists change in the piece that is added next."""
         if first and self._label_rows and self._label_rows[-1] >= 0:
-            self._label_rows.extend((self.events, _NOWHERE))
+            self._label_rows.extend((self._events, _NOWHERE))
         for row, labels in changes:
             place = _NOWHERE
             if labels is not None:
                 place = len(self._label_lists)
                 self._label_lists.append(labels)
-            self._label_rows.extend((self.events + row, place))
+            self._label_rows.extend((self._events + row, place))
 
     def add_stacks(self, block: Stacks | InlineStacks) -> None:
         """Take stacks. If ids restart, those of the events so far are resolved first."""
         if self.stacks.restarts(block):
             self._find_stackless()
             self._resolve_stacks()
-        self.stacks.add(block)
+        self.stacks.add(block if self._keep_stacks else block.only_ids())
 
     def _resolve_stacks(self) -> None:
         """Give all events so far trace-wide stack numbers, by the current meaning of their ids."""
@@ -177,11 +192,16 @@ class Region:
             self._stack_numbers.append(lookup.unique(columns.stack_ids))
         self._resolved = len(self._columns)
 
-    def release(self, in_time_order: bool, threads: list[ThreadRow]) -> Rows | None:
-        """All rows collected so far, or None; stacks stay until `end`."""
+    def take(self) -> list[Rows]:
+        """The rows released since the last call."""
+        released, self._released = self._released, []
+        return released
+
+    def release(self, in_time_order: bool | None = None) -> None:
+        """Release all rows collected so far; stacks stay until the region ends."""
         if not self._columns:
             self._clear()
-            return None
+            return
         lookup: StackLookup | None = self.stacks.lookup()
         thread_ids, stack_ids, ticks, offsets, sizes = joined(self._columns)
         if self._resolved:
@@ -194,12 +214,13 @@ class Region:
             stack_ids,
             offsets,
             sizes,
-            np.arange(self.events),
+            np.arange(self._events),
             np.concatenate(self._thread_places.parts) if self._thread_places.parts else None,
-            self._shared(lookup, threads),
+            self._shared(lookup, self._threads.all),
         )
         self._clear()
-        return rows.sorted() if in_time_order else rows
+        ordered = self.in_time_order if in_time_order is None else in_time_order
+        self._released.append(rows.sorted() if ordered else rows)
 
     def _shared(self, lookup: StackLookup | None, threads: list[ThreadRow]) -> Release:
         """What the released rows refer to."""
@@ -222,10 +243,55 @@ class Region:
             self._sequenced,
         )
 
-    def end(self) -> None:
-        """A sequence point: stack ids restart."""
+    def room_for_stacks(self, blocks: Sequence[tuple[Stacks, int]]) -> bool:
+        """Whether these can be added, each with its offset, without the region's end and without ids that restart."""
+        if not blocks:
+            return True
+        (first, begin), (_, end) = blocks[0], blocks[-1]
+        begin = begin if self._tables_from < 0 else self._tables_from
+        return (
+            end - begin <= self._limits.region_bytes
+            and not self.stacks.restarts(first)
+            and all(later.first_id >= one.first_id + one.count for (one, _), (later, _) in pairwise(blocks))
+        )
+
+    def end_region(self, in_time_order: bool | None = None) -> list[Problem]:
+        """Release all rows; stack ids expire here."""
+        self._tables_from = -1
+        self.release(in_time_order)
+        problems = list(self.stacks.problems()) if self._walk_stacks else []
         self._find_stackless()
         self.stacks = self.stacks.successor()
+        return problems
+
+    def room_for(self, columns: HeaderColumns) -> bool:
+        """Whether these rows can be added, piece by piece or all at once, without `bound_rows` releasing any."""
+        limits = self._limits
+        return self._events + len(columns) <= limits.region_events and self._extent(columns) <= limits.region_bytes
+
+    def bound_rows(self, offset: int) -> Problem | None:
+        """Release rows in file order if there are more than the limits allow; returns a note about it."""
+        if self._events <= self._limits.region_events and self._bytes <= self._limits.region_bytes:
+            return None
+        text = f"{self._events} events without a sequence point; delivered in file order"
+        self.release(in_time_order=False)
+        return Problem("region-too-long", "note", text, offset, impact="the time order of these events")
+
+    def bound_tables(self, offset: int) -> list[Problem]:
+        """To be called before adding stacks and labels, which are held until the next sequence point.
+
+        If they exceed the limits, the region ends here: its stacks are dropped, a note says so, and its labels must be
+        dropped too.
+        """
+        if self._tables_from < 0:
+            self._tables_from = offset
+        length = offset - self._tables_from
+        if length <= self._limits.region_bytes:
+            return []
+        text = f"{length} bytes of stacks and labels without a sequence point; dropped the older ones"
+        impact = "the time order of these events, and stacks and labels of later ones"
+        note = Problem("region-too-long", "note", text, offset, impact=impact)
+        return [note, *self.end_region(in_time_order=False)]
 
 
 def _as_one(columns: list[HeaderColumns]) -> HeaderColumns:
@@ -276,105 +342,3 @@ def _pairs(items: array[int]) -> tuple[Ints, Ints]:
         return _NO_INTS, _NO_INTS
     table = np.array(items, dtype=np.int64)
     return table[0::2], table[1::2]
-
-
-class RowQueue:
-    """Collects rows region by region. `in_time_order` sorts the released rows; otherwise they stay in file order.
-
-    Its methods return the problems to report. `walk_stacks` checks every stack for them; without `keep_stacks` only
-    their ids are known, and no window is kept for them.
-    """
-
-    def __init__(
-        self, limits: Limits, threads: ThreadTable, in_time_order: bool, walk_stacks: bool, keep_stacks: bool
-    ) -> None:
-        self.in_time_order = in_time_order
-        self._walk_stacks = walk_stacks
-        self._keep_stacks = keep_stacks or walk_stacks
-        self._limits = limits
-        self._threads = threads
-        self._region = Region()
-        self._tables_from = -1
-        self._released: list[Rows] = []
-
-    def take(self) -> list[Rows]:
-        """The rows released since the last call."""
-        released, self._released = self._released, []
-        return released
-
-    @property
-    def stackless(self) -> tuple[int, int, int] | None:
-        """How many events refer to stacks that never came, and the first and last tick of these; None if none does."""
-        return self._region.stackless
-
-    def add(self, rows: ResolvedRows, block: Events, first: bool) -> None:
-        """Add the rows of one piece of a block; `first` says whether it is the block's first."""
-        self._region.add(rows, block, first)
-
-    def count(self, columns: HeaderColumns) -> None:
-        """Account for rows that are counted, not collected."""
-        self._region.count(columns)
-
-    def add_stacks(self, block: Stacks | InlineStacks) -> None:
-        self._region.add_stacks(block if self._keep_stacks else block.only_ids())
-
-    def room_for_stacks(self, blocks: Sequence[tuple[Stacks, int]]) -> bool:
-        """Whether these can be added, each with its offset, without the region's end and without ids that restart."""
-        if not blocks:
-            return True
-        (first, begin), (_, end) = blocks[0], blocks[-1]
-        begin = begin if self._tables_from < 0 else self._tables_from
-        return (
-            end - begin <= self._limits.region_bytes
-            and not self._region.stacks.restarts(first)
-            and all(later.first_id >= one.first_id + one.count for (one, _), (later, _) in pairwise(blocks))
-        )
-
-    def stack_lookup(self) -> StackLookup:
-        """The current meaning of stack ids."""
-        return self._region.stacks.lookup()
-
-    def release(self, in_time_order: bool | None = None) -> None:
-        """Release all collected rows."""
-        ordered = self.in_time_order if in_time_order is None else in_time_order
-        rows = self._region.release(ordered, self._threads.all)
-        if rows is not None:
-            self._released.append(rows)
-
-    def end_region(self, in_time_order: bool | None = None) -> list[Problem]:
-        """Release all rows; stack ids expire here."""
-        self._tables_from = -1
-        self.release(in_time_order)
-        problems = list(self._region.stacks.problems()) if self._walk_stacks else []
-        self._region.end()
-        return problems
-
-    def room_for(self, columns: HeaderColumns) -> bool:
-        """Whether these rows can be added, piece by piece or all at once, without `bound_rows` releasing any."""
-        region, limits = self._region, self._limits
-        return region.events + len(columns) <= limits.region_events and region.extent(columns) <= limits.region_bytes
-
-    def bound_rows(self, offset: int) -> Problem | None:
-        """Release rows in file order if there are more than the limits allow; returns a note about it."""
-        region, limits = self._region, self._limits
-        if region.events <= limits.region_events and region.bytes <= limits.region_bytes:
-            return None
-        text = f"{region.events} events without a sequence point; delivered in file order"
-        self.release(in_time_order=False)
-        return Problem("region-too-long", "note", text, offset, impact="the time order of these events")
-
-    def bound_tables(self, offset: int) -> list[Problem]:
-        """To be called before adding stacks and labels, which are held until the next sequence point.
-
-        If they exceed the limits, the region ends here: its stacks are dropped, a note says so, and its labels must be
-        dropped too.
-        """
-        if self._tables_from < 0:
-            self._tables_from = offset
-        length = offset - self._tables_from
-        if length <= self._limits.region_bytes:
-            return []
-        text = f"{length} bytes of stacks and labels without a sequence point; dropped the older ones"
-        impact = "the time order of these events, and stacks and labels of later ones"
-        note = Problem("region-too-long", "note", text, offset, impact=impact)
-        return [note, *self.end_region(in_time_order=False)]

@@ -1,7 +1,7 @@
 """The underlying push parser: bytes in, in any slicing; rows of events out, in order.
 
 Sans-IO: no files, threads, warnings or logging. A composition: block reader → what each kind of block defines, ends or
-releases → row queue, with one error policy; a call that was interrupted makes the stream unusable. Knows neither
+releases → region, with one error policy; a call that was interrupted makes the stream unusable. Knows neither
 payloads nor what rows are used for.
 """
 
@@ -35,7 +35,7 @@ from clrevents.decode.rows import Rows
 from clrevents.decode.stream.block_reader import BlockReader, InputBuffer
 from clrevents.decode.stream.event_intake import NEVER, ErrorPolicy, EventIntake
 from clrevents.decode.stream.losses import Loss, LossLog
-from clrevents.decode.stream.region import RowQueue
+from clrevents.decode.stream.region import Region
 from clrevents.decode.stream.resolver import LabelTable, Resolver, ThreadTable
 from clrevents.errors import DamageError, ErrorMode, Limits, Problem, TraceError, damage
 from clrevents.schema.registry import DEFAULT, Registry
@@ -103,7 +103,7 @@ class Stream:
     ) -> None:
         self.limits = limits = limits or Limits()
         self.threads = ThreadTable(limits)
-        self._rows = RowQueue(limits, self.threads, in_time_order, walk_stacks, tally is None)
+        self._rows = Region(limits, self.threads, in_time_order, walk_stacks, tally is None)
         self._errors = ErrorPolicy(errors, limits, self._rows)
         self.errors = errors
         self.problems = self._errors.problems
