@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from clrevents._util.offered import offer
+from clrevents._util.offered import late_name, offer
 from clrevents._util.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -127,13 +127,7 @@ __all__ = ["__version__", *sorted(_HOME)]
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"clrevents.{name}")
-    try:
-        home = _HOME[name]
-    except KeyError:
-        raise AttributeError(f"module 'clrevents' has no attribute {name!r}") from None
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value
-    return value
+    return late_name(__name__, _HOME, name)
 
 
 def __dir__() -> list[str]:

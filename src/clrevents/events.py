@@ -5,9 +5,9 @@ A name loads its family on first use. Type checkers read `events.pyi`, which `to
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
+from clrevents._util.offered import late_name
 from clrevents.schema._index import EVENTS, OTHERS
 
 EXPORTS = OTHERS | {
@@ -19,13 +19,7 @@ EXPORTS = OTHERS | {
 
 
 def __getattr__(name: str) -> Any:
-    try:
-        module = EXPORTS[name]
-    except KeyError:
-        raise AttributeError(f"module 'clrevents.events' has no event class or enum {name!r}") from None
-    value = getattr(importlib.import_module(module), name)
-    globals()[name] = value
-    return value
+    return late_name(__name__, EXPORTS, name)
 
 
 def __dir__() -> list[str]:

@@ -7,8 +7,9 @@ The public names live here; each loads what it needs when it is first used. Repo
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from clrevents._util.offered import late_name
 
 if TYPE_CHECKING:
     from clrevents.analysis.about.pairing import spans as spans
@@ -49,13 +50,7 @@ __all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
-    try:
-        home = _HOME[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value
-    return value
+    return late_name(__name__, _HOME, name)
 
 
 def __dir__() -> list[str]:

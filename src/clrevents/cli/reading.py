@@ -551,9 +551,7 @@ class ReadingMany:
     def __enter__(self) -> ReadingMany:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._meter.close()
         self.asked.close()
 

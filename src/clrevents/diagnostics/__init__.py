@@ -6,8 +6,9 @@ when it is first used.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from clrevents._util.offered import late_name
 
 if TYPE_CHECKING:
     from clrevents.diagnostics.async_session import AsyncProcess as AsyncProcess
@@ -40,13 +41,7 @@ __all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
-    try:
-        home = _HOME[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value
-    return value
+    return late_name(__name__, _HOME, name)
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,6 @@ import contextlib
 import os
 import socket
 from collections.abc import AsyncIterator
-from types import TracebackType
 from typing import Any, TypeVar
 
 from clrevents._util.notebook_views import Value
@@ -200,9 +199,7 @@ class AsyncSession(SessionOptions):
         await answered(self._begin(), "a recording", None)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         """Stop, and take the remaining events, for the file and for reports."""
         assert self._channel is not None
         try:

@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Final
 
 from clrevents.diagnostics.discovery import find_runtimes
@@ -52,9 +51,7 @@ class Child:
     def __enter__(self) -> Child:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._suspended and self._program.poll() is None:
             self._program.kill()
             self._program.wait()

@@ -12,7 +12,6 @@ import stat
 import struct
 import sys
 import time
-from types import TracebackType
 from typing import Final
 from uuid import UUID
 
@@ -85,9 +84,7 @@ class Listener(Summary):
     def __enter__(self) -> Listener:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

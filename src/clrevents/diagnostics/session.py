@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from math import inf
-from types import TracebackType
 from typing import Any, Unpack
 
 from clrevents._util.notebook_views import Summary
@@ -190,9 +189,7 @@ class Session(SessionOptions):
         run(self._begin(), "a recording", inf)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Stop, and take the remaining events, for the file and for reports."""
         assert self._channel is not None
         try:

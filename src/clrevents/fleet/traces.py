@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar, Unpack
 
 from clrevents._util.notebook_views import framed_html, html_table
@@ -122,9 +121,7 @@ class Traces:
     def __enter__(self) -> Traces:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import attrs
 
@@ -98,9 +98,10 @@ def redact(
         identifiers = Identifiers(trace.info, key, known)
     counts = RedactionCounts()
     passes = passes_of(trace)
-    around = Surroundings(rules, replacer, counts, identifiers)
+    redaction = _Redaction(rules, replacer, counts, identifiers)
+    around = Surroundings(redaction)
     decoder = PayloadDecoder(trace.info.pointer_size, passes.limits)
-    inside = PayloadRewriting(rules, replacer, counts, decoder, trace.info.pointer_size, identifiers)
+    inside = PayloadRewriting(redaction, decoder, trace.info.pointer_size)
     info = attrs.evolve(trace.info, key_values=around.header(trace.info.key_values))
     losses, destroyed = trace.losses, every_destroyed(trace)
     if identifiers:
@@ -149,6 +150,15 @@ def redaction_rules(
     return list(dict.fromkeys(found))
 
 
+class _Redaction(NamedTuple):
+    """What goes, what replaces it, how often that was done, and what replaces ids, if they go."""
+
+    rules: FieldRules
+    replacer: Replacer
+    counts: RedactionCounts
+    identifiers: Identifiers | None
+
+
 class _Unwritten(Exception):
     """Ends the writing of a file that must not appear."""
 
@@ -160,17 +170,8 @@ class _Unwritten(Exception):
 class Surroundings:
     """Replaces the texts outside the payloads of one trace, with `identifiers` also ids, and counts the texts."""
 
-    def __init__(
-        self,
-        rules: FieldRules,
-        replacer: Replacer,
-        counts: RedactionCounts,
-        identifiers: Identifiers | None = None,
-    ) -> None:
-        self._rules = rules
-        self._identifiers = identifiers
-        self._replacer = replacer
-        self._counts = counts
+    def __init__(self, redaction: _Redaction) -> None:
+        self._rules, self._replacer, self._counts, self._identifiers = redaction
         self._done_kinds: dict[int, tuple[Any, Any]] = {}
         self._kinds: list[Any] = []
         self._threads: list[Any] = []
@@ -275,19 +276,8 @@ _MOST_ZEROS: Final = 1024
 class PayloadRewriting:
     """Replaces the texts in the payloads of one trace, with `identifiers` their ids too, and counts them."""
 
-    def __init__(
-        self,
-        rules: FieldRules,
-        replacer: Replacer,
-        counts: RedactionCounts,
-        decoder: PayloadDecoder,
-        pointer_size: int,
-        identifiers: Identifiers | None = None,
-    ) -> None:
-        self._rules = rules
-        self._identifiers = identifiers
-        self._replacer = replacer
-        self._counts = counts
+    def __init__(self, redaction: _Redaction, decoder: PayloadDecoder, pointer_size: int) -> None:
+        self._rules, self._replacer, self._counts, self._identifiers = redaction
         self._decoder = decoder
         self._pointer_size = pointer_size
         self._walks: dict[tuple[int, BoundLayout], TextWalk | None] = {}
