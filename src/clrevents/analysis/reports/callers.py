@@ -15,7 +15,7 @@ from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import (
     Bytes,
     CodeName,
@@ -412,7 +412,7 @@ class CallersCollector(SampleCollector[CallersReport]):
         places = np.where(nodes.frame < 0, len(frames), nodes.frame)
         whole = nodes.inclusive[:1].sum()
         times = nodes.counted or ([None] * len(nodes),) * len(_COUNTED)
-        values: dict[str, object] = {
+        values: dict[str, Cells] = {
             "node": np.arange(len(nodes)),
             "parent_node": [None if above < 0 else above for above in nodes.parent.tolist()],
             "depth": nodes.depth,
@@ -428,7 +428,7 @@ class CallersCollector(SampleCollector[CallersReport]):
         return found.context.table(CallNode, values)
 
     def _methods(self, found: CollectedSamples, methods: Sequence[HotMethod]) -> ReportTable[CalledMethod]:
-        values: dict[str, object] = {
+        values: dict[str, Cells] = {
             "name": [hot.raw if self._raw else hot.name for hot in methods],
             "module": [hot.module or None for hot in methods],
             "samples": [hot.samples for hot in methods],

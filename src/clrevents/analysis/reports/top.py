@@ -15,7 +15,7 @@ import numpy as np
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import (
     Bytes,
     CodeName,
@@ -231,7 +231,7 @@ class TopCollector(SampleCollector[TopReport]):
     def _table(self, found: CollectedSamples) -> ReportTable[HotRow]:
         samples = found.samples
         rows = hottest(samples, self._by)
-        values: dict[str, object] = {
+        values: dict[str, Cells] = {
             "name": [hot.raw for hot in rows] if self._raw else telling_names(rows),
             "module": [hot.module or None for hot in rows],
             "kind": [hot.kind for hot in rows],

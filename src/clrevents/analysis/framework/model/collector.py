@@ -36,7 +36,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Question,
     TimeWindow,
 )
-from clrevents.analysis.framework.vocabulary.report_table import Hole, Marks, ReportTable, Troubles
+from clrevents.analysis.framework.vocabulary.report_table import Cells, Hole, Marks, ReportTable, Troubles
 from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
 from clrevents.analysis.gathering.gather import Gathered, near_ns
 from clrevents.analysis.gathering.groups import Array
@@ -194,7 +194,7 @@ class Context:
         return self.troubles.marks
 
     def table(
-        self, row_class: type[R], values: Mapping[str, Any] | Sequence[R], lossy: Sequence[bool] | None = None
+        self, row_class: type[R], values: Mapping[str, Cells] | Sequence[R], lossy: Sequence[bool] | None = None
     ) -> ReportTable[R]:
         """Rows of the whole trace → those of the window, marked where they touch a hole.
 
@@ -204,7 +204,7 @@ class Context:
         Rows with neither span nor time all stay: they are made from rows that were already cut. If they bring a `lossy`
         of their own, only that counts; on other rows it counts in addition.
         """
-        given: dict[str, Any] = {**values} if isinstance(values, Mapping) else as_columns(row_class, values)
+        given: dict[str, Cells] = {**(values if isinstance(values, Mapping) else as_columns(row_class, values))}
         own = given.pop("lossy", lossy)
         count = len(next(iter(given.values()), ()))
         flags = np.zeros(count, dtype=np.bool_)

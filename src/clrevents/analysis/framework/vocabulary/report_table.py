@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,6 +215,9 @@ def _meets(hole: Hole, window: TimeWindow) -> bool:
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
+Cells: TypeAlias = Column | Array | Sequence[object]
+"""The values of a column as they are given: with nulls, as numbers without, or as Python values."""
+
 _SHOWN: Final = 20
 """How many rows a notebook shows."""
 _FIELDS: Final[dict[type[Any], tuple[TableField, ...]]] = {}
@@ -241,7 +244,7 @@ class ReportTable(Generic[R_co]):
         )
 
     @classmethod
-    def from_columns(cls, row_class: type[R], values: Mapping[str, Any]) -> ReportTable[R]:
+    def from_columns(cls, row_class: type[R], values: Mapping[str, Cells]) -> ReportTable[R]:
         """A table from columns: `Column`s, numpy arrays without nulls, or sequences of Python values.
 
         Raises ValueError unless they are the columns of the row class, all of one length.

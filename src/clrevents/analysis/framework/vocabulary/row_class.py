@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, dataclass_transform, overload
 
 import attrs
@@ -356,7 +356,7 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
     return tuple(sorted(found, key=lambda c: (c.name != "process_id", c.name in _LAST and _LAST.index(c.name) + 1)))
 
 
-def as_columns(row_class: type[Any], rows: Sequence[Any]) -> dict[str, list[Any]]:
+def as_columns(row_class: type[Any], rows: Sequence[Any]) -> Mapping[str, list[Any]]:
     """Rows → the columns of their class, but those that the frame fills."""
     names = [column.name for column in columns_of(row_class) if column.name not in _FILLED]
     return {name: [getattr(row, name) for row in rows] for name in names}

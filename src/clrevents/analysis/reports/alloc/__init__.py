@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
@@ -19,8 +19,8 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import MY_CODE, RAW, ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.recording.recorded import ProviderNeed, record_line
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
-from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Evidence, MetricDeclaration, Note
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Evidence, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import (
     Bytes,
     CodeName,
@@ -256,7 +256,7 @@ class AllocationTables:
     def _type_of(self) -> Ints:
         return self._named[self.sums.keys["type"]]
 
-    def _columns(self, found: GroupedAllocations) -> dict[str, object]:
+    def _columns(self, found: GroupedAllocations) -> dict[str, Cells]:
         """What every table has."""
         total = self.sums.total("bytes")
         low, high = self._interval(found.values)
@@ -276,7 +276,7 @@ class AllocationTables:
         """Whole objects; how many a tick represents is unknown."""
         return [None] * len(parts) if self._source == "ticks" else (parts + PARTS // 2) // PARTS
 
-    def _interval(self, values: Mapping[str, Ints]) -> Sequence[object]:
+    def _interval(self, values: Mapping[str, Ints]) -> Sequence[Cells]:
         if self._source != "samples":
             return ([None] * len(values["bytes"]),) * 2
         return interval(values["samples"], values["bytes"], values["variance"], values["seen"])
@@ -468,7 +468,9 @@ def _large_by(source: Source | None) -> str | None:
     return None if source is None else "size" if source == "objects" else "kind"
 
 
-def _metrics(asked: str, source: Source | None, tables: AllocationTables, context: Context) -> dict[str, Any]:
+def _metrics(
+    asked: str, source: Source | None, tables: AllocationTables, context: Context
+) -> Mapping[str, Metric | int | None]:
     sums = tables.sums
     if source is None and (asked != BEST or NEEDED.what in context.unknown):
         reason = f"the trace has no {asked}" if asked != BEST else "allocations were not recorded"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     Count,
@@ -307,7 +307,7 @@ def value_rows(context: Context, values: CounterValues, keys: Sequence[SeriesKey
         return text_column([*map(of, keys)], values.series)
 
     quantiles = np.array([np.nan if key.quantile is None else key.quantile for key in keys], dtype=np.float64)
-    columns: dict[str, object] = {
+    columns: dict[str, Cells] = {
         "series_row": values.series,
         "time_ns": values.time_ns,
         "provider": text(lambda key: key.provider),

@@ -25,7 +25,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     MetricDeclaration,
     TimeWindow,
 )
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     Count,
@@ -281,7 +281,11 @@ class ExceptionSums:
         """By what became of them: most frequent first."""
         counts = Counter(self._outcomes()).most_common()
         lossy = [bool(self._missing())] * len(counts)
-        columns = {"outcome": [word for word, _ in counts], "count": [n for _, n in counts], "lossy": lossy}
+        columns: dict[str, Cells] = {
+            "outcome": [word for word, _ in counts],
+            "count": [n for _, n in counts],
+            "lossy": lossy,
+        }
         return self._context.table(ExceptionOutcome, columns)
 
     def metrics(self) -> dict[str, int | None]:

@@ -14,7 +14,7 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, pa
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Dated, MetricDeclaration, Note
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 from clrevents.analysis.reports.gc.gc_answer import (
@@ -84,7 +84,7 @@ def by_runtime(rows: Mapping[str, Gathered], told: Collection[str]) -> tuple[lis
     return runtimes, _left_out(len(ids) - len(kept))
 
 
-def joined(parts: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def joined(parts: Sequence[Mapping[str, Cells]]) -> dict[str, Cells]:
     """The columns of one runtime after another's."""
     if len(parts) == 1:
         return dict(parts[0])

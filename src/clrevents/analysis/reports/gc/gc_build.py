@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.report_table import Cells
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.reports.gc.gc_collections import (
@@ -330,7 +331,7 @@ def _thread(held: Suspensions, place: int) -> int | None:
 MARKED: Final = "runtime/GCMarkWithType"
 
 
-def suspension_columns(built: Built, chosen: Suspensions, owners: Sequence[Sequence[Collected]]) -> dict[str, Any]:
+def suspension_columns(built: Built, chosen: Suspensions, owners: Sequence[Sequence[Collected]]) -> dict[str, Cells]:
     """A table of suspensions."""
     times = [
         known_column("int64", step, places != NOTHING) for step, places in zip(chosen.times, chosen.places, strict=True)
@@ -356,18 +357,18 @@ def suspension_columns(built: Built, chosen: Suspensions, owners: Sequence[Seque
     }
 
 
-def generation_columns(built: Built) -> dict[str, Any]:
+def generation_columns(built: Built) -> dict[str, Cells]:
     """The table of generations, of all heaps together."""
     of, columns = built.parts.summed()
     return {**columns, **_times(built, of)}
 
 
-def heap_columns(built: Built) -> dict[str, Any]:
+def heap_columns(built: Built) -> dict[str, Cells]:
     """The table of heaps."""
     return {**built.parts.columns(), "heap": built.parts.heap, **_times(built, built.parts.collection)}
 
 
-def mark_columns(built: Built) -> dict[str, Any]:
+def mark_columns(built: Built) -> dict[str, Cells]:
     """The table of kinds of root."""
     rows = built.rows[MARKED]
     of = built.walk.at(rows.places)
@@ -398,7 +399,7 @@ def mark_columns(built: Built) -> dict[str, Any]:
 def _moments(built: Built) -> dict[str, Column]:
     """What the tables of parts of collections have of each collection."""
     starts, ends = ([c.start for c in built.collections], [c.end for c in built.collections])
-    found: dict[str, tuple[str, list[Any]]] = {
+    found: dict[str, tuple[str, list[int | None]]] = {
         "number": ("int64", [c.number for c in built.collections]),
         "start_ns": ("int64", [time_of(moment) for moment in starts]),
         "end_ns": ("int64", [time_of(moment) for moment in ends]),
@@ -408,6 +409,6 @@ def _moments(built: Built) -> dict[str, Column]:
     return {name: from_values(ColumnType(kind), values) for name, (kind, values) in found.items()}
 
 
-def _times(built: Built, of: Ints) -> dict[str, Any]:
+def _times(built: Built, of: Ints) -> dict[str, Cells]:
     """Which collection each row is of, and where that lies in time."""
     return {name: column.take(of) for name, column in _moments(built).items()}

@@ -17,6 +17,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.value_classes import define, frozen
+from clrevents.analysis.framework.vocabulary.report_table import Cells
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Array, Ints, Mask, nulled, sum_by
@@ -91,17 +92,18 @@ class HeapParts:
         """What survived, wherever it went."""
         return self.values["pinned_survived_bytes"] + self.values["others_survived_bytes"]
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Cells]:
         """The columns that a table of these rows has of them."""
         known = self.condemned, self.budgeted, self.after_told
-        found = {"generation": words(self.generation), **sized(self.values, self.live_before, *known)}
+        found = sized(self.values, self.live_before, *known)
         # Server GC moves regions between heaps while it collects: where more survived in one heap than it had,
         # survivors of others were counted there, and no heap's share is known.
         group = self.collection * len(GENERATIONS) + self.generation
         moved = np.isin(group, group[self.condemned & (self.survived > self.live_before)])
         survival = found["survival"]
-        found["survival"] = known_column("float64", survival.values, survival.known & ~moved)
-        return found
+        assert isinstance(survival, Column)
+        again = known_column("float64", survival.values, survival.known & ~moved)
+        return {"generation": words(self.generation), **found, "survival": again}
 
     def total(self, values: Ints, chosen: Mask | None = None, known: Mask | None = None) -> list[int | None]:
         """A sum for each collection; None where a heap's history is missing, or one of the values is not `known`."""
@@ -137,7 +139,7 @@ class HeapParts:
             found.append(max(heaps.values()) * len(heaps) / total if known and len(heaps) > 1 and total > 0 else None)
         return found
 
-    def summed(self) -> tuple[Ints, dict[str, Any]]:
+    def summed(self) -> tuple[Ints, dict[str, Cells]]:
         """The rows of all heaps together: of which collection each is, and the columns of a table."""
         if not len(self.row):
             return self.collection, self.columns()
@@ -159,11 +161,11 @@ class HeapParts:
 
 def sized(
     values: Mapping[str, Ints], live_before: Ints, condemned: Mask, budgeted: Mask, after: Mask
-) -> dict[str, Any]:
+) -> dict[str, Cells]:
     """Columns of sizes, each null if unknown."""
     survived = values["pinned_survived_bytes"] + values["others_survived_bytes"]
     known = {"pinned_survived_bytes": condemned, "budget_bytes": budgeted, **dict.fromkeys(_AFTER, after)}
-    made: dict[str, Any] = {
+    made: dict[str, Cells] = {
         name: known_column("int64", numbers, known[name]) if name in known else numbers
         for name, numbers in values.items()
         if name not in _INNER

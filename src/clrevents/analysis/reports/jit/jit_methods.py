@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context, ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeWindow
+from clrevents.analysis.framework.vocabulary.report_table import Cells
 from clrevents.analysis.gathering.gather import Gathered, matched
 from clrevents.analysis.gathering.groups import NONE, Array, Interned, Ints, Mask, group_numbers, nulled
 from clrevents.analysis.shared.events.event_spans import EventSpans, compilations, inside
@@ -88,7 +89,7 @@ class Decisions:
         held = window.holds(self.time)
         return {name: int((held & self._outcomes[o][self.kind]).sum()) for name, o in OUTCOMES.items()}
 
-    def columns(self, window: TimeWindow) -> dict[str, list[Any]]:
+    def columns(self, window: TimeWindow) -> dict[str, Cells]:
         """The columns of the table of decisions in a window, most frequent first for each outcome."""
         held = window.holds(self.time)
         counts = np.bincount(self.kind[held], minlength=len(self.kinds)).tolist()
@@ -328,11 +329,11 @@ def _recompiled(keys: Sequence[MethodKey]) -> list[bool]:
     return found
 
 
-def _decided(made: EventSpans, decisions: Decisions | None) -> dict[str, list[Any]]:
+def _decided(made: EventSpans, decisions: Decisions | None) -> dict[str, list[int | None]]:
     """How many decisions of each kind lie in each compilation; null if its start or end is unknown."""
     if decisions is None:
-        nothing = [None] * len(made)
-        return dict.fromkeys(("inlined", "not_inlined", "tail_calls", "no_tail_calls"), nothing)
+        nothing: list[int | None] = [None] * len(made)
+        return dict.fromkeys(OUTCOMES, nothing)
     return {name: nulled(counts, made.closed) for name, counts in decisions.by_compilation(made).items()}
 
 

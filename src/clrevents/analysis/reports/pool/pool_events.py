@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.gathering.gather import Gathered, matched
 from clrevents.analysis.gathering.groups import (
     NONE,
@@ -77,7 +77,7 @@ class PoolEvents:
             for time, reason, goal in zip(_times(rows).tolist(), reasons, goals, strict=True)
         ]
 
-    def adjustments(self, steps: Sequence[tuple[Goal, Raise | None]], least: int | None) -> dict[str, object]:
+    def adjustments(self, steps: Sequence[tuple[Goal, Raise | None]], least: int | None) -> dict[str, Cells]:
         """The columns of the table."""
         rows = self._events[ADJUSTED]
         goals = [goal.goal for goal, _ in steps]
@@ -110,7 +110,7 @@ class PoolEvents:
             ("io", *_series([self._events[name] for name in _IO], "IOThreadCount")),
         ]
 
-    def limits(self) -> dict[str, Any]:
+    def limits(self) -> dict[str, Ints]:
         """The columns of the table."""
         rows = self._events[_LIMITS]
         fields = {
@@ -124,7 +124,7 @@ class PoolEvents:
             **{name: rows.numbers(field).astype(np.int64) for name, field in fields.items()},
         }
 
-    def throughput(self) -> dict[str, Any]:
+    def throughput(self) -> dict[str, Cells]:
         """The columns of the table: the measurements, each with the state recorded right after it."""
         samples, stats = self._events[_SAMPLED], self._events[_STATS]
         state = {name: _finite(stats, name) for name in _MEASURED}
@@ -289,7 +289,7 @@ def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Item
 
 def item_table(context: Context, found: Sequence[Items]) -> ReportTable[QueuedItem]:
     """Each item, in order of time by source."""
-    values: dict[str, object] = {"source": [items.source for items in found for _ in range(len(items))]}
+    values: dict[str, Cells] = {"source": [items.source for items in found for _ in range(len(items))]}
     values["work_id"] = [value for items in found for value in items.ids.tolist()]
     for name in ("enqueued", "dequeued"):
         values[f"{name}_ns"] = [

@@ -6,14 +6,14 @@ The rule knows goals, counts and waits; no events, no stacks and no window.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted, duration_text, moment_text
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary.answer_values import Note
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import Ints, grouped
 from clrevents.analysis.reports.pool.pool_rows import PoolFacts, PoolShortage
@@ -371,7 +371,9 @@ class Conclusion:
         return BlockingMethods(self._context, stacks, times, threads, self._raw).names(0)
 
 
-def metrics_of_blocking(context: Context, blocked: BlockedWorkers, found: FoundWaits, some: bool) -> dict[str, Any]:
+def metrics_of_blocking(
+    context: Context, blocked: BlockedWorkers, found: FoundWaits, some: bool
+) -> dict[str, Metric | int | None]:
     """How long workers were blocked in the window, and how many; at least, if samples may hide waits, or not all
     was recorded that shows `some` of them."""
     starts = np.array([wait.place for wait in blocked.waits], dtype=np.int64)

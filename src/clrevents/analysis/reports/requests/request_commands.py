@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from clrevents._util.value_classes import define
+from clrevents.analysis.framework.vocabulary.report_table import Cells
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import NONE
 from clrevents.analysis.reports.requests.known_requests import RequestFinder
@@ -171,7 +172,7 @@ def _numbered(events: Gathered) -> Gathered:
     return events.only(np.zeros(0, dtype=np.int64), names)
 
 
-def _rows(events: Gathered) -> list[dict[str, object]]:
+def _rows(events: Gathered) -> list[dict[str, Cells]]:
     """Each event's columns by name."""
     names = events.table.columns
     return [dict(zip(names, cells, strict=True)) for cells in zip(*(events.cells(name) for name in names), strict=True)]

@@ -14,6 +14,7 @@ import numpy as np
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
+from clrevents.analysis.framework.vocabulary.report_table import Cells
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import NONE, Ints, Mask, nulled
 from clrevents.analysis.reports.startup.main_method import (
@@ -217,7 +218,7 @@ class Start:
         """A method's name as it was asked for."""
         return (raw_name if self.raw else display_name)(namespace, name, signature)
 
-    def times(self, spans: EventSpans, owned: SelfTime) -> dict[str, Any]:
+    def times(self, spans: EventSpans, owned: SelfTime) -> dict[str, Cells]:
         """The columns that spans of all kinds have."""
         closed = spans.closed
         return {

@@ -6,13 +6,13 @@ Counts are of what was created in the window, times of what lies in it. Names no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import (
     CodeName,
     Count,
@@ -312,7 +312,7 @@ class TaskTables:
         found[self._profiled] = values[self.work.id[self._profiled]]
         return found
 
-    def _of_awaits(self) -> dict[str, list[Any]]:
+    def _of_awaits(self) -> dict[str, Cells]:
         """The columns that only awaits have that the async profiler recorded."""
         awaits, sites = self._events.awaits, self._sites
         if awaits is None or sites is None:

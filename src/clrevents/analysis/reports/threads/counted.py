@@ -22,6 +22,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     MetricDeclaration,
     TimeWindow,
 )
+from clrevents.analysis.framework.vocabulary.report_table import Cells
 from clrevents.analysis.gathering.groups import grouped
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.reports.threads.tiling import UNKNOWN, Piece
@@ -63,7 +64,7 @@ def counted_role(name: str) -> str:
     return "tiering" if name.startswith(COMPILERS) else "native"
 
 
-def counted_columns(lives: Sequence[ThreadLife], counts: Counts | None, window: TimeWindow) -> dict[str, object]:
+def counted_columns(lives: Sequence[ThreadLife], counts: Counts | None, window: TimeWindow) -> dict[str, Cells]:
     """The columns of threads that are counted; null where nothing was."""
     if counts is None:
         return {"processor_ns": [None] * len(lives), "thread_name": [None] * len(lives)}

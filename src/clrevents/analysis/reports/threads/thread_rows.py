@@ -11,7 +11,7 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import (
     Address,
     CodeName,
@@ -338,7 +338,7 @@ def _waits(times: Any) -> dict[str, Any]:
 
 def untold_columns(
     metrics: Mapping[str, int | Metric | None], totals: Mapping[str, int], count: int
-) -> dict[str, object]:
+) -> dict[str, Cells]:
     """Nulls for the times of which nothing is known, by the metrics: no thread's 0 is one then."""
     known = {name: metric.value if isinstance(metric, Metric) else metric for name, metric in metrics.items()}
     untold = {state for state in STATES if known[f"{state}_total"] is None and not totals.get(state)}
@@ -348,7 +348,7 @@ def untold_columns(
     return {name: [None] * count for name in names}
 
 
-def unseen_columns(columns: Mapping[str, object]) -> dict[str, object]:
+def unseen_columns(columns: Mapping[str, Cells]) -> dict[str, Cells]:
     """Nulls for the waits that were not seen of threads of which a part is unknown, where samples show only some."""
     known = np.asarray(columns["unknown_ns"]) == 0
     names = ["waiting_ns", *(f"{state}_ns" for state in WAITING if state not in ("lock", *BY_KERNEL))]
