@@ -1,0 +1,374 @@
+"""Each rule finds what is planted in the answers that it reads, and is clear where it is not; where it is judged by a
+size, planted sizes around what a clear rule says that it would have found tell the two apart."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+import attrs
+import pytest
+
+import clrevents
+from clrevents._util.words import amount_text
+from clrevents.analysis.doctor.diagnosing import asked_of, case_of, verdict
+from clrevents.analysis.doctor.rule import TRACE, WINDOW, Ailment, Case, Cited, Clear, Rule, Unknown
+from clrevents.analysis.doctor.rulebook import RULES
+from clrevents.analysis.framework.run.asking import ask
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from project_files import FIXTURES
+
+S, MS, MB = 10**9, 10**6, 10**6
+LONG: Final = 10 * S
+Facts: TypeAlias = Mapping[str, Any]
+"""Values of metrics and facts (`gc.count`), and columns of tables (`gc/collections/pause_ns`)."""
+
+
+@lru_cache(maxsize=1)
+def healthy() -> Case:
+    """A recording of ten seconds in which nothing happened, with everything recorded."""
+    with clrevents.open(FIXTURES / "net10-exceptions.nettrace.gz") as trace:
+        answers = ask(trace, asked_of(RULES), {})
+    plain = {}
+    for name, answer in answers.items():
+        tables = {table.name: ReportTable.empty(table.row_class) for table in answer.tables()}
+        metrics = {key: attrs.evolve(m, value=0, low=None, high=None, reason=None) for key, m in answer.metrics.items()}
+        plain[name] = attrs.evolve(answer, metrics=metrics, notes=(), **tables)
+    numbers = ("lost", "damaged", "unended", "snapshots", "events")
+    return attrs.evolve(case_of(plain, {name: Metric(0, "count") for name in numbers}), window_ns=LONG)
+
+
+def planted(facts: Facts, window_ns: int = LONG) -> Case:
+    """The healthy recording with these facts."""
+    case = healthy()
+    answers, trace, tables = dict(case.answers), dict(case.trace), dict[str, dict[str, list[Any]]]()
+    for place, value in facts.items():
+        if "/" in place:
+            table, _, column = place.rpartition("/")
+            tables.setdefault(table, {})[column] = value
+            continue
+        report, _, name = place.partition(".")
+        if report == TRACE:
+            trace[name] = Metric(value, "count")
+        elif name in answers[report].metrics:
+            metrics = answers[report].metrics
+            answers[report] = attrs.evolve(
+                answers[report], metrics={**metrics, name: attrs.evolve(metrics[name], value=value)}
+            )
+        else:
+            answers[report] = attrs.evolve(answers[report], facts=attrs.evolve(answers[report].facts, **{name: value}))
+    for place, given in tables.items():
+        report, _, name = place.partition("/")
+        shape = answers[report].table(name).row_class
+        length = len(next(iter(given.values())))
+        columns = {column.name: [_nothing(column)] * length for column in columns_of(shape)} | given
+        answers[report] = attrs.evolve(answers[report], **{name: ReportTable.from_columns(shape, columns)})
+    return attrs.evolve(case, answers=answers, trace=trace, window_ns=window_ns)
+
+
+def _nothing(column: Any) -> Any:
+    if column.nullable:
+        return None
+    return () if column.many else column.cell.python()
+
+
+def rule_of(name: str) -> Rule:
+    return next(rule for rule in RULES if rule.id == name)
+
+
+def stands_at(case: Case, cited: Cited) -> float:
+    """The number at the place that is cited."""
+    report, _, table_column = cited.place.partition("/")
+    if not table_column:
+        return case.value(cited.place)  # type: ignore[no-any-return]
+    table, _, column = table_column.partition("/")
+    values = case.answers[report].table(table).column(column).tolist()
+    return sum(values[row] or 0 for row in cited.rows)
+
+
+# What is planted. ---------------------------------------------------------------------------------------------------
+
+
+def collections(number: int, pause: int, reason: str = "AllocSmall", generation: int = 0, **more: list[Any]) -> Facts:
+    every = [int((row + 1) * LONG / (number + 1)) for row in range(number)]
+    columns = {
+        "number": list(range(1, number + 1)), "generation": [generation] * number, "reason": [reason] * number,
+        "kind": ["blocking"] * number, "start_ns": every, "pause_start_ns": every, "end_ns": [t + pause for t in every],
+        "pause_ns": [pause] * number, **more,
+    }  # fmt: skip
+    rows = {f"gc/collections/{name}": values for name, values in columns.items()}
+    return {**rows, "gc.count": number, "gc.pause_total": number * pause, "gc.pause_max": pause, "gc.heap_peak": MB}
+
+
+def full_heaps(left: int) -> Facts:
+    return {**collections(6, MS, generation=2, heap_after_bytes=[100 * MB + left * row for row in range(6)])}
+
+
+def midlife(died: bool) -> Facts:
+    rows = collections(
+        6, 200 * MS, generation=2, heap_after_bytes=[100 * MB] * 6 if died else [100 * MB * row for row in range(1, 7)]
+    )
+    moved = {"number": list(range(1, 7)), "generation": ["gen2"] * 6, "moved_in_bytes": [100 * MB] * 6}
+    return {**rows, **{f"gc/generations/{name}": values for name, values in moved.items()}, "gc.promoted_total": MB}
+
+
+def allocations(kind: str, size: int, whole: int = 1000 * MB, stack: tuple[str, ...] = ("Shop.Make()",)) -> Facts:
+    return {
+        "alloc.bytes_total": whole, "alloc.events": 10_000, "alloc/types/type": [kind], "alloc/types/bytes": [size],
+        **{f"alloc/{table}/{name}": [value] for table in ("stacks", "type_stacks")
+           for name, value in (("method", stack[0]), ("bytes", size), ("stack", stack))},
+        "alloc/type_stacks/type": [kind],
+    }  # fmt: skip
+
+
+def waits(waited: int, kind: str, method: str, waiting_in: str | None = None, evidence: str = "sample") -> Facts:
+    columns = {
+        "kind": kind,
+        "method": method,
+        "waiting_in": waiting_in,
+        "evidence": evidence,
+        "waited_ns": waited,
+        "threads": 2,
+    }
+    return {f"waits/methods/{name}": [value] for name, value in columns.items()}
+
+
+def thread(role: str, **columns: Any) -> Facts:
+    return {f"threads/threads/{name}": [value] for name, value in {"role": role, "thread_id": 7, **columns}.items()}
+
+
+def method(name: str, **columns: Any) -> Facts:
+    return {f"top/methods/{key}": [value] for key, value in {"name": name, **columns}.items()}
+
+
+def hot(name: str) -> Callable[[int], Facts]:
+    return lambda used: {
+        "threads.processor_total": LONG,
+        **method(
+            name, processor_ns=used, processor_low_ns=used, inclusive_processor_ns=used, inclusive_processor_low_ns=used
+        ),
+    }
+
+
+def polling(waited: int) -> Facts:
+    """Two threads that sleep for a millisecond; samples never see them awake."""
+    used = int(0.01 * waited)
+    sleeps = {"kind": ["sleep"] * 2, "method": ["Shop.Poll()"] * 2, "thread_id": [7, 7]}
+    return {
+        **waits(waited, "sleep", "Shop.Poll()"), **{f"waits/waits/{name}": column for name, column in sleeps.items()},
+        **method("Shop.Poll()", inclusive_processor_ns=used, inclusive_ns=waited), **thread("other"),
+    }  # fmt: skip
+
+
+def timers(number: int) -> Facts:
+    columns = {"thread_id": 7, "kind": "idle", "evidence": "event"}
+    rows = {f"waits/waits/{name}": [value] * number for name, value in columns.items()}
+    return {**rows, **thread("timer", processor_ns=S, life_ns=LONG)}
+
+
+def lock(waited: int, threads: int) -> Facts:
+    convoy = {"start_ns": 0, "end_ns": waited, "threads": threads, "waited_ns": waited, "method": "Shop.Enter()"}
+    held = {"native": False, "waited_ns": waited, "max_ns": waited, "method": "Shop.Enter()"}
+    return {
+        **{f"locks/convoys/{name}": [value] for name, value in convoy.items()}, "locks.count": 9, "locks.convoys": 1,
+        **{f"locks/locks/{name}": [value] for name, value in held.items()},
+        "locks.waited_total": waited, "locks.waited_max": waited,
+    }  # fmt: skip
+
+
+def blockers(waited: int, kind: str) -> Facts:
+    columns = {"kind": kind, "task_wait": kind == "task", "method": "Shop.Ask()", "waited_ns": waited, "threads": 3}
+    return {f"pool/blockers/{name}": [value] for name, value in columns.items()}
+
+
+def thrown(number: int, took: int) -> Facts:
+    columns = {
+        "thrown": number,
+        "dispatch_ns": took,
+        "throwing_method": "Shop.Fail()",
+        "catching_method": "Shop.Try()",
+        "type": "E",
+    }
+    rows = {f"exceptions/groups/{name}": [value] for name, value in columns.items()}
+    return {**rows, "exceptions.count": number, "exceptions.dispatch_total": took}
+
+
+def compiled(number: int, took: int, dynamic: bool = False) -> Facts:
+    columns = {"start_ns": [int(row * LONG / number) if dynamic else row for row in range(number)],
+        "compile_ns": [took] * number,
+               "background": [False] * number, "dynamic": [dynamic] * number, "module": ["Shop"] * number}  # fmt: skip
+    each = {f"jit/compilations/{name}": column for name, column in columns.items()}
+    return {
+        **each,
+        "jit/threads/thread_id": [7],
+        "jit/threads/compilations": [number],
+        "jit/threads/compile_ns": [took],
+    }
+
+
+def requests(number: int, **columns: Any) -> Facts:
+    each = {"side": "client", "duration_ns": 100 * MS, "start_ns": 0, "host": "shop", "connection": "1", **columns}
+    rows = {f"requests/requests/{name}": [value] * number for name, value in each.items()}
+    return {**rows, "requests.count": number, "requests.client_count": number}
+
+
+def commands(number: int, took: int) -> Facts:
+    columns = {"duration_ns": took, "start_ns": 0, "command_text": "SELECT", "request_row": 0}
+    return {**{f"requests/commands/{name}": [value] * number for name, value in columns.items()}, "requests.count": 1}
+
+
+def kept(pinned: int) -> Facts:
+    columns = {"number": 1, "generation": "gen0", "pinned_survived_bytes": pinned, "survived_bytes": 20 * MB}
+    rows = {f"gc/generations/{name}": [value] for name, value in columns.items()}
+    objects = {"kind": "pinned", "type": "System.Byte[]", "objects": 9, "bytes": pinned, "method": "Shop.Pin()"}
+    return {**rows, **{f"gc/kept/{name}": [value] for name, value in objects.items()}, "gc.count": 1}
+
+
+SIZED: Final[Mapping[str, Callable[[int], Facts]]] = {
+    "trace.sampler": lambda ns: {"threads.sampler_total": ns, **thread("sampler", processor_ns=ns)},
+    "gc.midlife": lambda ns: {**midlife(True), "gc/collections/pause_ns": [*[0] * 5, ns]},
+    "gc.finalizing": lambda ns: thread("finalizer", running_ns=ns),
+    "lock.sampled": lambda ns: waits(ns, "lock", "Shop.Enter()", "System.Threading.Monitor.Enter"),
+    "exceptions.slow": lambda ns: thrown(9, ns),
+    "cpu.hot": hot("Shop.Cook()"),
+    "cpu.spinning": hot("System.Threading.SpinWait.SpinOnce(int)"),
+    "cpu.compiling": hot("[jit]"),
+    "wait.turns": lambda ns: waits(ns, "lock", "Shop.Read()", "System.Threading.ReaderWriterLockSlim.EnterReadLock"),
+    "wait.polling": polling,
+}
+"""What a size is planted in, for the rules whose threshold is one."""
+
+OTHERS: Final[Mapping[str, tuple[Facts, Facts]]] = {
+    "trace.lost": ({"trace.lost": 3, "trace.events": 9}, {}),
+    "trace.cut": ({"trace.unended": 1}, {}),
+    "trace.names": (
+        {"top.total": S, **method("[unresolved 0x1]", kind="managed", exclusive_ns=S // 2)},
+        {"top.total": S, **method("Shop.Cook()", exclusive_ns=S)},
+    ),
+    "trace.stacks": ({"top.total": S, "top.cut_total": S // 2}, {"top.total": S, "top.cut_total": MS}),
+    "gc.pause_ratio": (collections(10, 100 * MS), collections(10, 10 * MS)),
+    "gc.long_pause": (collections(1, 300 * MS), collections(1, 100 * MS)),
+    "gc.slow_suspend": (
+        {"gc/suspensions/suspend_ns": [30 * MS] * 2, "gc/suspensions/start_ns": [1, S], "gc.count": 2},
+        {"gc/suspensions/suspend_ns": [MS] * 2, "gc/suspensions/start_ns": [1, S], "gc.count": 2},
+    ),
+    "gc.induced": (
+        {**collections(5, MS, "Induced", requested_by=["Shop.Tidy()"] * 5), "gc.induced": 5}, collections(5, MS),
+    ),
+    "gc.large_objects": (collections(5, 50 * MS, "AllocLarge", 2), collections(5, 50 * MS)),
+    "gc.full_blocking": (collections(30, 50 * MS, generation=2), collections(30, 50 * MS)),
+    "gc.fragmented": tuple(
+        collections(1, MS, generation=2, heap_after_bytes=[400 * MB],
+            fragmentation_bytes=[free * MB]) for free in (300, 100)
+    ),
+    "gc.pinned": (kept(15 * MB), kept(MB)),
+    "gc.finalizers": tuple(
+        collections(2, MS, finalizable_objects=[number] * 2, finalizable_bytes=[MB] * 2) for number in (10_000, 100)
+    ),
+    "gc.growth": (full_heaps(30 * MB), full_heaps(0)),
+    "gc.memory_load": tuple(collections(2, MS, memory_load=[load] * 2) for load in (0.95, 0.5)),
+    "alloc.boxing": (allocations("System.Int32", 500 * MB), allocations("Shop.Cake", 500 * MB)),
+    "alloc.strings": (
+        allocations("System.String", 500 * MB, stack=("Shop.Make()", "System.String.Concat(string, string)")),
+        allocations("System.String", 500 * MB),
+    ),
+    "alloc.closures": (allocations("System.Func`1", 500 * MB), allocations("Shop.Cake", 500 * MB)),
+    "alloc.one_site": (allocations("Shop.Cake", 6000 * MB, 6000 * MB), allocations("Shop.Cake", 100 * MB, 100 * MB)),
+    "pool.starved": ({"pool.starved_total": S, "pool.raises": 3}, {"pool.starved_total": S, "pool.raises": 1}),
+    "pool.queue": tuple(
+        {
+            "pool.items": 30, "pool.latency_max": took, "pool.blocked_total": LONG, "pool.latency_source": "queue",
+            "pool/latencies/source": ["queue"], "pool/latencies/p95_ns": [took], "pool/queue/source": ["queue"] * 30,
+            "pool/queue/latency_ns": [took] * 30, "pool/queue/enqueued_ns": [0] * 30,
+             "pool/queue/dequeued_ns": [took] * 30,
+        }
+        for took in (500 * MS, MS)
+    ),
+    "pool.sync_over_async": (blockers(3 * S, "task"), blockers(MS, "task")),
+    "pool.sleeping": (blockers(3 * S, "sleep"), blockers(3 * S, "task")),
+    "lock.deadlock": (
+        {
+            "locks.deadlocks": 1, "locks.count": 2, "locks/deadlocks/method": ["Shop.A()", "Shop.B()"],
+            "locks/deadlocks/start_ns": [0, 1], "locks/deadlocks/waited_ns": [S, S],
+        },
+        {"locks.count": 2},
+    ),
+    "lock.standing": (
+        {"top.standing": 1, "top/standing/state": ["lock"], "top/standing/stood_ns": [LONG],
+            "top/standing/thread_id": [7]}, {},
+    ),
+    "lock.convoy": (lock(2 * S, 5), lock(2 * S, 3)),
+    "lock.waited": (lock(2 * S, 3), lock(20 * MS, 3)),
+    "exceptions.rate": (thrown(100_000, S), thrown(50, MS)),
+    "exceptions.control_flow": (thrown(5_000, S), thrown(50, MS)),
+    "jit.startup": (compiled(30, 100 * MS), compiled(30, MS)),
+    "jit.churn": (compiled(400, MS, dynamic=True), compiled(400, MS)),
+    "http.queue": (
+        requests(30, queue_ns=50 * MS, connection_reused=True), requests(30, queue_ns=0, connection_reused=True),
+    ),
+    "http.new_connections": (requests(60, connection_reused=False), requests(60, connection_reused=True)),
+    "db.repeated": (commands(200, MS), commands(9, MS)),
+    "db.slow": (commands(2, 3 * S), commands(2, MS)),
+    "cpu.contended": tuple(
+        {"threads.ready_total": ready, "threads.running_total": S, "threads.processor_total": S, **thread("main",
+            ready_ns=ready)}
+        for ready in (S, MS)
+    ),
+    "cpu.limited": tuple({"threads.limited_periods": number, "threads.limit_periods": 100} for number in (50, 1)),
+    "memory.limited": tuple({"threads.resident_peak": size * MB, "threads.memory_limit": 100 * MB} for size in (95,
+     50)),
+    "wait.process": (waits(5 * S, "native", "System.Diagnostics.Process.WaitForExit(int)"), waits(5 * S, "task",
+     "Shop.Wait()")),
+    "timer.often": (timers(3_000), timers(100)),
+    "thread.brief": tuple(
+        {
+            "threads.threads": 61,
+            **{f"threads/threads/{name}": [value] * 60 + [other] for name, value, other in (
+                ("role", "other", "main"), ("start_evidence", "event", "event"), ("start_ns", 0, 0), ("end_ns",
+                    end, LONG),
+                ("life_ns", end, LONG))},
+        }
+        for end in (MS, 9 * S)
+    ),
+}  # fmt: skip
+"""What is planted for the other rules: where something is wrong, and where nothing is."""
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_each_rule_finds_and_clears(rule: Rule) -> None:
+    assert bool(rule.threshold.of) == (rule.id in SIZED), "a size is planted for each rule that is judged by one"
+    if rule.id in SIZED:
+        size = rule.threshold.size(planted(SIZED[rule.id](0)))
+        sick, well = (SIZED[rule.id](int(size * part)) for part in (1.5, 0.5))
+    else:
+        sick, well = OTHERS[rule.id]
+    found, clear = verdict(planted(sick), rule), verdict(planted(well), rule)
+    assert isinstance(found, Ailment), found
+    assert isinstance(clear, Clear), clear
+    for cited in (*found.evidence, *clear.evidence):
+        assert cited.value == stands_at(planted(sick if cited in found.evidence else well), cited)
+    # Without what its first metric counts, it cannot tell.
+    report, _, name = rule.metrics[0].partition(".")
+    if report != TRACE and not rule.nothing:
+        case = planted(sick)
+        metrics = {**case.answers[report].metrics, name: Metric(None, "count", reason="not recorded")}
+        answers = {**case.answers, report: attrs.evolve(case.answers[report], metrics=metrics)}
+        assert isinstance(verdict(attrs.evolve(case, answers=answers), rule), Unknown)
+
+
+@pytest.mark.parametrize("name", sorted(SIZED))
+def test_what_a_clear_rule_would_have_found_it_finds(name: str) -> None:
+    """Over 50 seeds: a recording of any length, with a size planted a little below, and above, what is said."""
+    rule = rule_of(name)
+    for seed in range(50):
+        window = random.Random(seed).randrange(2 * S, 100 * S)
+        whole = {of: window for of, _ in rule.threshold.of if of != WINDOW}
+        size = rule.threshold.size(planted({**SIZED[name](0), **whole}, window))
+        for part, kind in ((0.98, Clear), (1.02, Ailment)):
+            said = verdict(planted({**SIZED[name](int(size * part)), **whole}, window), rule)
+            assert isinstance(said, kind), (seed, part, said)
+            assert kind is Ailment or f"{amount_text(size, 'ns')} would have been found" in said.title
