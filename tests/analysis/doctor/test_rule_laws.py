@@ -13,7 +13,7 @@ import pytest
 
 import clrevents
 from clrevents._util.words import amount_text
-from clrevents.analysis.doctor.diagnosing import asked_of, case_of, verdict
+from clrevents.analysis.doctor.diagnosing import asked_of, case_of, concluded, verdict
 from clrevents.analysis.doctor.rule import TRACE, WINDOW, Ailment, Case, Cited, Clear, Rule, Unknown
 from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.run.asking import ask
@@ -229,6 +229,10 @@ def kept(pinned: int) -> Facts:
 
 
 SIZED: Final[Mapping[str, Callable[[int], Facts]]] = {
+    "gc.long_pause": lambda ns: collections(1, ns),
+    "wait.process": lambda ns: waits(ns, "native", "System.Diagnostics.Process.WaitForExit(int)"),
+    "pool.sleeping": lambda ns: blockers(ns, "sleep"),
+    "pool.sync_over_async": lambda ns: blockers(ns, "task"),
     "trace.sampler": lambda ns: {"threads.sampler_total": ns, **thread("sampler", processor_ns=ns)},
     "gc.midlife": lambda ns: {**midlife(True), "gc/collections/pause_ns": [*[0] * 5, ns]},
     "gc.finalizing": lambda ns: thread("finalizer", running_ns=ns),
@@ -251,7 +255,6 @@ OTHERS: Final[Mapping[str, tuple[Facts, Facts]]] = {
     ),
     "trace.stacks": ({"top.total": S, "top.cut_total": S // 2}, {"top.total": S, "top.cut_total": MS}),
     "gc.pause_ratio": (collections(10, 100 * MS), collections(10, 10 * MS)),
-    "gc.long_pause": (collections(1, 300 * MS), collections(1, 100 * MS)),
     "gc.slow_suspend": (
         {"gc/suspensions/suspend_ns": [30 * MS] * 2, "gc/suspensions/start_ns": [1, S], "gc.count": 2},
         {"gc/suspensions/suspend_ns": [MS] * 2, "gc/suspensions/start_ns": [1, S], "gc.count": 2},
@@ -288,8 +291,6 @@ OTHERS: Final[Mapping[str, tuple[Facts, Facts]]] = {
         }
         for took in (500 * MS, MS)
     ),
-    "pool.sync_over_async": (blockers(3 * S, "task"), blockers(MS, "task")),
-    "pool.sleeping": (blockers(3 * S, "sleep"), blockers(3 * S, "task")),
     "lock.deadlock": (
         {
             "locks.deadlocks": 1, "locks.count": 2, "locks/deadlocks/method": ["Shop.A()", "Shop.B()"],
@@ -321,8 +322,6 @@ OTHERS: Final[Mapping[str, tuple[Facts, Facts]]] = {
     "cpu.limited": tuple({"threads.limited_periods": number, "threads.limit_periods": 100} for number in (50, 1)),
     "memory.limited": tuple({"threads.resident_peak": size * MB, "threads.memory_limit": 100 * MB} for size in (95,
      50)),
-    "wait.process": (waits(5 * S, "native", "System.Diagnostics.Process.WaitForExit(int)"), waits(5 * S, "task",
-     "Shop.Wait()")),
     "timer.often": (timers(3_000), timers(100)),
     "thread.brief": tuple(
         {
@@ -372,3 +371,29 @@ def test_what_a_clear_rule_would_have_found_it_finds(name: str) -> None:
             said = verdict(planted({**SIZED[name](int(size * part)), **whole}, window), rule)
             assert isinstance(said, kind), (seed, part, said)
             assert kind is Ailment or f"{amount_text(size, 'ns')} would have been found" in said.title
+
+
+def test_a_snapshot_tells_who_keeps_what_grows() -> None:
+    path = {"type": "Shop.Cake", "root": "static", "steps": ("static shelf", "Shop.Cake"), "bytes": 9 * MB, "count": 9}
+    shelf = {f"heap/paths/{name}": [value] for name, value in path.items()}
+    rows = {**full_heaps(30 * MB), **allocations("Shop.Cake", MB)}
+    for facts, culprit in ((rows, "Shop.Make()"), ({**rows, **shelf}, "static shelf")):
+        found = verdict(planted(facts), rule_of("gc.growth"))
+        assert isinstance(found, Ailment)
+        assert found.culprit == culprit
+
+
+def test_advice_fits_the_cause() -> None:
+    pauses = rule_of("gc.pause_ratio")
+    requested = collections(10, 100 * MS, "Induced")
+    surviving = {**collections(10, 100 * MS), "gc.promoted_total": 50 * MB, "gc.allocated_total": 100 * MB}
+    advice = [pauses.advice_for(planted(facts)) for facts in (requested, surviving, collections(10, 100 * MS))]
+    assert advice == [*(remedy.advice for remedy in pauses.remedies), pauses.advice]
+
+
+def test_two_findings_count_one_cost_once() -> None:
+    case = planted(collections(10, 300 * MS, "Induced", generation=2, requested_by=["Shop.Tidy()"] * 10))
+    rules = [rule_of(name) for name in ("gc.induced", "gc.pause_ratio", "gc.long_pause")]
+    found = concluded(case.answers, case.trace, rules).found
+    assert [one.impact_ns for one in found] == [3 * S] * 3
+    assert [one.counted_in for one in found] == [None, found[0].rule, found[0].rule]

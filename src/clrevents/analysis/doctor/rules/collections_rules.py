@@ -372,14 +372,12 @@ def _kept(case: Case, full: list[int], live: NDArray[np.float64]) -> bool:
 
 
 def _keeper(case: Case) -> tuple[str | None, str]:
-    """Who keeps what grows, where two snapshots of the heap tell; else who allocates most of what may survive."""
-    grown = case.rows("heap", "growth") if "heap" in case.answers else ()
-    if len(grown):
-        kind = max(grown, key=lambda row: row.bytes_change or 0).type
-        paths = [path for path in case.rows("heap", "paths") if path.type == kind]
-        owner = next((path.static_field or path.root for path in paths if path.static_field or path.root), None)
-        if owner:
-            return owner, ""
+    """Who keeps what grows, where snapshots of the heap tell: the root of most bytes. Else who allocates most of what
+    may survive; and what to record to know more."""
+    grown = {row.type for row in case.rows("heap", "growth") if (row.bytes_change or 0) > 0}
+    paths = [row for row in case.rows("heap", "paths") if row.steps and (not grown or row.type in grown)]
+    if paths:
+        return max(paths, key=lambda row: row.bytes or 0).steps[0], ""
     culprit = _site_of_largest(case) or _requester(case, list(range(len(case.rows("gc", "collections")))))
     return culprit, "" if culprit else "nothing recorded tells who allocates, or keeps: clrevents collect --for heap"
 
@@ -508,7 +506,13 @@ RULES: Final = (
         "gc.long_pause",
         "Is there a long pause?",
         ("gc.pause_max",),
-        Threshold(200_000_000, "a pause of 200 ms", "PerfView's GCStats lists pauses above 200 ms"),
+        Threshold(
+            200_000_000,
+            "a pause of 200 ms",
+            "PerfView's GCStats lists pauses above 200 ms",
+            ((WINDOW, 0),),
+            200_000_000,
+        ),
         _FOR_PAUSES,
         "See which generation was collected and why; full blocking collections go with large or long-lived garbage.",
         "it is one at the start of the program, when nobody waits.",
@@ -635,7 +639,7 @@ RULES: Final = (
         "gc {file} --columns number,generation,start_ns,heap_after_bytes",
         _growth,
         "inferred",
-        ("alloc",),
+        ("alloc", "heap"),
         nothing="gc.count",
         cost="heap",
     ),

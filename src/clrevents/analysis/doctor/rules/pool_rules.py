@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted, duration_text
-from clrevents.analysis.doctor.rule import Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.shared.blocking.wait_tables import can_await
 
 
@@ -78,8 +78,8 @@ def _blocked(case: Case, limit: float, rows: list[int], what: str) -> Verdict:
     waited = case.cells("pool", "blockers", "waited_ns", rows)
     share = case.share(waited.value)
     title = f"workers of the pool {what} for {waited.text}"
-    if share < limit or waited.value < 100_000_000:
-        return Clear(title, (waited,), ns=max(limit * case.window_ns, 100_000_000) - waited.value)
+    if waited.value < limit:
+        return Clear(title, (waited,), ns=limit - waited.value)
     worst = max(rows, key=lambda row: blockers.numbers("waited_ns")[row])
     threads = case.cells("pool", "blockers", "threads", [worst])
     culprit = blockers.column("method").tolist()[worst]
@@ -87,6 +87,9 @@ def _blocked(case: Case, limit: float, rows: list[int], what: str) -> Verdict:
     return Ailment(title, waited, (waited, threads), share, culprit)
 
 
+_BLOCKED: Final = Threshold(
+    0.05, "5 % of the time, and 100 ms, added up over workers", "our judgement", ((WINDOW, 0.05),), 100_000_000
+)
 _WORKERS: Final = "Every request and continuation needs a worker: while all of them wait, nothing goes on."
 
 RULES: Final = (
@@ -123,7 +126,7 @@ RULES: Final = (
         "pool.sync_over_async",
         "Do workers wait for tasks?",
         ("pool.blocked_total",),
-        Threshold(0.05, "5 % of the time, and 100 ms, added up over workers", "our judgement"),
+        _BLOCKED,
         _WORKERS,
         "Await the task in the method that is named here, and in its callers.",
         "the task was about to complete, or the thread is not one of the pool.",
@@ -134,7 +137,7 @@ RULES: Final = (
         "pool.sleeping",
         "Do workers sleep?",
         ("pool.blocked_total",),
-        Threshold(0.05, "5 % of the time, and 100 ms, added up over workers", "our judgement"),
+        _BLOCKED,
         _WORKERS,
         "Await Task.Delay in the method that is named here, or use a timer.",
         "the program has a thread for it, and took one of the pool by mistake: then it costs that one worker.",

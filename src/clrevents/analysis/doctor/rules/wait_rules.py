@@ -47,8 +47,8 @@ def _process(case: Case, limit: float) -> Verdict:
     total = case.cells("waits", "methods", "waited_ns", until_exit)
     share = case.share(total.value)
     title = f"threads waited for other processes for {total.text}"
-    if share < limit or total.value < 500_000_000:
-        return Clear(title, (total,), ns=max(limit * case.window_ns, 500_000_000) - total.value)
+    if total.value < limit:
+        return Clear(title, (total,), ns=limit - total.value)
     worst = max(until_exit, key=lambda row: waited[row])
     title += f", {share_text(share)} of the recording: the time is spent there"
     return Ailment(title, total, (total,), share, methods[worst])
@@ -204,7 +204,13 @@ RULES: Final = (
         "wait.process",
         "Does the program wait for another process?",
         ("waits.waited_total",),
-        Threshold(0.25, "25 % of the time and 500 ms, added up over threads", "our judgement"),
+        Threshold(
+            0.25,
+            "25 % of the time and 500 ms, added up over threads",
+            "our judgement",
+            ((WINDOW, 0.25),),
+            500_000_000,
+        ),
         "What takes the time is not in this recording.",
         "Record the process that it started: `clrevents collect -- COMMAND`.",
         "other threads worked meanwhile.",
