@@ -66,6 +66,11 @@ class AddressStacks:
     arrays: StackArrays
     """All stacks as numpy arrays, in ascending order of their ids."""
 
+    @classmethod
+    def of(cls, parts: Sequence[StackArrays]) -> AddressStacks:
+        """Those of all parts, no stack in two of them."""
+        return cls(join(parts))
+
     def __len__(self) -> int:
         """The number of stacks."""
         return len(self.arrays)
@@ -107,15 +112,6 @@ def stack_table(arrays: StackArrays) -> Table:
     inner = Column(ColumnType("uint64"), len(arrays.addresses), arrays.addresses)
     addresses = Column(_ADDRESSES, len(arrays), none, arrays.offsets, (inner,))
     return Table(STACK_FIELDS, ((ids, addresses),) if len(arrays) else ())
-
-
-def stacks_of(tables: Iterable[Table]) -> AddressStacks:
-    """The stacks of tables that `stack_table` made, no stack in two of them."""
-    parts = []
-    for table in tables:
-        for ids, addresses in table.parts:
-            parts.append(StackArrays(ids.values.astype(np.int64), addresses.offsets, addresses.children[0].values))
-    return AddressStacks(join(parts))
 
 
 def stacks_of_bytes(stacks: Mapping[int, bytes], pointer_size: int) -> AddressStacks:
@@ -249,14 +245,14 @@ def stream_table(
 
 @frozen(eq=False)
 class TableChunk:
-    """A chunk as tables: one of each event by (provider, name), one of all headers, and one of the stacks new in it.
+    """A chunk as tables: one of each event by (provider, name), one of all headers, and the stacks new in it.
 
     `places` gives for each table its rows' places in `headers`; a payload that cannot be read is in no table.
     """
 
     tables: dict[EventName, Table]
     headers: Table
-    stacks: Table
+    stacks: StackArrays
     places: dict[EventName, NDArray[np.int64]]
     unfit: Mapping[EventName, int] = attrs.field(factory=dict)
     """How many rows of known events were left out because they do not fit what is known; with `Wanted.known` only."""
@@ -273,7 +269,7 @@ def table_chunks(
 
     The first chunk is empty, so that the columns are known before any event.
     """
-    yield TableChunk({}, Table(header_fields(headers)), stack_table(join(())), {})
+    yield TableChunk({}, Table(header_fields(headers)), join(()), {})
     for chunk in chunks:
         payloads: dict[EventName, list[KindColumns]] = {}
         for columns in chunk.payloads:
@@ -291,7 +287,7 @@ def table_chunks(
         yield TableChunk(
             tables,
             Table(header_fields(headers), (tuple(chunk.headers[n] for n in headers),)),
-            stack_table(chunk.stacks),
+            chunk.stacks,
             places,
             _left_out(chunk, kinds(), places) if wanted.known else {},
         )

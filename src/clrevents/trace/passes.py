@@ -419,11 +419,11 @@ class Passes:
         # Raise at once if the registry alone shows that a name means several events.
         selection.one_event()
         if self.none_of(selection):
-            return next(self.tables(selector, wanted, filters, order), Table((), (), {})), AddressStacks(join(()))
+            return next(self.tables(selector, wanted, filters, order), Table((), (), {})), AddressStacks.of(())
         columns = self.columns(selection, order, wanted.headers, wanted.fields, stacks=stacks)
         chunks = list(self.chunks(columns))
         table = read_table(columns, chunks, self.registry, wanted)
-        return table, AddressStacks(join([chunk.stacks for chunk in chunks]))
+        return table, AddressStacks.of([chunk.stacks for chunk in chunks])
 
     def tables(
         self,
@@ -502,7 +502,7 @@ class Passes:
         with self.before_damage():
             for chunk in self.chunks(columns):
                 parts.append(chunk.stacks)
-        return AddressStacks(join(parts))
+        return AddressStacks.of(parts)
 
     def stacks_and_headers(self, columns: tuple[str, ...], filters: FilterOptions) -> tuple[StackArrays, Table]:
         """The call stacks of the selected events, and their header columns in order of time, in one pass."""

@@ -51,7 +51,7 @@ from clrevents.analysis.framework.vocabulary.row_texts import (
 from clrevents.decode.kinds import EventKey
 from clrevents.rewrite import cut, redact
 from clrevents.schema.registry import RUNTIME
-from clrevents.table.read import TableChunk
+from clrevents.table.read import AddressStacks, TableChunk
 from clrevents.table.table import Table
 from clrevents.trace import passes_of
 
@@ -758,12 +758,12 @@ def recut(chunks: Iterable[TableChunk], rng: random.Random) -> Iterator[TableChu
         for low, high in zip(ordered, ordered[1:] or ordered, strict=False):
             yield attrs.evolve(_part(chunk, low, high, stacks), unfit=unfit)
             unfit = {}
-            stacks = _taken(stacks, np.zeros(0, dtype=np.int64))
+            stacks = AddressStacks.of(()).arrays
             if rng.random() < 0.3:
                 yield _part(chunk, high, high, stacks)
 
 
-def _part(chunk: TableChunk, low: int, high: int, stacks: Table) -> TableChunk:
+def _part(chunk: TableChunk, low: int, high: int, stacks: Any) -> TableChunk:
     tables, places = {}, {}
     for event, table in chunk.tables.items():
         rows = np.flatnonzero((chunk.places[event] >= low) & (chunk.places[event] < high))

@@ -20,6 +20,7 @@ from typing import Any, Final, TypeAlias
 from clrevents.errors import Problem, UnknownEventError
 from clrevents.export.files.buffered import TableFile, TableFiles
 from clrevents.export.files.formats import Format
+from clrevents.table.read import stack_table
 from clrevents.table.table import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS, Table
 from clrevents.trace import FilterOptions, Trace, passes_of
 
@@ -232,7 +233,7 @@ class Tables:
                 if share.headers:
                     headers = self._own(headers, "_headers", chunk.headers)
                 if share.stacks:
-                    stacks = self._own(stacks, "_stacks", chunk.stacks)
+                    stacks = self._own(stacks, "_stacks", stack_table(chunk.stacks))
                 for event, table in chunk.tables.items():
                     self._files.write(self._tables.get(event) or self._file(event), table)
         except UnknownEventError as error:

@@ -35,7 +35,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, TimeW
 from clrevents.analysis.framework.vocabulary.report_table import holes_of, stack_holes, trace_holes
 from clrevents.analysis.gathering.gather import Gathered, near_ns
 from clrevents.errors import TraceError
-from clrevents.table.read import AddressStacks, TableChunk, stacks_of, stacks_of_bytes
+from clrevents.table.read import AddressStacks, TableChunk, stacks_of_bytes
 from clrevents.table.table import Table, header_fields
 from clrevents.trace import (
     Batch,
@@ -93,7 +93,7 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
     headers = reading.headers(trace.info)
     reading.awaits = lambda: passes.async_stacks
     holes = HoleQueue(trace_holes(trace))
-    stacks: list[Table] = []
+    stacks: list[Any] = []
     error: TraceError | None = None
     try:
         if reading.selectors:
@@ -141,7 +141,7 @@ class _TraceNames:
     """Names of code and stacks, on demand."""
 
     trace: Trace
-    tables: list[Table]
+    parts: list[Any]
 
     @property
     def methods(self) -> Methods:
@@ -153,9 +153,9 @@ class _TraceNames:
 
     @cached_property
     def stacks(self) -> AddressStacks:
-        found = stacks_of(self.tables)
+        found = AddressStacks.of(self.parts)
         # Not both: stacks may be a third of a trace.
-        self.tables.clear()
+        self.parts.clear()
         return found
 
     @property

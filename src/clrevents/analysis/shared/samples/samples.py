@@ -102,7 +102,7 @@ from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.symbols.methods import Methods, no_methods
 from clrevents.symbols.native import check_kind
 from clrevents.table.display import LINES, fitted, text_rows
-from clrevents.table.read import AddressStacks, Wanted, cut_stacks, stacks_of
+from clrevents.table.read import AddressStacks, Wanted, cut_stacks
 from clrevents.table.table import ColumnType, Table, TableField, from_values, number_column, text_column
 from clrevents.trace import FilterOptions, Filters, Moment, Selector, ThreadIds, Trace, TraceInfo, passes_of
 
@@ -529,17 +529,17 @@ def read_samples(
         passes.scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
     of_processors = reader.timed and has_cpu_samples(trace)
     selectors = (CPU,) if of_processors else tuple(name for name in reader.selectors if name != CPU)
-    stacks = stacks_of([])
+    stacks = AddressStacks.of(())
     if len(selectors) > 1:
         # All are read: what a window or a thread has depends on the others.
         meant = {passes.selection((name,)).one_event(): name for name in selectors}
-        tables = []
+        parts = []
         headers = (*SAMPLE_HEADERS, "process_id")
         for chunk in passes.table_chunks(*selectors, columns=headers, headers=(), known=True):
-            tables.append(chunk.stacks)
-            for kind, part in chunk.tables.items():
-                reader.take(meant[kind], Gathered(kind, near_table(part)[0], chunk.places[kind]))
-        stacks = stacks_of(tables)
+            parts.append(chunk.stacks)
+            for kind, table in chunk.tables.items():
+                reader.take(meant[kind], Gathered(kind, near_table(table)[0], chunk.places[kind]))
+        stacks = AddressStacks.of(parts)
     elif not (reader.away and _never(trace, SWITCH_EVENT)):
         columns = reader.columns(selectors[0])
         if of_processors or reader.away:
