@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import gzip
 import io
 import tracemalloc
+from itertools import chain
 from typing import Any
 
 import attrs
@@ -15,7 +17,7 @@ import report_laws
 import sample_pauses as pauses
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
-from clrevents.analysis.framework.run.asking import ReportFeed, find_report
+from clrevents.analysis.framework.run.asking import ReportFeed, feed_reports, find_report
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
@@ -23,6 +25,7 @@ from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
 from clrevents.events import AllocationSampled_V0
 from clrevents.reference import codec
 from clrevents.testing.builder import Format, TraceBuilder
+from project_files import fixture
 
 FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
 
@@ -125,6 +128,26 @@ def test_a_name_of_two_events_that_come_together_is_refused() -> None:
     feed, decoder = ReportFeed([Asked(declared(Unqualified), NoParameters())]), clrevents.Decoder()
     with pytest.raises(clrevents.AmbiguousEventError, match="My-App/JobStart, Your-App/JobStart"):
         fed(feed, decoder, late_jobs("My-App", "Your-App"))
+
+
+@pytest.mark.parametrize("report", ["gc", "threads"])
+def test_a_feed_that_observes_a_decoder_gets_what_that_does_not_select(report: str) -> None:
+    data = gzip.decompress(fixture("net10-convoy").read_bytes())
+    fed_by_hand, observing = feed_reports(report), feed_reports(report)
+    decoder, other = (
+        clrevents.Decoder(*selectors, symbols=True) for selectors in (fed_by_hand.selectors, ["MethodLoadVerbose"])
+    )
+    observing.observe(other)
+    fed(fed_by_hand, decoder, data, 100_000)
+    fed_by_hand.take(decoder, decoder.close())
+    batches = [
+        *chain.from_iterable(other.feed(data[at : at + 1000]) for at in range(0, len(data), 1000)),
+        *other.close(),
+    ]
+    assert {event.name for batch in batches for event in batch} == {"MethodLoadVerbose"}
+    (wanted,), (found,) = fed_by_hand.finish(decoder).values(), observing.finish(other).values()
+    assert found == wanted
+    assert found.metrics
 
 
 def test_a_window_is_known_from_the_start() -> None:
