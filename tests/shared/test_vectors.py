@@ -515,7 +515,6 @@ def facts(vector: str) -> Iterator[tuple[str, Any, Any, Any]]:
         assert expect(vector)["error"]
         return
     yield from official_facts(vector, reading)
-    yield from expected_facts(vector, reading)
 
 
 def official_facts(vector: str, reading: Reading) -> Iterator[tuple[str, Any, Any, Any]]:
@@ -553,53 +552,6 @@ def closest(theirs: dict[str, Any], rows: list[Any], compare: Callable[..., Any]
     """The facts of that definition of an id (it may have several in turn) that differs least."""
     found = [[(*fact, row) for fact in compare(theirs, row)] for row in rows]
     return iter(min(found, key=lambda these: sum(there != here for _, there, here, _ in these)))
-
-
-HANDLED: Final = {
-    *("events", "each", "fieldOrder", "providers", "version", "trace", "keys", "metadata", "threads", "lost"),
-    *("stacks", "written"),
-    # Compared by tests of their own.
-    *("error", "fieldError", "noError", "details"),
-    # The official error's own words and numbers.
-    *("requestedVersion", "minSupported", "maxSupported", "messageContains"),
-}
-
-
-def expected_facts(vector: str, reading: Reading) -> Iterator[tuple[str, Any, Any, Any]]:
-    """What is expected of the vector, as its authors' tests state it."""
-    wanted, events, stream = expect(vector), reading.events, reading.stream
-    assert wanted.keys() <= HANDLED, "something is expected that is not looked at"
-    assert stream.info is not None
-    if "events" in wanted:
-        yield "events", wanted["events"], len(events), reading
-    if "each" in wanted:
-        for theirs, ours in zip(wanted["each"], events, strict=True):
-            yield from ((*fact, ours) for fact in event_facts(theirs, ours, whole=False))
-    if "fieldOrder" in wanted and not isinstance(events[0].event.payload, RawPayload):
-        yield "fieldOrder", wanted["fieldOrder"], list(clrevents.asdict(events[0].event.payload)), events[0]
-    if "providers" in wanted:
-        yield "providers", wanted["providers"], sorted({o.event.provider for o in events}), reading
-    for fact in header_facts({k: wanted[k] for k in ("version", "lost") if k in wanted}, stream):
-        yield (*fact, reading)
-    for fact in header_facts(wanted.get("trace", {}), stream):
-        yield (*fact, reading)
-    if "keys" in wanted:
-        yield "keys", [tuple(pair) for pair in wanted["keys"]], list(stream.info.key_values), reading
-    rows = {kind.row.metadata_id: kind.row for kind in stream.kinds.all}
-    for theirs in wanted.get("metadata", ()):
-        row = rows[theirs["id"]]
-        yield from ((*fact, row) for fact in metadata_facts(theirs, row))
-    for theirs, thread in zip(wanted.get("threads", ()), stream.threads.all, strict=False):
-        yield from ((*fact, thread) for fact in thread_facts(theirs, thread))
-    if "stacks" in wanted:
-        # Whether a stack is whole and how its frames are called takes an analysis of the mappings.
-        addresses = [[f"{a:x}" for a in o.event.stack] for o in events if o.event.stack]
-        yield "stacks", [stack["leafFirst"] for stack in wanted["stacks"]], addresses, reading
-    written = wanted.get("written", {})
-    if "events" in written:
-        yield "events", written["events"], len(events), reading
-    if "symbol" in written:
-        yield from ((*fact, events[-1]) for fact in payload_facts(written["symbol"], events[-1].event.payload, False))
 
 
 # The tests. -------------------------------------------------------------------------------------------------------
@@ -716,38 +668,6 @@ def test_an_unsupported_version_is_told_by_its_number() -> None:
     assert isinstance(error, UnreadableError)
     assert f"version {wanted['requestedVersion']}" in str(error)
     assert str(wanted["maxSupported"]) in str(error)
-
-
-@needs_shared
-def test_the_bytes_of_application_server_are_the_values_written() -> None:
-    """No schema, so the values stay bytes: these, put together from the literal values, one after the other."""
-    values = {e["id"]: e["payload"] for e in json.loads((FOLDER / "expect-appserver.json").read_text())}
-    events = [o.event for o in read(APPSERVER).events]
-    assert len(events) == 481
-    compared = 0
-    for event in events:
-        if values.get(event.id):
-            assert event.payload_bytes == written(event.id, values[event.id])
-            assert event.payload.data == event.payload_bytes
-            compared += 1
-    assert compared == sum(bool(v) for v in values.values()) > 400
-
-
-def written(id: int, values: dict[str, Any]) -> bytes:
-    """A payload as the vector's rule for values lays it out: the rule tells the width of a number."""
-    parts = []
-    for index, value in enumerate(values.values()):
-        if isinstance(value, str):
-            guid = len(value) == 36 and value.count("-") == 4
-            parts.append(UUID(value).bytes_le if guid else value.encode("utf-16-le") + bytes(2))
-        elif value == id * 100 + index + 1:
-            parts.append(struct.pack("<i", value))
-        elif value == id * 100_000 + index + 1:
-            parts.append(struct.pack("<q", value))
-        else:
-            assert value == (id + index) % 255 + 1
-            parts.append(struct.pack("<B", value))
-    return b"".join(parts)
 
 
 def blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
