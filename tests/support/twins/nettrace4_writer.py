@@ -1,35 +1,34 @@
-"""A minimal writer of NetTrace 4 with compressed headers, for tests only: it can also write what is wrong.
+"""NetTrace 4 with compressed headers, block by block, for tests only: it can also write what is wrong.
 
-Built from the format's description alone; imports nothing of the library, so that agreement means something.
+A few words for what the encoder does, which writes real traces again byte by byte.
 """
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 from uuid import UUID
 
-UNKNOWN_CPU: Final = 0xFFFFFFFF
-NO_GUID: Final = bytes(16)
+from clrevents.encode import blocks, values
+from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.values import NO_GUID, EventRecord, TraceHeader
+
 END: Final = b"\x06"
 HEADER_BYTES: Final = 32 + 21 + 48 + 1
 """Magic, serializer name, the trace object's type, its content, its end."""
+_BLOCK_HEADER: Final = 20
 
 
 def varint(value: int) -> bytes:
     """LEB128 of a non-negative number."""
-    out = bytearray()
-    while True:
-        value, low = value >> 7, value & 127
-        out.append(low | (128 if value else 0))
-        if not value:
-            return bytes(out)
+    return values.varuint(value, 64, "a number")
 
 
 def utf16z(text: str) -> bytes:
-    return text.encode("utf-16-le", "surrogatepass") + b"\0\0"
+    return values.utf16z(text, "a text")
 
 
 @dataclass
@@ -42,11 +41,25 @@ class Blob:
     thread: int = 1
     capture: int | None = None
     sequence: int | None = None
-    processor: int = UNKNOWN_CPU
+    processor: int = -1
     stack: int = 0
     activity: UUID | None = None
     related: UUID | None = None
-    sorted: bool = False
+
+    def record(self) -> EventRecord:
+        return EventRecord(
+            self.metadata_id,
+            self.time,
+            self.thread,
+            self.payload,
+            self.capture,
+            self.sequence,
+            self.processor,
+            self.stack,
+            self.activity or NO_GUID,
+            self.related or NO_GUID,
+            is_sorted=False,
+        )
 
 
 def compressed(blobs: Iterable[Blob], counters: dict[int, int]) -> tuple[bytes, list[int]]:
@@ -54,90 +67,36 @@ def compressed(blobs: Iterable[Blob], counters: dict[int, int]) -> tuple[bytes, 
 
     `counters` has the last sequence number of each capture thread and is brought up to date.
     """
-    out = bytearray()
-    starts = []
-    last = Blob(0, 0, thread=0, capture=0, sequence=0, processor=0)
-    activity = related = NO_GUID
-    for blob in blobs:
-        capture = blob.thread if blob.capture is None else blob.capture
-        sequence = counters.get(capture, 0) + 1 if blob.sequence is None else blob.sequence
-        counters[capture] = sequence
-        flags, parts = 0, b""
-        if blob.metadata_id != last.metadata_id:
-            flags |= 0x01
-            parts += varint(blob.metadata_id)
-        implied = (last.sequence or 0) + 1 if blob.metadata_id else last.sequence
-        if (capture, blob.processor) != (last.capture, last.processor) or sequence != implied:
-            flags |= 0x02
-            delta = (sequence - (last.sequence or 0) - 1) & 0xFFFFFFFF
-            parts += varint(delta) + varint(capture) + varint(blob.processor)
-        if blob.thread != last.thread:
-            flags |= 0x04
-            parts += varint(blob.thread)
-        if blob.stack != last.stack:
-            flags |= 0x08
-            parts += varint(blob.stack)
-        parts += varint((blob.time - last.time) & (1 << 64) - 1)
-        wanted = blob.activity.bytes_le if blob.activity else NO_GUID
-        if wanted != activity:
-            flags |= 0x10
-            parts += wanted
-            activity = wanted
-        wanted = blob.related.bytes_le if blob.related else NO_GUID
-        if wanted != related:
-            flags |= 0x20
-            parts += wanted
-            related = wanted
-        if blob.sorted:
-            flags |= 0x40
-        if len(blob.payload) != len(last.payload):
-            flags |= 0x80
-            parts += varint(len(blob.payload))
-        out.append(flags)
-        out += parts
+    records = [blob.record() for blob in blobs]
+    short, numbers = blocks.CompressedHeaders(), blocks.Sequences()
+    numbers.last.update(counters)
+    out, starts = bytearray(), []
+    for record in records:
+        out += short.header(record, numbers.number(record))
         starts.append(len(out))
-        out += blob.payload
-        last = Blob(
-            blob.metadata_id, blob.time, blob.payload, blob.thread, capture, sequence, blob.processor, blob.stack
-        )
+        out += record.payload
+    numbers.keep()
+    counters.update(numbers.last)
     return bytes(out), starts
 
 
-@dataclass
 class Writer:
     """Appends objects to `data`; the header is written at once. `payload_offsets` are of all event blobs so far."""
 
-    pointer_size: int = 8
-    frequency: int = 10**9
-    sync_qpc: int = 0
-    process_id: int = 42
-    processors: int = 4
-    start: tuple[int, ...] = (2026, 1, 1, 5, 12, 30, 15, 250)
-    data: bytearray = field(default_factory=bytearray)
-    payload_offsets: list[int] = field(default_factory=list)
-    counters: dict[int, int] = field(default_factory=dict)
+    start: Final = (2026, 1, 1, 5, 12, 30, 15, 250)
 
-    def __post_init__(self) -> None:
-        self.data += b"Nettrace" + struct.pack("<i", 20) + b"!FastSerialization.1"
-        self._type("Trace", 4)
-        self.data += struct.pack(
-            "<8hqqiiii",
-            *self.start,
-            self.sync_qpc,
-            self.frequency,
-            self.pointer_size,
-            self.process_id,
-            self.processors,
-            1_000_000,
-        )
-        self.data += END
-
-    def _type(self, name: str, version: int) -> None:
-        self.data += b"\x05\x05\x01" + struct.pack("<iii", version, version, len(name)) + name.encode() + END
+    def __init__(self, *, start: tuple[int, ...] = start, **header: Any) -> None:
+        fields = {"sync_qpc": 0, "frequency": 10**9, "process_id": 42, "processors": 4, **header}
+        self.pointer_size = header.get("pointer_size", 8)
+        sink = io.BytesIO()
+        NetTrace4Writer(sink, TraceHeader(start, sampling_interval_ns=1_000_000, **fields))  # type: ignore[arg-type]
+        self.data = bytearray(sink.getvalue())
+        self.payload_offsets: list[int] = []
+        self.counters: dict[int, int] = {}
 
     def block(self, name: str, body: bytes, size: int | None = None, end: bytes = END) -> int:
         """An object with a size (`size`, when it is to lie); the offset of its body."""
-        self._type(name, 2)
+        self.data += b"\x05\x05\x01" + struct.pack("<iii", 2, 2, len(name)) + name.encode() + END
         self.data += struct.pack("<i", len(body) if size is None else size)
         self.data += bytes(-len(self.data) % 4)
         at = len(self.data)
@@ -146,7 +105,7 @@ class Writer:
 
     def blobs(self, name: str, body: bytes, first: int = 0, last: int = 0, extra: bytes = b"") -> int:
         """A block with a block header; the offset of its first blob."""
-        header = struct.pack("<HHqq", 20 + len(extra), 1, first, last) + extra
+        header = struct.pack("<HHqq", _BLOCK_HEADER + len(extra), 1, first, last) + extra
         return self.block(name, header + body) + len(header)
 
     def metadata(
@@ -165,18 +124,12 @@ class Writer:
         self.payload_offsets += [at + start for start in starts]
 
     def stacks(self, first: int, *stacks: Sequence[int]) -> None:
-        word = "Q" if self.pointer_size == 8 else "I"
-        body = struct.pack("<ii", first, len(stacks))
-        for stack in stacks:
-            body += struct.pack(f"<i{len(stack)}{word}", len(stack) * self.pointer_size, *stack)
-        self.block("StackBlock", body)
+        self.block("StackBlock", blocks.stacks(first, stacks, self.pointer_size))
 
     def sequence_point(self, time: int, threads: Mapping[int, int] | None = None) -> None:
         known = self.counters if threads is None else threads
-        body = struct.pack("<qi", time, len(known))
-        for thread, number in known.items():
-            body += struct.pack("<QI", thread, number & 0xFFFFFFFF)
-        self.block("SPBlock", body)
+        body = b"".join(struct.pack("<QI", thread, number & 0xFFFFFFFF) for thread, number in known.items())
+        self.block("SPBlock", struct.pack("<qi", time, len(known)) + body)
 
     def end(self) -> bytes:
         """The end mark; everything written."""
