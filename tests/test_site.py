@@ -21,8 +21,6 @@ pytestmark = pytest.mark.full
 
 _ID: Final = re.compile(r'\bid="([^"]+)"')
 
-_LOADED: Final = re.compile(r'<(?:script|link rel="stylesheet"|img)[^>]*(?:src|href)="(https?:[^"]+)"')
-
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -12,9 +12,8 @@ from asked_events import known_events
 from clrevents.analysis.framework.run.asking import report_names
 from clrevents.events import ContentionStart_V2, ContentionStop_V1, ThreadCreated_V0
 from clrevents.testing.builder import TraceBuilder
-from costly import elements
 from costly_reports import asked_in_turn
-from counting import lines
+from counting import elements, lines
 from tiers import few
 
 FEW: Final = 40

@@ -13,7 +13,7 @@ from clrevents.schema.matching import glob, only_text, possible_names
 from clrevents.schema.registry import DEFAULT, Entry
 from clrevents.trace.passes import Passes
 from costly_containers import six
-from counting import calls, lines
+from counting import lines, operations
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
 KINDS = [
@@ -106,7 +106,7 @@ def test_a_name_costs_no_step_for_each_kind() -> None:
         passes: Passes = trace._passes
         passes.one_event("GCStart")
         for selector in ("GCStart", "ExceptionThrown", "E[7]", "P/E1[7]", "nothin[g]"):
-            assert calls(lambda selector=selector: passes.one_event(selector)) < 2000
+            assert operations(lambda selector=selector: passes.one_event(selector)) < 2000
         assert passes.one_event("P/E1[7]") == ("P", "E17")
         passes.fields(("P", "E4"))
         assert lines(lambda: passes.fields(("P", "E5"))) < 2000
@@ -122,7 +122,7 @@ def test_every_kind_asked_for_by_its_key() -> None:
                 nonlocal found
                 found = sum(1 for _ in trace.events(*keys))
 
-            taken = calls(read)
+            taken = operations(read)
             assert found == kinds
             return taken
 

@@ -27,8 +27,7 @@ from clrevents.symbols.frame_tables import resolve_stacks
 from clrevents.symbols.lifetimes import Ranges
 from clrevents.symbols.methods import Methods
 from clrevents.testing.builder import TraceBuilder
-from costly import operations
-from counting import lines
+from counting import lines, operations
 from project_files import ROOT
 
 pytestmark = pytest.mark.full

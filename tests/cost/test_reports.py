@@ -11,15 +11,8 @@ import costly_reports
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
-from costly import operations
 
 pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
-
-
-def work(data: bytes) -> int:
-    with clrevents.open(data, errors="salvage") as trace:
-        trace.event_counts()
-        return operations(lambda: trace.reports())
 
 
 def test_processes_beyond_the_limit_are_left_out_and_counted() -> None:

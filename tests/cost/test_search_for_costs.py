@@ -16,9 +16,9 @@ from clrevents.testing.builder import TraceBuilder
 from cost_growth import grown, put_together, shape_of, taken_apart
 from cost_runs import Cost
 from cost_search import Search
-from costly import operations
 from costly_families import FAMILIES
 from costly_uses import USES, of_bytes
+from counting import operations
 from generations import GENERATIONS, written
 from hostile import cases
 from mutations import MUTATIONS

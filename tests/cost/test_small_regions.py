@@ -13,7 +13,7 @@ from clrevents import Decoder, Trace
 from clrevents.analysis.framework.run.asking import feed_reports
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord
-from costly import operations
+from counting import operations
 
 pytestmark = pytest.mark.full
 

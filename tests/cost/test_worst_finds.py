@@ -14,8 +14,8 @@ import pytest
 
 import clrevents
 from clrevents import Trace
-from costly import operations
 from costly_families import FAMILIES, Family
+from counting import operations
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 

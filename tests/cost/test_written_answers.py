@@ -17,7 +17,7 @@ from clrevents.export.file_formats import TimelineFormat
 from clrevents.export.look import Look
 from clrevents.export.timeline.report_items import counters
 from clrevents.export.timeline.timeline_file import write_timeline
-from costly import operations
+from counting import operations
 
 SIZES = (200, 1000)
 pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]

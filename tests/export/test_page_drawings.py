@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
@@ -19,13 +18,12 @@ from clrevents.export.page import page_drawings
 from clrevents.export.page.page_drawings import drawn_meanwhile
 from clrevents.export.page.page_sections import NO_CHARTS
 from clrevents.export.page.report_page import report_page
-from project_files import SOURCE, fixture
+from project_files import fixture
 from started_workers import started_by
 
 pytestmark = pytest.mark.full
 
 Fault = Callable[..., Any]
-WITH_SOURCE: Final = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -21,20 +20,6 @@ from hand_made import Row, hand_made
 
 STACKS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(tuple)
 ROWS = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 50), STACKS, st.booleans()), min_size=1, max_size=40)
-
-
-def weights(parent: list[int], frame: list[int], own: list[int], depth: int) -> dict[tuple[int, ...], int]:
-    """The weight below each path of this depth, from the outermost frame on."""
-    found: dict[tuple[int, ...], int] = defaultdict(int)
-    for node, weight in enumerate(own):
-        path = []
-        up = node
-        while up >= 0:
-            path.append(frame[up])
-            up = parent[up]
-        if weight:
-            found[tuple(path[::-1][:depth])] += weight
-    return dict(found)
 
 
 @given(ROWS, st.integers(1, 12))

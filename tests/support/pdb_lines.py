@@ -9,7 +9,6 @@ import struct
 from bisect import bisect_right
 from pathlib import Path
 
-_HIDDEN = 0xFEEFEE
 _DOCUMENTS, _METHODS = 0x30, 0x31
 
 

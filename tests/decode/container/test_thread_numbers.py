@@ -17,7 +17,7 @@ from clrevents.encode.values import ThreadRow
 from clrevents.schema.codes import BlockKind
 from costly import many_threads
 from costly_containers import six
-from counting import calls
+from counting import operations
 
 LONGEST = bytes([255] * 9 + [127])
 """An index of ten bytes: all that 64 bits hold, and more."""
@@ -96,4 +96,4 @@ def test_losses_are_those_of_known_threads() -> None:
 def test_a_thread_costs_no_call() -> None:
     """Millions of threads that nothing else is about: a call for every few hundred of them."""
     with clrevents.open(many_threads(200_000)) as trace:
-        assert calls(trace.event_counts) < 30_000
+        assert operations(trace.event_counts) < 30_000

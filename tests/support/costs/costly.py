@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import io
 import struct
-import sys
 from collections.abc import Callable
 from typing import Final
-
-import numpy as np
 
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
@@ -216,42 +213,3 @@ def vast_method(methods: int, samples: int) -> bytes:
     for n in range(samples):
         trace.sample(0x100000 + 0x100 * (methods - 1 - n % methods) + 0x80)
     return trace.rundown().build()
-
-
-def operations(run: Callable[[], object]) -> int:
-    """How many functions a call calls, in Python or C: a measure of time that is the same each time."""
-    count = 0
-
-    def seen(frame: object, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(seen)
-    try:
-        run()
-    finally:
-        sys.setprofile(before)
-    return count
-
-
-def elements(run: Callable[[], object]) -> int:
-    """How many functions a call calls, and how many numbers are in the arrays that functions in Python return: what
-    looks at all rows for each of them shows here, though it calls no more functions.
-    """
-    count = 0
-
-    def seen(frame: object, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-        if event == "return":
-            parts = argument if isinstance(argument, tuple) else (argument,)
-            count += sum(part.size for part in parts if isinstance(part, np.ndarray))
-
-    before = sys.getprofile()
-    sys.setprofile(seen)
-    try:
-        run()
-    finally:
-        sys.setprofile(before)
-    return count
