@@ -16,18 +16,11 @@ from clrevents._util.words import counted
 from clrevents.analysis.framework.model.declaration import AnyReport, WindowOptions
 from clrevents.analysis.framework.model.needs import NOT_RECORDED
 from clrevents.analysis.framework.run.asking import ask_one, find_report
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, metric_text
+from clrevents.analysis.framework.vocabulary.cells import CELLS, Cell, ColumnDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    CELLS,
-    Cell,
-    ColumnDeclaration,
-    FilePath,
-    Word,
-    column,
-    columns_of,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
 from clrevents.analysis.framework.vocabulary.row_texts import shown_columns
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import (
@@ -64,8 +57,8 @@ _CELLS: Final[Mapping[str, str]] = {"ns": "duration", "bytes": "bytes", "count":
 class _MetricsRow:
     """What is known about each trace; its metrics are further columns."""
 
-    trace: FilePath = column("The path or URL.")
-    coverage: Word = column("How much of what the report needs was recorded: full, partial or none.")
+    trace: cells.FilePath = column("The path or URL.")
+    coverage: cells.Word = column("How much of what the report needs was recorded: full, partial or none.")
 
 
 _TRACE, _COVERAGE = columns_of(_MetricsRow)

@@ -19,9 +19,10 @@ from clrevents.analysis.doctor.diagnosing import doctor
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
 from clrevents.analysis.framework.run.asking import ask_one, find_report, reports_of
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Bytes, Count, DurationNs, FilePath, column, row
+from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.decode.selection import Selector
 from clrevents.errors import (
     DamageError,
@@ -170,17 +171,17 @@ def _plain(error: Exception) -> Exception:
 class TraceFacts(HeaderFacts):
     """What a trace is: a row of the table from `Traces.overview`."""
 
-    duration_ns: DurationNs = column("From the session's start to the last event.")
-    events: Count = column("The number of events.", importance=0)
-    lost: Count = column("How many were lost.")
-    bytes: Bytes = column("The size of the trace, unpacked.")
+    duration_ns: cells.DurationNs = column("From the session's start to the last event.")
+    events: cells.Count = column("The number of events.", importance=0)
+    lost: cells.Count = column("How many were lost.")
+    bytes: cells.Bytes = column("The size of the trace, unpacked.")
 
 
 @row
 class OverviewRow(TraceFacts):
     """The same with its trace."""
 
-    trace: FilePath = column("The path or URL.", importance=0)
+    trace: cells.FilePath = column("The path or URL.", importance=0)
 
 
 def facts_of(trace: Trace) -> TraceFacts:

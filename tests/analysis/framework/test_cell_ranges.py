@@ -6,19 +6,10 @@ import pytest
 
 import clrevents
 from clrevents.analysis.framework.model.answer import CellRanges
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    Bytes,
-    BytesChange,
-    Count,
-    DurationNs,
-    Ns,
-    Ratio,
-    Row,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 from plain_trace import PlainTrace, changed
 from product import in_range
 from project_files import fixture, unpacked
@@ -28,13 +19,13 @@ from project_files import fixture, unpacked
 class Sized(Row):
     """One of each range."""
 
-    time_ns: Ns = column("A time.")
-    took_ns: DurationNs | None = column("A duration.")
-    size_bytes: Bytes = column("A size.")
-    more_bytes: BytesChange = column("A difference.")
-    count: Count | None = column("A count.")
-    share: Ratio | None = column("A share.")
-    parts: tuple[Bytes, ...] = column("Several sizes.")
+    time_ns: cells.Ns = column("A time.")
+    took_ns: cells.DurationNs | None = column("A duration.")
+    size_bytes: cells.Bytes = column("A size.")
+    more_bytes: cells.BytesChange = column("A difference.")
+    count: cells.Count | None = column("A count.")
+    share: cells.Ratio | None = column("A share.")
+    parts: tuple[cells.Bytes, ...] = column("Several sizes.")
 
 
 def table(**values: object) -> ReportTable[Sized]:

@@ -13,9 +13,10 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration, Panel
 from clrevents.analysis.framework.run.asking import find_report
 from clrevents.analysis.framework.run.listing import report_names
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Question, TimeWindow, TraceIdentity
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import Bytes, CodeName, DurationNs, Ns, Row, column, row
+from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 
 pytestmark = pytest.mark.full
 
@@ -26,10 +27,10 @@ HOSTILE = "</text><script>alert(1)</script>\x1b[31m"
 class Size(Row):
     """One size."""
 
-    time_ns: Ns = column("When.")
-    size_bytes: Bytes | None = column("How much.")
-    took_ns: DurationNs = column("How long.")
-    what: CodeName | None = column("Of what.")
+    time_ns: cells.Ns = column("When.")
+    size_bytes: cells.Bytes | None = column("How much.")
+    took_ns: cells.DurationNs = column("How long.")
+    what: cells.CodeName | None = column("Of what.")
 
 
 @row

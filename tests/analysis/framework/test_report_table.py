@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import CodeName, Handle, Ns, Number, Row, Word, column, row
+from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 from clrevents.table.table import ColumnType, from_values, number_column
 
 
@@ -19,11 +20,11 @@ from clrevents.table.table import ColumnType, from_values, number_column
 class Item(Row):
     """A row."""
 
-    time_ns: Ns = column("When.")
-    name: CodeName | None = column("Its name.")
-    handle: Handle | None = column("Its handle.")
-    share: Number = column("How much.")
-    words: tuple[Word, ...] = column("Words.")
+    time_ns: cells.Ns = column("When.")
+    name: cells.CodeName | None = column("Its name.")
+    handle: cells.Handle | None = column("Its handle.")
+    share: cells.Number = column("How much.")
+    words: tuple[cells.Word, ...] = column("Words.")
 
 
 def item(time_ns: int, name: str | None = None, **more: Any) -> Item:

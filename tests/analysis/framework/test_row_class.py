@@ -8,20 +8,13 @@ from typing import Any
 import attrs
 import pytest
 
+from clrevents.analysis.framework.vocabulary import cells
+from clrevents.analysis.framework.vocabulary.cells import CELLS, column_of
 from clrevents.analysis.framework.vocabulary.row_class import (
-    CELLS,
-    Address,
-    Bytes,
-    CodeName,
-    Count,
-    Ns,
     Row,
     RowShape,
     SpanRow,
-    ThreadId,
-    Word,
     column,
-    column_of,
     columns_of,
     hidden_columns,
     row,
@@ -34,10 +27,10 @@ from clrevents.analysis.framework.vocabulary.row_class import (
 class Good(SpanRow):
     """A row."""
 
-    start_ns: Ns = column("When it began.")
-    end_ns: Ns | None = column("When it ended.")
-    thread_id: ThreadId = column("Whose it is.")
-    parts: tuple[CodeName, ...] = column("Names.", hidden=True, windowed=True)
+    start_ns: cells.Ns = column("When it began.")
+    end_ns: cells.Ns | None = column("When it ended.")
+    thread_id: cells.ThreadId = column("Whose it is.")
+    parts: tuple[cells.CodeName, ...] = column("Names.", hidden=True, windowed=True)
 
 
 def test_columns_stand_as_declared_between_process_and_marks() -> None:
@@ -68,7 +61,7 @@ def test_rows_are_frozen_and_equal_by_value() -> None:
 def test_a_class_that_extends_rows_lies_in_time_as_they_do() -> None:
     @row
     class More(Good):
-        size: Bytes = column("How large.")
+        size: cells.Bytes = column("How large.")
 
     @row(span=("start_ns", "end_ns"))
     class Other(Good):
@@ -90,12 +83,12 @@ class Wrong(Row):
     plain: int = column("Not a cell.")
     kind: _Kind = column("Not a cell either.")
     anything: Any = column("Nor that.")
-    both: Ns | Bytes = column("Two at once.")
-    undescribed: Ns = column("")
-    fragment: Ns = column("without an end")
-    start_ns: Ns = column("When.")
-    size: Bytes = column("How large.")
-    many: tuple[ThreadId, ...] = column("Threads.")
+    both: cells.Ns | cells.Bytes = column("Two at once.")
+    undescribed: cells.Ns = column("")
+    fragment: cells.Ns = column("without an end")
+    start_ns: cells.Ns = column("When.")
+    size: cells.Bytes = column("How large.")
+    many: tuple[cells.ThreadId, ...] = column("Threads.")
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
@@ -124,7 +117,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 def test_rows_that_may_be_clipped_say_what_their_span_is() -> None:
     @row
     class Spanless(SpanRow):
-        start_ns: Ns = column("When.")
+        start_ns: cells.Ns = column("When.")
 
     with pytest.raises(TypeError, match="Spanless extends SpanRow: say which columns are its span"):
         columns_of(Spanless)
@@ -133,10 +126,10 @@ def test_rows_that_may_be_clipped_say_what_their_span_is() -> None:
 @pytest.mark.parametrize(
     ("hint", "kind", "nullable", "many"),
     [
-        (Ns, "int64", False, False),
-        (Address | None, "uint64", True, False),
-        (tuple[Word, ...], "list", False, True),
-        (tuple[Count, ...] | None, "list", True, True),
+        (cells.Ns, "int64", False, False),
+        (cells.Address | None, "uint64", True, False),
+        (tuple[cells.Word, ...], "list", False, True),
+        (tuple[cells.Count, ...] | None, "list", True, True),
     ],
 )
 def test_an_annotation_is_a_column(hint: Any, kind: str, nullable: bool, many: bool) -> None:
@@ -155,7 +148,7 @@ def test_every_cell_is_described_and_has_a_type_that_tables_have() -> None:
 def test_a_row_for_each_text_is_of_a_private_one() -> None:
     @row(text="name")
     class Wrong(Row):
-        name: CodeName = column("A name.")
+        name: cells.CodeName = column("A name.")
 
     with pytest.raises(TypeError, match="name: the shape of Wrong needs private texts there"):
         columns_of(Wrong)

@@ -11,18 +11,10 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    Count,
-    DurationNs,
-    Flag,
-    Ns,
-    SpanRow,
-    ThreadId,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import SpanRow, column, row
 
 BEGIN: Final = "runtime/GCFinalizersBegin"
 END: Final = "runtime/GCFinalizersEnd"
@@ -32,18 +24,18 @@ END: Final = "runtime/GCFinalizersEnd"
 class FinalizerRun(SpanRow):
     """One run."""
 
-    start_ns: Ns | None = column("When it began; null if before the trace did.")
-    end_ns: Ns | None = column("When it ended; null if not before the trace did.")
-    duration_ns: DurationNs | None = column("Between the two.")
-    thread_id: ThreadId | None = column("The thread that ran them.")
-    finalized: Count | None = column("The objects whose finalizers ran; null without an end.")
+    start_ns: cells.Ns | None = column("When it began; null if before the trace did.")
+    end_ns: cells.Ns | None = column("When it ended; null if not before the trace did.")
+    duration_ns: cells.DurationNs | None = column("Between the two.")
+    thread_id: cells.ThreadId | None = column("The thread that ran them.")
+    finalized: cells.Count | None = column("The objects whose finalizers ran; null without an end.")
 
 
 @row
 class FinalizerFacts:
     """Circumstances."""
 
-    running: Flag | None = column("Whether a run has no end.")
+    running: cells.Flag | None = column("Whether a run has no end.")
 
 
 @answer(name="finalizers", summary="count finalized finalize_total")

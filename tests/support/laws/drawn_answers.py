@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, Question, TimeWindow, TraceIdentity
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import ColumnDeclaration, columns_of
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 
 HOSTILE: Final = (
     "<script>alert(1)</script>",

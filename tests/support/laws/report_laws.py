@@ -34,14 +34,9 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.run.asking import ReportFeed, ask
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, TimeWindow
+from clrevents.analysis.framework.vocabulary.cells import heading
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    columns_of,
-    heading,
-    shape_of,
-    shares_of,
-    windowed_columns,
-)
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of, shares_of, windowed_columns
 from clrevents.analysis.framework.vocabulary.row_texts import (
     column_texts,
     people_columns,

@@ -11,18 +11,10 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    Count,
-    DurationNs,
-    Ns,
-    SpanRow,
-    StackId,
-    ThreadId,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import SpanRow, column, row
 
 SUSPEND: Final = "runtime/GCSuspendEEBegin"
 RESTART: Final = "runtime/GCRestartEEEnd"
@@ -32,19 +24,19 @@ RESTART: Final = "runtime/GCRestartEEEnd"
 class Pause(SpanRow):
     """One pause."""
 
-    start_ns: Ns | None = column("When the runtime began to stop the threads; null if that is not in the trace.")
-    end_ns: Ns | None = column("When they ran again; null where the trace does not have it.")
-    duration_ns: DurationNs | None = column("Between the two.")
-    thread_id: ThreadId | None = column("The thread that stopped the others.")
-    end_thread_id: ThreadId | None = column("The thread that let them run.")
-    stack_id: StackId = column("Where it was stopped.", hidden=True)
+    start_ns: cells.Ns | None = column("When the runtime began to stop the threads; null if that is not in the trace.")
+    end_ns: cells.Ns | None = column("When they ran again; null where the trace does not have it.")
+    duration_ns: cells.DurationNs | None = column("Between the two.")
+    thread_id: cells.ThreadId | None = column("The thread that stopped the others.")
+    end_thread_id: cells.ThreadId | None = column("The thread that let them run.")
+    stack_id: cells.StackId = column("Where it was stopped.", hidden=True)
 
 
 @row
 class PauseFacts:
     """Circumstances."""
 
-    unfinished: Count | None = column("How many pauses have no end.")
+    unfinished: cells.Count | None = column("How many pauses have no end.")
 
 
 @answer(name="pauses")

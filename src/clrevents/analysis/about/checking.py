@@ -14,23 +14,10 @@ import numpy as np
 from clrevents._util.version import __version__
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, Question, TimeWindow, TraceIdentity
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    Bytes,
-    CodeName,
-    CodeText,
-    Count,
-    Flag,
-    Ns,
-    Ordinal,
-    PrivateText,
-    ThreadId,
-    Word,
-    column,
-    columns_of,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
 from clrevents.errors import Problem
 from clrevents.schema.registry import short_event
 from clrevents.trace import DecodedRows, EventKey, Loss, RawPayload, Trace, Trust, passes_of
@@ -40,24 +27,24 @@ from clrevents.trace import DecodedRows, EventKey, Loss, RawPayload, Trace, Trus
 class ProblemRow:
     """A fault or an oddity, as `Problem` has it."""
 
-    severity: Word = column("`damage`, `payload` for a payload that does not fit its layout, or `note`.")
-    kind: Word = column("A stable name; docs/errors.md lists them all.", importance=0)
-    offset: Ordinal | None = column("The byte position in the unpacked file.")
-    length: Bytes | None = column("How many bytes are affected; if bytes are missing, how many there are.")
-    event: CodeName | None = column("The event that was being read.")
-    field: CodeName | None = column("The field that was being read.")
-    message: PrivateText = column("The fault in one sentence.", importance=0)
-    impact: CodeText = column("What cannot be trusted because of it; empty if nothing.")
+    severity: cells.Word = column("`damage`, `payload` for a payload that does not fit its layout, or `note`.")
+    kind: cells.Word = column("A stable name; docs/errors.md lists them all.", importance=0)
+    offset: cells.Ordinal | None = column("The byte position in the unpacked file.")
+    length: cells.Bytes | None = column("How many bytes are affected; if bytes are missing, how many there are.")
+    event: cells.CodeName | None = column("The event that was being read.")
+    field: cells.CodeName | None = column("The field that was being read.")
+    message: cells.PrivateText = column("The fault in one sentence.", importance=0)
+    impact: cells.CodeText = column("What cannot be trusted because of it; empty if nothing.")
 
 
 @row
 class LossRow:
     """Events that a thread tried to write but that never reached the file."""
 
-    thread_id: ThreadId | None = column("The thread that tried; null where the trace does not say.", importance=0)
-    count: Count = column("How many are missing.", importance=0)
-    start_ns: Ns = column("After this time, but for events of more than 64 KB, which may be missing before.")
-    end_ns: Ns = column("Before this time.")
+    thread_id: cells.ThreadId | None = column("The thread that tried; null where the trace does not say.", importance=0)
+    count: cells.Count = column("How many are missing.", importance=0)
+    start_ns: cells.Ns = column("After this time, but for events of more than 64 KB, which may be missing before.")
+    end_ns: cells.Ns = column("Before this time.")
 
 
 def problem_rows(problems: Iterable[Problem]) -> ReportTable[ProblemRow]:
@@ -101,17 +88,17 @@ _SEVERITIES: Final = ("damage", "payload", "note")
 class PayloadCounts:
     """How the payloads of one kind of event decoded, as numbers of events: a row of `CheckResult.kinds`."""
 
-    provider: CodeName = column("The provider.", hidden=True)
-    name: CodeName = column("The event's name.", hidden=True)
-    exact: Count = column("Events whose fields account for the whole payload.", importance=0)
-    tail: Count = column("Events with bytes after the last known field.")
-    short: Count = column("Events whose payload does not fit its layout.")
-    unknown: Count = column("Events whose fields neither the registry nor the trace describes.")
-    events: Count = column("All of these events.", hidden=True)
-    payload_bytes: Bytes = column("The total size of these payloads.", hidden=True)
-    id: Ordinal = column("The event's number.")
-    version: Ordinal = column("The version of the event.")
-    event: CodeName = column("The event, as it can be selected.", importance=0)
+    provider: cells.CodeName = column("The provider.", hidden=True)
+    name: cells.CodeName = column("The event's name.", hidden=True)
+    exact: cells.Count = column("Events whose fields account for the whole payload.", importance=0)
+    tail: cells.Count = column("Events with bytes after the last known field.")
+    short: cells.Count = column("Events whose payload does not fit its layout.")
+    unknown: cells.Count = column("Events whose fields neither the registry nor the trace describes.")
+    events: cells.Count = column("All of these events.", hidden=True)
+    payload_bytes: cells.Bytes = column("The total size of these payloads.", hidden=True)
+    id: cells.Ordinal = column("The event's number.")
+    version: cells.Ordinal = column("The version of the event.")
+    event: cells.CodeName = column("The event, as it can be selected.", importance=0)
 
     @property
     def key(self) -> EventKey:
@@ -123,21 +110,21 @@ class PayloadCounts:
 class ProblemKind:
     """How often a kind of problem was found."""
 
-    kind: Word = column("The kind, as in docs/errors.md.")
-    count: Count = column("How often, exactly.")
+    kind: cells.Word = column("The kind, as in docs/errors.md.")
+    count: cells.Count = column("How often, exactly.")
 
 
 @row
 class CheckFacts:
     """The result in short."""
 
-    verdict: CodeText = column("The result in one line.")
-    ok: Flag = column(
+    verdict: cells.CodeText = column("The result in one line.")
+    ok: cells.Flag = column(
         "Nothing is lost or damaged, no stack is missing and every known payload fits its layout; events without a "
         "layout do not count."
     )
-    complete: Flag = column("The trace has a proper end.")
-    losses_visible: Flag = column(
+    complete: cells.Flag = column("The trace has a proper end.")
+    losses_visible: cells.Flag = column(
         "Lost events would show: NetPerf and the Linux recorder number none before they may drop them."
     )
 

@@ -27,25 +27,10 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.recording.recorded import KIND_WORDS, recorded, recording_kind
 from clrevents.analysis.framework.recording.recording_cost import SHORTEST_PAUSE_NS, recording_cost_of
 from clrevents.analysis.framework.run.answerable import answerable
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    CodeName,
-    CodeText,
-    Count,
-    DurationNs,
-    FilePath,
-    Flag,
-    Ns,
-    Number,
-    Ordinal,
-    PrivateText,
-    ProcessId,
-    ThreadId,
-    Word,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.errors import TraceError
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.own_marks import REDACTED
@@ -65,38 +50,38 @@ _MOST: Final = 3
 class AboutKind:
     """How often a kind of event occurs."""
 
-    count: Count = column("The number of these events.", importance=0)
-    id: Ordinal = column("The event's number.")
-    version: Ordinal = column("The version of the event.")
-    event: CodeName = column("The event, as it can be selected.", importance=0)
-    provider: CodeName = column("The provider.", hidden=True)
-    name: CodeName = column("The event's name.", hidden=True)
+    count: cells.Count = column("The number of these events.", importance=0)
+    id: cells.Ordinal = column("The event's number.")
+    version: cells.Ordinal = column("The version of the event.")
+    event: cells.CodeName = column("The event, as it can be selected.", importance=0)
+    provider: cells.CodeName = column("The provider.", hidden=True)
+    name: cells.CodeName = column("The event's name.", hidden=True)
 
 
 @row
 class AboutThread:
     """A thread that events are about."""
 
-    events: Count = column("The number of its events.", importance=0)
-    thread_id: ThreadId | None = column("The thread; null for those that the trace does not name.", importance=0)
-    process_id: ProcessId | None = column("Its process; null if unknown.")
-    first_ns: Ns = column("Its first event.")
-    last_ns: Ns = column("Its last event.")
-    name: PrivateText | None = column("Its name, which only NetTrace 6 has.")
-    async_from_ns: Ns | None = column(
+    events: cells.Count = column("The number of its events.", importance=0)
+    thread_id: cells.ThreadId | None = column("The thread; null for those that the trace does not name.", importance=0)
+    process_id: cells.ProcessId | None = column("Its process; null if unknown.")
+    first_ns: cells.Ns = column("Its first event.")
+    last_ns: cells.Ns = column("Its last event.")
+    name: cells.PrivateText | None = column("Its name, which only NetTrace 6 has.")
+    async_from_ns: cells.Ns | None = column(
         "From when on its async events (.NET 11) are all there; null if that is not known.", hidden=True
     )
-    async_to_ns: Ns | None = column("Until when they are; later ones may not have been written.", hidden=True)
+    async_to_ns: cells.Ns | None = column("Until when they are; later ones may not have been written.", hidden=True)
 
 
 @row
 class AboutProvider:
     """What was recorded of a provider, as far as events show it."""
 
-    events: Count = column("The number of its events.", importance=0)
-    level: Ordinal | None = column("The highest level of an event that occurred.")
-    provider: Word = column("The provider.", importance=0)
-    keywords: tuple[PrivateText, ...] = column(
+    events: cells.Count = column("The number of its events.", importance=0)
+    level: cells.Ordinal | None = column("The highest level of an event that occurred.")
+    provider: cells.Word = column("The provider.", importance=0)
+    keywords: tuple[cells.PrivateText, ...] = column(
         "The keywords that were on; with a question mark where an event has several, any of which may have been."
     )
 
@@ -105,55 +90,55 @@ class AboutProvider:
 class AboutKeyword:
     """A keyword of a provider's events."""
 
-    provider: CodeName = column("The provider.")
-    bit: Ordinal = column("The keyword's bit, from 0.")
-    name: CodeName = column("Its name, in hex if it has none.")
-    proved: Flag = column("Some events have only this keyword, so it was on.")
-    level: Ordinal | None = column("The highest level of those events; null if not proved.")
-    events: Count = column("The number of events with it.")
+    provider: cells.CodeName = column("The provider.")
+    bit: cells.Ordinal = column("The keyword's bit, from 0.")
+    name: cells.CodeName = column("Its name, in hex if it has none.")
+    proved: cells.Flag = column("Some events have only this keyword, so it was on.")
+    level: cells.Ordinal | None = column("The highest level of those events; null if not proved.")
+    events: cells.Count = column("The number of events with it.")
 
 
 @row
 class AboutReport:
     """What a report can answer."""
 
-    report: Word = column("Its name.", importance=0)
-    coverage: Word = column("`full`, `partial` or `none`.", importance=0)
-    missing: tuple[PrivateText, ...] = column("What was not recorded.")
-    question: Word = column("What it answers.", importance=3)
-    record: CodeText = column("The providers that record everything it needs.", hidden=True)
+    report: cells.Word = column("Its name.", importance=0)
+    coverage: cells.Word = column("`full`, `partial` or `none`.", importance=0)
+    missing: tuple[cells.PrivateText, ...] = column("What was not recorded.")
+    question: cells.Word = column("What it answers.", importance=3)
+    record: cells.CodeText = column("The providers that record everything it needs.", hidden=True)
 
 
 @row
 class AboutProcess:
     """One name of a process, as the Linux recorder tells of it."""
 
-    process_id: ProcessId = column("The id, which processes may have one after the other.", importance=0)
-    own_id: Ordinal | None = column("Its id inside its container.")
-    started_ns: Ns | None = column("When it had this name first; null if before the recording.")
-    ended_ns: Ns | None = column("When it ended, or had another name; null if not before the recording ended.")
-    namespace: CodeName = column("The name of its container.")
-    name: CodeName = column("Its name.", importance=0)
+    process_id: cells.ProcessId = column("The id, which processes may have one after the other.", importance=0)
+    own_id: cells.Ordinal | None = column("Its id inside its container.")
+    started_ns: cells.Ns | None = column("When it had this name first; null if before the recording.")
+    ended_ns: cells.Ns | None = column("When it ended, or had another name; null if not before the recording ended.")
+    namespace: cells.CodeName = column("The name of its container.")
+    name: cells.CodeName = column("Its name.", importance=0)
 
 
 @row
 class HeaderValue:
     """A pair of a name and a value in the header of NetTrace 6."""
 
-    name: CodeName = column("The name.")
-    value: PrivateText = column("The value.")
+    name: cells.CodeName = column("The name.")
+    value: cells.PrivateText = column("The value.")
 
 
 @row
 class HeaderFacts:
     """What the header says: the beginning of every answer to what a trace is."""
 
-    format: Word = column("The file format.")
-    format_version: Ordinal = column("Its version.")
-    process_id: ProcessId | None = column("The process; null for recordings of several.")
-    pointer_size: Ordinal = column("The size of an address in the process, in bytes.")
-    processors: Count | None = column("The number of processors; null if unknown.")
-    start: Word | None = column("When the session started, in ISO 8601.")
+    format: cells.Word = column("The file format.")
+    format_version: cells.Ordinal = column("Its version.")
+    process_id: cells.ProcessId | None = column("The process; null for recordings of several.")
+    pointer_size: cells.Ordinal = column("The size of an address in the process, in bytes.")
+    processors: cells.Count | None = column("The number of processors; null if unknown.")
+    start: cells.Word | None = column("When the session started, in ISO 8601.")
 
 
 def header_facts(info: TraceInfo) -> dict[str, Any]:
@@ -172,22 +157,22 @@ def header_facts(info: TraceInfo) -> dict[str, Any]:
 class AboutFacts(HeaderFacts):
     """The header, and what few events say about the process."""
 
-    kind: Word = column("`program`, `linux`, `heap`, `counters`, `rundown` or `empty`: what was recorded.")
-    trust: CodeText = column("Whether the trace is whole, in one line.")
-    losses_visible: Flag = column("Lost events would show.")
-    native_aot: Flag = column("The header shows that the program was compiled ahead of time (NativeAOT).")
-    sync_qpc: Number | None = column("The recording clock at that time, in ticks.")
-    frequency: Number | None = column("Ticks of that clock per second.")
-    sampling_interval_ns: DurationNs | None = column("The requested distance of samples.")
-    redacted: Flag = column("Sensitive texts were replaced by words.")
-    runtime_version: Word | None = column("The runtime's version, such as 8.0.4; null if unknown.")
-    runtime_sku: Word | None = column("Which kind of runtime it is.")
-    bcl_version: Word | None = column("The version of the class library that the runtime reports.")
-    vm_version: Word | None = column("The version that the runtime reports of itself.")
-    startup_flags: CodeText | None = column("The flags with which it was started.")
-    command_line: PrivateText | None = column("The command line of the process.")
-    runtime_path: FilePath | None = column("Where the runtime's library was.")
-    sampler_period_from: Word | None = column("`stops` or `samples`: where the sampler's period is known from.")
+    kind: cells.Word = column("`program`, `linux`, `heap`, `counters`, `rundown` or `empty`: what was recorded.")
+    trust: cells.CodeText = column("Whether the trace is whole, in one line.")
+    losses_visible: cells.Flag = column("Lost events would show.")
+    native_aot: cells.Flag = column("The header shows that the program was compiled ahead of time (NativeAOT).")
+    sync_qpc: cells.Number | None = column("The recording clock at that time, in ticks.")
+    frequency: cells.Number | None = column("Ticks of that clock per second.")
+    sampling_interval_ns: cells.DurationNs | None = column("The requested distance of samples.")
+    redacted: cells.Flag = column("Sensitive texts were replaced by words.")
+    runtime_version: cells.Word | None = column("The runtime's version, such as 8.0.4; null if unknown.")
+    runtime_sku: cells.Word | None = column("Which kind of runtime it is.")
+    bcl_version: cells.Word | None = column("The version of the class library that the runtime reports.")
+    vm_version: cells.Word | None = column("The version that the runtime reports of itself.")
+    startup_flags: cells.CodeText | None = column("The flags with which it was started.")
+    command_line: cells.PrivateText | None = column("The command line of the process.")
+    runtime_path: cells.FilePath | None = column("Where the runtime's library was.")
+    sampler_period_from: cells.Word | None = column("`stops` or `samples`: where the sampler's period is known from.")
 
 
 @answer(name="info", summary="kind")

@@ -14,20 +14,10 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.about.checking import common_parts
 from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.report_table import Marks, ReportTable, trace_holes
-from clrevents.analysis.framework.vocabulary.row_class import (
-    CodeName,
-    DurationNs,
-    Flag,
-    Guid,
-    Ns,
-    StackId,
-    ThreadId,
-    Word,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.analysis.gathering.gather import Gathered, gather, matched
 from clrevents.analysis.shared.forest.activity_signals import SignalKind, edge_of
 from clrevents.table.table import (
@@ -229,24 +219,24 @@ def _shown(side: Gathered, field: TableField, rows: Ints, enum_names: bool) -> C
 class Span:
     """A start and its end. The fields of their payloads are further columns of the table from `spans`."""
 
-    start_ns: Ns = column("The begin's time.")
-    end_ns: Ns = column("The end's time.", hidden=True)
-    duration_ns: DurationNs = column("From the one to the other.", importance=0)
-    thread_id: ThreadId | None = column("The begin's thread.")
-    end_thread_id: ThreadId | None = column("The end's thread.", hidden=True)
-    stack_id: StackId = column("The begin's stack.", hidden=True)
-    activity_id: Guid | None = column("The begin's activity, as 32 hexadecimal digits.", hidden=True)
-    lossy: Flag = column("Events of the thread, or of any if paired without it, were lost meanwhile.")
+    start_ns: cells.Ns = column("The begin's time.")
+    end_ns: cells.Ns = column("The end's time.", hidden=True)
+    duration_ns: cells.DurationNs = column("From the one to the other.", importance=0)
+    thread_id: cells.ThreadId | None = column("The begin's thread.")
+    end_thread_id: cells.ThreadId | None = column("The end's thread.", hidden=True)
+    stack_id: cells.StackId = column("The begin's stack.", hidden=True)
+    activity_id: cells.Guid | None = column("The begin's activity, as 32 hexadecimal digits.", hidden=True)
+    lossy: cells.Flag = column("Events of the thread, or of any if paired without it, were lost meanwhile.")
 
 
 @row
 class SpanFacts:
     """What was paired, and how."""
 
-    begin: CodeName = column("The event that begins a span.")
-    end: CodeName = column("The event that ends it.")
-    pairing: Word = column("`activity`, `thread`, `key` (other columns) or `none`.")
-    on: tuple[CodeName, ...] = column("The columns that are equal in a begin and its end.")
+    begin: cells.CodeName = column("The event that begins a span.")
+    end: cells.CodeName = column("The event that ends it.")
+    pairing: cells.Word = column("`activity`, `thread`, `key` (other columns) or `none`.")
+    on: tuple[cells.CodeName, ...] = column("The columns that are equal in a begin and its end.")
 
 
 @answer(name="spans", summary="pairing spans total median p95 longest unmatched_begins unmatched_ends")

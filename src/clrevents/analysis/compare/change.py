@@ -14,20 +14,9 @@ import attrs
 
 from clrevents._util.value_classes import frozen
 from clrevents._util.words import safe
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Per as Per
-from clrevents.analysis.framework.vocabulary.row_class import (
-    CodeName,
-    CodeText,
-    Count,
-    DurationNs,
-    FilePath,
-    Flag,
-    Number,
-    ProcessId,
-    Word,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import column, row
 
 PROCESSOR: Final = "processor time of methods"
 PROCESSOR_INCLUSIVE: Final = "processor time of methods and callees"
@@ -116,34 +105,36 @@ class Change:
     The interval is null where it is unknown how much the numbers vary by themselves.
     """
 
-    family: Word = column("The report of a metric; the table of a row, such as `methods`.", importance=0)
-    name: CodeName = column("The metric or row; a path of calls has a line for each.", importance=0)
-    unit: Word = column("The unit of its amounts.")
-    better: Word = column("`less`, `more` or `neither`.")
-    evidence: Word = column("`event`, `sample`, `counted` or `inferred`: what the amounts are based on.")
-    adds: Flag = column("It grows with the length of a recording, so it was divided.")
-    verdict: Word = column("As docs/compare.md explains; `stated` is shown as `untested`.", importance=0)
-    base: Number | None = column("The amount before, divided.", importance=1)
-    new: Number | None = column("The amount after, divided.", importance=1)
-    change: Number | None = column("New minus base.", default=attrs.Factory(_change, takes_self=True))
-    low: Number | None = column("The least that the change may be.", default=None)
-    high: Number | None = column("The most that it may be.", default=None)
-    smallest: Number | None = column(
+    family: cells.Word = column("The report of a metric; the table of a row, such as `methods`.", importance=0)
+    name: cells.CodeName = column("The metric or row; a path of calls has a line for each.", importance=0)
+    unit: cells.Word = column("The unit of its amounts.")
+    better: cells.Word = column("`less`, `more` or `neither`.")
+    evidence: cells.Word = column("`event`, `sample`, `counted` or `inferred`: what the amounts are based on.")
+    adds: cells.Flag = column("It grows with the length of a recording, so it was divided.")
+    verdict: cells.Word = column("As docs/compare.md explains; `stated` is shown as `untested`.", importance=0)
+    base: cells.Number | None = column("The amount before, divided.", importance=1)
+    new: cells.Number | None = column("The amount after, divided.", importance=1)
+    change: cells.Number | None = column("New minus base.", default=attrs.Factory(_change, takes_self=True))
+    low: cells.Number | None = column("The least that the change may be.", default=None)
+    high: cells.Number | None = column("The most that it may be.", default=None)
+    smallest: cells.Number | None = column(
         "The smallest change that would have been seen four times out of five; null also if none would.", default=None
     )
-    within: Number | None = column("By how much things called the same may differ.", default=None)
-    chance: Number | None = column("How probable such a difference is by chance, among so many numbers.", default=None)
-    independent: tuple[Number, ...] = column(
+    within: cells.Number | None = column("By how much things called the same may differ.", default=None)
+    chance: cells.Number | None = column(
+        "How probable such a difference is by chance, among so many numbers.", default=None
+    )
+    independent: tuple[cells.Number, ...] = column(
         "How many independent blocks, or recordings, each side is worth; empty if unknown.", default=()
     )
-    towards: Word | None = column(
+    towards: cells.Word | None = column(
         "`better` or `worse`; null if neither is, or nothing changed.", default=attrs.Factory(_towards, takes_self=True)
     )
-    reason: CodeText | None = column("Why it cannot be told, or compared.", default=None)
-    enough_ns: DurationNs | None = column(
+    reason: cells.CodeText | None = column("Why it cannot be told, or compared.", default=None)
+    enough_ns: cells.DurationNs | None = column(
         "How long the shorter recording would have to be for its blocks to suffice, where they do not.", default=None
     )
-    record: CodeText | None = column("The providers that record what is missing.", default=None)
+    record: cells.CodeText | None = column("The providers that record what is missing.", default=None)
 
     @property
     def key(self) -> str:
@@ -164,14 +155,16 @@ class Change:
 class Recording:
     """What was compared."""
 
-    side: Word = column("`base` or `new`; `second base` and `second new` of the recordings that confirm.", importance=0)
-    path: FilePath | None = column("The file; null for a trace in memory.", importance=0)
-    start: Word | None = column("When the session started, in ISO 8601.")
-    process_id: ProcessId | None = column("The process; null for recordings of several.")
-    duration_ns: DurationNs | None = column("From then to the last event.")
-    span_ns: DurationNs = column("The time that is compared, from the first event that can be.")
-    divisor: Number = column("What its amounts were divided by: requests, seconds, start events, or 1.")
-    rows: Count = column("How many rows it has that can be compared.")
+    side: cells.Word = column(
+        "`base` or `new`; `second base` and `second new` of the recordings that confirm.", importance=0
+    )
+    path: cells.FilePath | None = column("The file; null for a trace in memory.", importance=0)
+    start: cells.Word | None = column("When the session started, in ISO 8601.")
+    process_id: cells.ProcessId | None = column("The process; null for recordings of several.")
+    duration_ns: cells.DurationNs | None = column("From then to the last event.")
+    span_ns: cells.DurationNs = column("The time that is compared, from the first event that can be.")
+    divisor: cells.Number = column("What its amounts were divided by: requests, seconds, start events, or 1.")
+    rows: cells.Count = column("How many rows it has that can be compared.")
 
     @property
     def label(self) -> str:
@@ -188,9 +181,9 @@ def file_label(path: str | None) -> str:
 class Proposal:
     """A method that is `gone`, and the method that may have taken its place, or taken it in."""
 
-    kind: Word = column("`renamed` or `inlined`.")
-    gone: CodeName = column("The method that is gone.")
-    into: CodeName = column("The method that is new, or takes as much more itself.")
+    kind: cells.Word = column("`renamed` or `inlined`.")
+    gone: cells.CodeName = column("The method that is gone.")
+    into: cells.CodeName = column("The method that is new, or takes as much more itself.")
 
     def __str__(self) -> str:
         gone, into = safe(self.gone), safe(self.into)

@@ -12,25 +12,10 @@ from typing import Any, Final, Protocol
 from clrevents._util.fitting import shortened, wrapped
 from clrevents._util.words import counted, markdown_text, safe, share_text, unknown
 from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, metric_text
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    Bytes,
-    CodeName,
-    CodeText,
-    Count,
-    DurationNs,
-    Flag,
-    Ns,
-    Number,
-    Ordinal,
-    PrivateText,
-    Ratio,
-    Row,
-    Word,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 
 LINES, COLUMNS = 25, 100
 """Of a repr."""
@@ -178,36 +163,42 @@ _IMPACTS: Final = {"impact_ns": "ns", "impact_bytes": "bytes", "impact_count": "
 class Finding(Row):
     """What a rule concluded."""
 
-    rule: Word = column("The rule's id.", importance=0)
-    state: Word = column(
+    rule: cells.Word = column("The rule's id.", importance=0)
+    state: cells.Word = column(
         "`found`; `cannot tell`, because something was not recorded or was lost; or `clear`.", importance=1
     )
-    title: CodeText = column("What was found or measured, or why it cannot be told.", importance=0)
-    impact_ns: DurationNs | None = column("What it costs, where that is time; sums over threads may exceed the window.")
-    impact_bytes: Bytes | None = column("What it costs, where that is memory.")
-    impact_count: Count | None = column("How often it occurred, where what it costs was not recorded.")
-    at_least: Flag = column("The impact is a lower bound, as the report's number is.", hidden=True)
-    at_most: Flag = column("The impact is an upper bound, as the report's number is.", hidden=True)
-    share: Ratio | None = column("The impact as a share of the window, or of all bytes or events; null if above 1.")
-    counted_in: Word | None = column(
+    title: cells.CodeText = column("What was found or measured, or why it cannot be told.", importance=0)
+    impact_ns: cells.DurationNs | None = column(
+        "What it costs, where that is time; sums over threads may exceed the window."
+    )
+    impact_bytes: cells.Bytes | None = column("What it costs, where that is memory.")
+    impact_count: cells.Count | None = column("How often it occurred, where what it costs was not recorded.")
+    at_least: cells.Flag = column("The impact is a lower bound, as the report's number is.", hidden=True)
+    at_most: cells.Flag = column("The impact is an upper bound, as the report's number is.", hidden=True)
+    share: cells.Ratio | None = column(
+        "The impact as a share of the window, or of all bytes or events; null if above 1."
+    )
+    counted_in: cells.Word | None = column(
         "The finding above whose impact may include this one's: time, or bytes, that both count. Null if none does.",
         hidden=True,
     )
-    culprit: CodeName | None = column("The method, type or module behind it; null if there is none, or unknown.")
-    nameless: CodeText | None = column(
+    culprit: cells.CodeName | None = column("The method, type or module behind it; null if there is none, or unknown.")
+    nameless: cells.CodeText | None = column(
         "Why the culprit is unknown, and what to record to know it; null where there is one, or none to be named.",
         hidden=True,
     )
-    confidence: Word = column("`event`, `sample`, `counted`, or `inferred`: what it is based on.")
-    threshold: CodeText = column("From when on the rule says `found`.", hidden=True)
-    source: CodeText = column("Where the threshold comes from.", hidden=True)
-    start_ns: Ns | None = column("When to look at it first; null for the whole window.", hidden=True)
-    end_ns: Ns | None = column("The end of that time.", hidden=True)
-    why: CodeText = column("Why it matters.", hidden=True)
-    advice: CodeText = column("What to do about it.", hidden=True)
-    trap: CodeText = column("What would make the finding wrong.", hidden=True)
-    next_command: PrivateText = column("The command that shows the evidence.", hidden=True)
-    record: CodeText | None = column("The providers to record in order to tell; null unless something is missing.")
+    confidence: cells.Word = column("`event`, `sample`, `counted`, or `inferred`: what it is based on.")
+    threshold: cells.CodeText = column("From when on the rule says `found`.", hidden=True)
+    source: cells.CodeText = column("Where the threshold comes from.", hidden=True)
+    start_ns: cells.Ns | None = column("When to look at it first; null for the whole window.", hidden=True)
+    end_ns: cells.Ns | None = column("The end of that time.", hidden=True)
+    why: cells.CodeText = column("Why it matters.", hidden=True)
+    advice: cells.CodeText = column("What to do about it.", hidden=True)
+    trap: cells.CodeText = column("What would make the finding wrong.", hidden=True)
+    next_command: cells.PrivateText = column("The command that shows the evidence.", hidden=True)
+    record: cells.CodeText | None = column(
+        "The providers to record in order to tell; null unless something is missing."
+    )
 
     @property
     def impact(self) -> Metric | None:
@@ -224,12 +215,12 @@ class Finding(Row):
 class EvidenceRow(Row):
     """A number that a finding is based on, where it stands in a report."""
 
-    rule: Word = column("The rule that cites it.")
-    place: Word = column("`report.metric`, or `report/table/column`.")
-    row: Ordinal | None = column("The table's row, from 0; null for a metric.")
-    value: Number = column("The number: the metric, or the sum of the column over all cited rows.")
-    unit: Word = column("Its unit.")
-    of_rows: Count | None = column("Over how many rows; only the first ones are listed. Null for a metric.")
+    rule: cells.Word = column("The rule that cites it.")
+    place: cells.Word = column("`report.metric`, or `report/table/column`.")
+    row: cells.Ordinal | None = column("The table's row, from 0; null for a metric.")
+    value: cells.Number = column("The number: the metric, or the sum of the column over all cited rows.")
+    unit: cells.Word = column("Its unit.")
+    of_rows: cells.Count | None = column("Over how many rows; only the first ones are listed. Null for a metric.")
 
     @property
     def report(self) -> str:
@@ -241,10 +232,12 @@ class EvidenceRow(Row):
 class DoctorFacts:
     """The outcome in short."""
 
-    worst: Word | None = column("The rule with the largest impact; null if none found anything.")
-    ran: CodeText | None = column("The method that ran longest, and for how long; null where that is unknown.")
-    waited: CodeText | None = column("What threads waited for longest; null where that is unknown.")
-    allocated: CodeText | None = column("How much was allocated, and most of which type; null where that is unknown.")
+    worst: cells.Word | None = column("The rule with the largest impact; null if none found anything.")
+    ran: cells.CodeText | None = column("The method that ran longest, and for how long; null where that is unknown.")
+    waited: cells.CodeText | None = column("What threads waited for longest; null where that is unknown.")
+    allocated: cells.CodeText | None = column(
+        "How much was allocated, and most of which type; null where that is unknown."
+    )
 
 
 @answer(name="doctor", summary="found unknown clear worst")

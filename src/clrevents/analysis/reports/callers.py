@@ -14,21 +14,10 @@ from clrevents._util.value_classes import frozen
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    Bytes,
-    CodeName,
-    Count,
-    DurationNs,
-    Number,
-    Ratio,
-    Row,
-    RowNumber,
-    TreeShape,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, TreeShape, column, row
 from clrevents.analysis.gathering.groups import Ints, Mask, changes, sum_by
 from clrevents.analysis.shared.samples.calltree import HotMethod, counted_columns, grown, hottest, stack_sums, summed_up
 from clrevents.analysis.shared.samples.sample_collector import (
@@ -222,81 +211,83 @@ def _ordered(samples: Samples, parent: Ints, frame: Ints, weights: Weights) -> t
 class CallNode(Row):
     """One path to or from the method: a caller, or a callee."""
 
-    node: RowNumber = column("The row's number in its tree, 0 for the method itself.", hidden=True)
-    parent_node: RowNumber | None = column("The parent row; null for the method itself.", hidden=True)
-    depth: Count = column("How many calls away from the method it is.", hidden=True)
-    share: Ratio | None = column(
+    node: cells.RowNumber = column("The row's number in its tree, 0 for the method itself.", hidden=True)
+    parent_node: cells.RowNumber | None = column("The parent row; null for the method itself.", hidden=True)
+    depth: cells.Count = column("How many calls away from the method it is.", hidden=True)
+    share: cells.Ratio | None = column(
         "The inclusive weight as a share of the method's; null if the method's is 0.",
         share_of=("inclusive_ns", "inclusive_bytes", "inclusive"),
         importance=1,
     )
-    inclusive_processor_ns: DurationNs | None = column(
+    inclusive_processor_ns: cells.DurationNs | None = column(
         "As `inclusive_ns`, in processor time, estimated from counts; null unless the operating system's counts were "
         "recorded.",
         importance=1,
     )
-    processor_ns: DurationNs | None = column("As `exclusive_ns`, in processor time; null unless it was counted.")
-    ready_ns: DurationNs | None = column(
+    processor_ns: cells.DurationNs | None = column("As `exclusive_ns`, in processor time; null unless it was counted.")
+    ready_ns: cells.DurationNs | None = column(
         "How long threads on this path wanted a processor and had none, estimated; null unless it was counted."
     )
-    inclusive_ns: DurationNs | None = column(
+    inclusive_ns: cells.DurationNs | None = column(
         "Among callers, the method's time on this path; among callees, the callee's own time and that of everything "
         "it called. Null if the weights are not times.",
         importance=1,
     )
-    exclusive_ns: DurationNs | None = column(
+    exclusive_ns: cells.DurationNs | None = column(
         "How much of it was spent in the method itself; among callees, in the callee itself. Null if the weights "
         "are not times."
     )
-    inclusive_bytes: Bytes | None = column(
+    inclusive_bytes: cells.Bytes | None = column(
         "As `inclusive_ns`, in bytes; null if the weights are not sizes.", importance=1
     )
-    exclusive_bytes: Bytes | None = column("As `exclusive_ns`, in bytes; null if the weights are not sizes.")
-    inclusive: Number | None = column(
+    exclusive_bytes: cells.Bytes | None = column("As `exclusive_ns`, in bytes; null if the weights are not sizes.")
+    inclusive: cells.Number | None = column(
         "As `inclusive_ns`; null unless the weight is a field without a unit.", importance=1
     )
-    exclusive: Number | None = column("As `exclusive_ns`; null unless the weight is a field without a unit.")
-    samples: Count = column("How many samples or events have a stack along this path.", importance=3)
-    name: CodeName = column("The method as in C#; if several are added up, the pattern that they match.", importance=0)
-    module: CodeName | None = column("The module; null if unknown.", hidden=True)
+    exclusive: cells.Number | None = column("As `exclusive_ns`; null unless the weight is a field without a unit.")
+    samples: cells.Count = column("How many samples or events have a stack along this path.", importance=3)
+    name: cells.CodeName = column(
+        "The method as in C#; if several are added up, the pattern that they match.", importance=0
+    )
+    module: cells.CodeName | None = column("The module; null if unknown.", hidden=True)
 
 
 @row
 class CalledMethod(Row):
     """One of the matching methods, with its own weights."""
 
-    name: CodeName = column("The method as in C#.")
-    module: CodeName | None = column("The module; null if unknown.")
-    samples: Count = column("How many samples or events were taken in it.")
-    inclusive_samples: Count = column("How many were taken in it or in methods it called.")
-    processor_ns: DurationNs | None = column(
+    name: cells.CodeName = column("The method as in C#.")
+    module: cells.CodeName | None = column("The module; null if unknown.")
+    samples: cells.Count = column("How many samples or events were taken in it.")
+    inclusive_samples: cells.Count = column("How many were taken in it or in methods it called.")
+    processor_ns: cells.DurationNs | None = column(
         "Its own processor time, estimated from what the operating system counted; null unless it did."
     )
-    inclusive_processor_ns: DurationNs | None = column(
+    inclusive_processor_ns: cells.DurationNs | None = column(
         "Its processor time, including everything it called; null unless it was counted."
     )
-    ready_ns: DurationNs | None = column(
+    ready_ns: cells.DurationNs | None = column(
         "How long threads in it wanted a processor and had none, estimated; null unless it was counted."
     )
-    inclusive_ns: DurationNs | None = column(
+    inclusive_ns: cells.DurationNs | None = column(
         "Its time, including everything it called; null if the weights are not times."
     )
-    exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
-    inclusive_bytes: Bytes | None = column(
+    exclusive_ns: cells.DurationNs | None = column("Its own time; null if the weights are not times.")
+    inclusive_bytes: cells.Bytes | None = column(
         "Its bytes, including everything it called; null if the weights are not sizes."
     )
-    exclusive_bytes: Bytes | None = column("Its own bytes; null if the weights are not sizes.")
-    inclusive: Number | None = column(
+    exclusive_bytes: cells.Bytes | None = column("Its own bytes; null if the weights are not sizes.")
+    inclusive: cells.Number | None = column(
         "Its weight, including everything it called; null unless the weight is a field without a unit."
     )
-    exclusive: Number | None = column("Its own weight; null unless the weight is a field without a unit.")
+    exclusive: cells.Number | None = column("Its own weight; null unless the weight is a field without a unit.")
 
 
 @row
 class CallersFacts(SampleFacts):
     """The facts of a callers report."""
 
-    methods: Count | None = column("How many methods match and are added up.")
+    methods: cells.Count | None = column("How many methods match and are added up.")
 
 
 @parameters

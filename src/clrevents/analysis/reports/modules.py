@@ -16,23 +16,10 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import CODE, MetricDeclaration, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    Bytes,
-    CodeName,
-    Count,
-    DurationNs,
-    FilePath,
-    Flag,
-    Guid,
-    Handle,
-    Ns,
-    Ordinal,
-    SpanRow,
-    Word,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import SpanRow, row
 from clrevents.analysis.framework.vocabulary.row_class import column as declared
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import NONE, Array, Ints, groups
@@ -57,38 +44,38 @@ _KEPT: Final = {
 class LoadedModule(SpanRow):
     """One module of a process."""
 
-    name: CodeName = declared("The name of its assembly or, if that is unknown, of its file.", importance=0)
-    kind: Word = declared("`ready-to-run`, `native`, `dynamic` or `IL`.", importance=3)
-    path: FilePath = declared("The file with its IL; empty for a dynamic module.")
-    loaded_ns: Ns | None = declared("When it was loaded; null if before the trace began.", importance=1)
-    unloaded_ns: Ns | None = declared("When it was unloaded; null if it was still loaded when the trace ended.")
-    jitted: Count | None = declared("Methods that the JIT compiled; null if not recorded.", importance=1)
-    compilations: Count | None = declared("How often the JIT compiled them.", hidden=True)
-    compile_ns: DurationNs | None = declared(
+    name: cells.CodeName = declared("The name of its assembly or, if that is unknown, of its file.", importance=0)
+    kind: cells.Word = declared("`ready-to-run`, `native`, `dynamic` or `IL`.", importance=3)
+    path: cells.FilePath = declared("The file with its IL; empty for a dynamic module.")
+    loaded_ns: cells.Ns | None = declared("When it was loaded; null if before the trace began.", importance=1)
+    unloaded_ns: cells.Ns | None = declared("When it was unloaded; null if it was still loaded when the trace ended.")
+    jitted: cells.Count | None = declared("Methods that the JIT compiled; null if not recorded.", importance=1)
+    compilations: cells.Count | None = declared("How often the JIT compiled them.", hidden=True)
+    compile_ns: cells.DurationNs | None = declared(
         "How long that took; a compilation inside another counts for both.", importance=1
     )
-    il_bytes: Bytes | None = declared("The size of the compiled methods' IL.", hidden=True)
-    native_bytes: Bytes | None = declared("The size of the resulting machine code.")
-    precompiled: Count | None = declared(
+    il_bytes: cells.Bytes | None = declared("The size of the compiled methods' IL.", hidden=True)
+    native_bytes: cells.Bytes | None = declared("The size of the resulting machine code.")
+    precompiled: cells.Count | None = declared(
         "Methods whose precompiled code was looked up and found; null if their module was not recorded."
     )
-    missed: Count | None = declared(
+    missed: cells.Count | None = declared(
         "Methods whose precompiled code was looked up but not found; null if their module was not recorded."
     )
-    pdb_signature: Guid | None = declared("The GUID of its managed PDB.", hidden=True)
-    pdb_age: Ordinal | None = declared("The age of its managed PDB.", hidden=True)
-    pdb_path: FilePath | None = declared("Where the compiler wrote its managed PDB.", hidden=True)
-    native_pdb_signature: Guid | None = declared("The GUID of the PDB of its precompiled code.", hidden=True)
-    native_build_id: Guid | None = declared("The build id of the file with its precompiled code.", hidden=True)
-    flags: Word = declared("The runtime's flags for the module.", hidden=True)
-    module_id: Handle = declared("The runtime's id of the module; reused after an unload.", hidden=True)
+    pdb_signature: cells.Guid | None = declared("The GUID of its managed PDB.", hidden=True)
+    pdb_age: cells.Ordinal | None = declared("The age of its managed PDB.", hidden=True)
+    pdb_path: cells.FilePath | None = declared("Where the compiler wrote its managed PDB.", hidden=True)
+    native_pdb_signature: cells.Guid | None = declared("The GUID of the PDB of its precompiled code.", hidden=True)
+    native_build_id: cells.Guid | None = declared("The build id of the file with its precompiled code.", hidden=True)
+    flags: cells.Word = declared("The runtime's flags for the module.", hidden=True)
+    module_id: cells.Handle = declared("The runtime's id of the module; reused after an unload.", hidden=True)
 
 
 @row
 class ModuleFacts:
     """The facts of a modules report."""
 
-    complete: Flag | None = declared("Whether the trace lists all managed code, so no module is missing.")
+    complete: cells.Flag | None = declared("Whether the trace lists all managed code, so no module is missing.")
 
 
 @answer(

@@ -17,22 +17,10 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
 from clrevents.analysis.framework.model.declaration import NameParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    CodeName,
-    CodeText,
-    Count,
-    DurationNs,
-    Flag,
-    Handle,
-    Ns,
-    Ordinal,
-    Row,
-    ThreadId,
-    Word,
-    column,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Array, grouped, groups
@@ -74,50 +62,54 @@ def is_cut(texts: Iterable[str], il: str) -> bool:
 class Stub(Row):
     """One generated IL stub."""
 
-    time_ns: Ns = column("When the stub was generated.")
-    thread_id: ThreadId | None = column("The thread that needed it.", importance=3)
-    compile_ns: DurationNs | None = column(
+    time_ns: cells.Ns = column("When the stub was generated.")
+    thread_id: cells.ThreadId | None = column("The thread that needed it.", importance=3)
+    compile_ns: cells.DurationNs | None = column(
         "How long the JIT took to compile it; null if it was precompiled.", importance=1
     )
-    cache_hits: Count = column("How often it was reused in the whole trace, according to the runtime.", hidden=True)
-    cut: Flag = column("The runtime truncated one of its texts.", hidden=True)
-    kind: Word = column("What the stub is for: `P/Invoke`, `delegate of a native function` and so on.", importance=1)
-    target: CodeName = column("The managed method that the stub stands for.", importance=0)
-    managed: CodeText = column("The signature that managed code sees.")
-    native: CodeText = column("The signature of the native side.")
-    flags: Word = column("The flags of the event; `kind` gives them in words.", hidden=True)
-    module: CodeName | None = column("The module that declares the managed method.", hidden=True)
-    stack: tuple[CodeName, ...] = column(
+    cache_hits: cells.Count = column(
+        "How often it was reused in the whole trace, according to the runtime.", hidden=True
+    )
+    cut: cells.Flag = column("The runtime truncated one of its texts.", hidden=True)
+    kind: cells.Word = column(
+        "What the stub is for: `P/Invoke`, `delegate of a native function` and so on.", importance=1
+    )
+    target: cells.CodeName = column("The managed method that the stub stands for.", importance=0)
+    managed: cells.CodeText = column("The signature that managed code sees.")
+    native: cells.CodeText = column("The signature of the native side.")
+    flags: cells.Word = column("The flags of the event; `kind` gives them in words.", hidden=True)
+    module: cells.CodeName | None = column("The module that declares the managed method.", hidden=True)
+    stack: tuple[cells.CodeName, ...] = column(
         "The stack of the call that needed the stub, innermost frame first.", hidden=True
     )
-    stub_signature: CodeText = column("The signature of the stub itself.", hidden=True)
-    il: CodeText = column("The code of the stub, in IL.", hidden=True)
-    namespace: CodeName = column("The managed method's type, as the runtime writes it.", hidden=True)
-    name: CodeName = column("The managed method's name, as the runtime writes it.", hidden=True)
-    token: Ordinal = column("The managed method's metadata token.", hidden=True)
-    stub_method_id: Handle = column("The runtime's id of the stub. Ids are reused.", hidden=True)
+    stub_signature: cells.CodeText = column("The signature of the stub itself.", hidden=True)
+    il: cells.CodeText = column("The code of the stub, in IL.", hidden=True)
+    namespace: cells.CodeName = column("The managed method's type, as the runtime writes it.", hidden=True)
+    name: cells.CodeName = column("The managed method's name, as the runtime writes it.", hidden=True)
+    token: cells.Ordinal = column("The managed method's metadata token.", hidden=True)
+    stub_method_id: cells.Handle = column("The runtime's id of the stub. Ids are reused.", hidden=True)
 
 
 @table_row
 class StubTarget(Row):
     """All stubs of one kind for one managed method."""
 
-    stubs: Count = column("How many stubs were generated.")
-    cache_hits: Count = column("How often one of them was reused, according to the runtime.", hidden=True)
-    compile_ns: DurationNs | None = column("How long the JIT took for all of them.")
-    first_ns: Ns = column("When the first was generated.")
-    kind: Word = column("What the stubs are for.")
-    target: CodeName = column("The managed method.")
-    managed: CodeText = column("The signature that managed code sees.")
-    native: CodeText = column("The signature of the native side.")
+    stubs: cells.Count = column("How many stubs were generated.")
+    cache_hits: cells.Count = column("How often one of them was reused, according to the runtime.", hidden=True)
+    compile_ns: cells.DurationNs | None = column("How long the JIT took for all of them.")
+    first_ns: cells.Ns = column("When the first was generated.")
+    kind: cells.Word = column("What the stubs are for.")
+    target: cells.CodeName = column("The managed method.")
+    managed: cells.CodeText = column("The signature that managed code sees.")
+    native: cells.CodeText = column("The signature of the native side.")
 
 
 @table_row
 class StubKind(Row):
     """All stubs of one kind."""
 
-    kind: Word = column("What the stubs are for.")
-    count: Count = column("How many were generated.")
+    kind: cells.Word = column("What the stubs are for.")
+    count: cells.Count = column("How many were generated.")
 
 
 @table_row

@@ -14,21 +14,10 @@ import numpy as np
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    Bytes,
-    CodeName,
-    Count,
-    DurationNs,
-    Number,
-    Ratio,
-    Row,
-    ThreadId,
-    Word,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.gathering.merged_stacks import is_own
 from clrevents.analysis.shared.samples.calltree import BY, By, counted_columns, hottest, telling_names
@@ -54,10 +43,12 @@ _ALWAYS: Final = 0.9
 class StandingThread(Row):
     """One thread."""
 
-    thread_id: ThreadId = column("The thread.", importance=0)
-    state: Word = column("`lock`, or `native` for a native call of the method; before .NET 10 that may be a lock, too.")
-    stood_ns: DurationNs = column("How long it stood there, at least.", importance=0)
-    method: CodeName | None = column("The innermost method of the program; null if there is none.", importance=0)
+    thread_id: cells.ThreadId = column("The thread.", importance=0)
+    state: cells.Word = column(
+        "`lock`, or `native` for a native call of the method; before .NET 10 that may be a lock, too."
+    )
+    stood_ns: cells.DurationNs = column("How long it stood there, at least.", importance=0)
+    method: cells.CodeName | None = column("The innermost method of the program; null if there is none.", importance=0)
 
 
 def standing(samples: Samples, unseen_ns: int = 0) -> list[StandingThread]:
@@ -93,58 +84,60 @@ def standing(samples: Samples, unseen_ns: int = 0) -> list[StandingThread]:
 class HotRow(Row):
     """One method or module."""
 
-    name: CodeName = column(
+    name: cells.CodeName = column(
         "The method as in C#, or the module; if it has no name, the reason in brackets.", importance=0
     )
-    module: CodeName | None = column("The module; null if unknown.")
-    kind: Word | None = column("Whose code it is: `kernel`, `native` or `managed`; null unless the trace maps files.")
-    reason: Word | None = column("Why a method has no name; null if it has one.", hidden=True)
-    samples: Count = column("How many samples or events were taken in it.", importance=3)
-    inclusive_samples: Count = column("How many were taken in it or in methods it called.", hidden=True)
-    processor_ns: DurationNs | None = column(
+    module: cells.CodeName | None = column("The module; null if unknown.")
+    kind: cells.Word | None = column(
+        "Whose code it is: `kernel`, `native` or `managed`; null unless the trace maps files."
+    )
+    reason: cells.Word | None = column("Why a method has no name; null if it has one.", hidden=True)
+    samples: cells.Count = column("How many samples or events were taken in it.", importance=3)
+    inclusive_samples: cells.Count = column("How many were taken in it or in methods it called.", hidden=True)
+    processor_ns: cells.DurationNs | None = column(
         "Its own processor time, estimated from what the operating system counted; null unless it did.", importance=0
     )
-    processor_low_ns: DurationNs | None = column("The least that it may be.", hidden=True)
-    processor_high_ns: DurationNs | None = column("The most that it may be.", hidden=True)
-    inclusive_processor_ns: DurationNs | None = column(
+    processor_low_ns: cells.DurationNs | None = column("The least that it may be.", hidden=True)
+    processor_high_ns: cells.DurationNs | None = column("The most that it may be.", hidden=True)
+    inclusive_processor_ns: cells.DurationNs | None = column(
         "Its processor time, including everything it called; null unless it was counted.", importance=1
     )
-    inclusive_processor_low_ns: DurationNs | None = column("The least that this may be.", hidden=True)
-    inclusive_processor_high_ns: DurationNs | None = column("The most that this may be.", hidden=True)
-    ready_ns: DurationNs | None = column(
+    inclusive_processor_low_ns: cells.DurationNs | None = column("The least that this may be.", hidden=True)
+    inclusive_processor_high_ns: cells.DurationNs | None = column("The most that this may be.", hidden=True)
+    ready_ns: cells.DurationNs | None = column(
         "How long threads in it wanted a processor and had none, estimated; null unless it was counted.", importance=1
     )
-    exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
-    inclusive_ns: DurationNs | None = column(
+    exclusive_ns: cells.DurationNs | None = column("Its own time; null if the weights are not times.")
+    inclusive_ns: cells.DurationNs | None = column(
         "Its time, including everything it called; null if the weights are not times.", importance=1
     )
-    exclusive_bytes: Bytes | None = column("Its own bytes; null if the weights are not sizes.")
-    inclusive_bytes: Bytes | None = column(
+    exclusive_bytes: cells.Bytes | None = column("Its own bytes; null if the weights are not sizes.")
+    inclusive_bytes: cells.Bytes | None = column(
         "Its bytes, including everything it called; null if the weights are not sizes."
     )
-    exclusive: Number | None = column("Its own weight; null unless the weight is a field without a unit.")
-    inclusive: Number | None = column(
+    exclusive: cells.Number | None = column("Its own weight; null unless the weight is a field without a unit.")
+    inclusive: cells.Number | None = column(
         "Its weight, including everything it called; null unless the weight is a field without a unit."
     )
-    share: Ratio | None = column(
+    share: cells.Ratio | None = column(
         "The exclusive weight as a share of the total; null if that is 0.",
         share_of=("exclusive_ns", "exclusive_bytes", "exclusive"),
         importance=0,
     )
-    running_ns: DurationNs | None = column(
+    running_ns: cells.DurationNs | None = column(
         "How much of the exclusive time threads spent running managed code; null except for the sample profiler.",
         importance=1,
     )
-    waiting_ns: DurationNs | None = column(
+    waiting_ns: cells.DurationNs | None = column(
         "How much of it they spent waiting, in a method known to wait; null except for the sample profiler, or where "
         "its name was not recorded.",
         importance=1,
     )
-    external_ns: DurationNs | None = column(
+    external_ns: cells.DurationNs | None = column(
         "How much of the exclusive time was in native code or waiting; null except for the sample profiler.",
         hidden=True,
     )
-    external_share: Ratio | None = column(
+    external_share: cells.Ratio | None = column(
         "The same as a share of the exclusive time; null if that is 0 or unknown.", hidden=True
     )
 

@@ -28,8 +28,9 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     TimeWindow,
     TraceIdentity,
 )
+from clrevents.analysis.framework.vocabulary.cells import CELLS, Cell
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
-from clrevents.analysis.framework.vocabulary.row_class import CELLS, Cell, columns_of, shape_of
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
 from clrevents.table.table import Column, plain
 from clrevents.trace import Tabled
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from clrevents.analysis.framework.model.declaration import AnyReport, parameters_of
-from clrevents.analysis.framework.vocabulary.row_class import Cell, ColumnDeclaration, columns_of
+from clrevents.analysis.framework.vocabulary.cells import Cell, ColumnDeclaration
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

@@ -21,13 +21,9 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     Question,
     metric_text,
 )
+from clrevents.analysis.framework.vocabulary.cells import cell_text, heading, text_kind
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
-from clrevents.analysis.framework.vocabulary.row_class import (
-    cell_text,
-    columns_of,
-    heading,
-    text_kind,
-)
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.analysis.framework.vocabulary.row_texts import row_lines, rows_html
 from clrevents.table.display import LINES, fitted
 

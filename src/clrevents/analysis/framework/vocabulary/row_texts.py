@@ -11,17 +11,15 @@ from typing import Any, Final, Protocol, Self
 from clrevents._util.fitting import TextColumn, fitted_table
 from clrevents._util.notebook_views import html_table
 from clrevents._util.words import counted, safe
-from clrevents.analysis.framework.vocabulary.row_class import (
+from clrevents.analysis.framework.vocabulary.cells import (
     ColumnDeclaration,
     cell_text,
-    columns_of,
     heading,
-    hidden_columns,
     is_number,
-    shape_of,
     short_cell,
     text_kind,
 )
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, hidden_columns, shape_of
 from clrevents.table.display import WIDTH
 
 _AMOUNTS: Final = ("duration", "bytes", "bytes_change", "count", "count_change", "number", "ratio", "flag")

@@ -20,23 +20,10 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    CodeName,
-    Count,
-    DurationNs,
-    Flag,
-    Guid,
-    Ns,
-    PrivateText,
-    Row,
-    RowNumber,
-    SpanRow,
-    ThreadId,
-    Word,
-    column,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.groups import NONE, groups, nearest_rank, nulled, numbered
 from clrevents.analysis.reports.activities.official_parents import OfficialParents
@@ -57,91 +44,95 @@ from clrevents.table.table import text_column
 class ActivityRow(SpanRow):
     """One activity, from its start event to its stop event."""
 
-    row: RowNumber = column("The activity's number in its process, in order of the starts, from 0.")
-    parent_row: RowNumber | None = column(
+    row: cells.RowNumber = column("The activity's number in its process, in order of the starts, from 0.")
+    parent_row: cells.RowNumber | None = column(
         "The row of the activity in which it started, by ids or by tasks; null if it is a root or the parent is "
         "unknown."
     )
-    parent_by: Word | None = column(
+    parent_by: cells.Word | None = column(
         "How the parent is known: `related_id`, or `task` (inferred from the task or await that carried the thread "
         "there, where the path in the id agrees); null without a parent.",
         hidden=True,
     )
-    parent_traceevent_row: RowNumber | None = column(
+    parent_traceevent_row: cells.RowNumber | None = column(
         "The row that TraceEvent takes for its parent, which may be whatever ran last on the thread.", hidden=True
     )
-    activity_id: Guid | None = column(
+    activity_id: cells.Guid | None = column(
         "The activity id in the events' headers, which other activities may share; null for none.", hidden=True
     )
-    activity_path: Word | None = column("The numbers in the id as text; null if the id is not a path.")
-    provider: CodeName = column("The provider of its events.")
-    name: CodeName = column("The name of its events without `Start` and `Stop`.")
-    detail: PrivateText | None = column("The first field of its start event, if that is text.")
-    start_ns: Ns = column("When it started.")
-    end_ns: Ns | None = column("When it stopped; null without a stop event.")
-    duration_ns: DurationNs | None = column("From start to stop; null without a stop.")
-    self_ns: DurationNs | None = column("How much of that is outside its children; null if it or a child has no stop.")
-    end_kind: Word = column("`stop`, or, without a stop event: `superseded`, `trace_end` or `unknown`.")
-    ambiguous: Flag = column(
+    activity_path: cells.Word | None = column("The numbers in the id as text; null if the id is not a path.")
+    provider: cells.CodeName = column("The provider of its events.")
+    name: cells.CodeName = column("The name of its events without `Start` and `Stop`.")
+    detail: cells.PrivateText | None = column("The first field of its start event, if that is text.")
+    start_ns: cells.Ns = column("When it started.")
+    end_ns: cells.Ns | None = column("When it stopped; null without a stop event.")
+    duration_ns: cells.DurationNs | None = column("From start to stop; null without a stop.")
+    self_ns: cells.DurationNs | None = column(
+        "How much of that is outside its children; null if it or a child has no stop."
+    )
+    end_kind: cells.Word = column("`stop`, or, without a stop event: `superseded`, `trace_end` or `unknown`.")
+    ambiguous: cells.Flag = column(
         "The end or the parent may belong to another activity: another open one had the same id, or the ids are "
         "contradictory."
     )
-    start_thread_id: ThreadId = column("The thread that started it.")
-    end_thread_id: ThreadId | None = column("The thread that stopped it; null without a stop.", hidden=True)
+    start_thread_id: cells.ThreadId = column("The thread that started it.")
+    end_thread_id: cells.ThreadId | None = column("The thread that stopped it; null without a stop.", hidden=True)
 
 
 @table_row
 class ActivityName(Row):
     """All activities of one name that started in the window."""
 
-    provider: CodeName = column("The provider of their events.", importance=3)
-    name: CodeName = column("The name of their events without `Start` and `Stop`.", importance=0)
-    count: Count = column("How many started.", importance=1)
-    stopped: Count = column("How many of them have a stop event.", importance=3)
-    total_ns: DurationNs | None = column(
+    provider: cells.CodeName = column("The provider of their events.", importance=3)
+    name: cells.CodeName = column("The name of their events without `Start` and `Stop`.", importance=0)
+    count: cells.Count = column("How many started.", importance=1)
+    stopped: cells.Count = column("How many of them have a stop event.", importance=3)
+    total_ns: cells.DurationNs | None = column(
         "The total duration of those with a stop event, which may overlap; null if none has one.", importance=1
     )
-    p50_ns: DurationNs | None = column("The median duration, by nearest rank; null if none has a stop.", importance=1)
-    p90_ns: DurationNs | None = column("The 90th percentile; null if none has a stop.")
-    p99_ns: DurationNs | None = column("The 99th percentile; null if none has a stop.", importance=3)
-    max_ns: DurationNs | None = column("The longest duration; null if none has a stop.")
+    p50_ns: cells.DurationNs | None = column(
+        "The median duration, by nearest rank; null if none has a stop.", importance=1
+    )
+    p90_ns: cells.DurationNs | None = column("The 90th percentile; null if none has a stop.")
+    p99_ns: cells.DurationNs | None = column("The 99th percentile; null if none has a stop.", importance=3)
+    max_ns: cells.DurationNs | None = column("The longest duration; null if none has a stop.")
 
 
 @table_row(at="time_ns")
 class OrphanStop(Row):
     """A stop event without a known start."""
 
-    time_ns: Ns = column("When it was written.")
-    thread_id: ThreadId = column("The thread that wrote it.")
-    provider: CodeName = column("Its provider.")
-    name: CodeName = column("Its name without `Stop`.")
-    activity_id: Guid | None = column("Its id; null if it has none.")
-    activity_path: Word | None = column("The numbers in the id as text; null if the id is not a path.")
-    reason: Word = column("`no_id` if it has no id, `no_start` if no open activity has its id and name.")
+    time_ns: cells.Ns = column("When it was written.")
+    thread_id: cells.ThreadId = column("The thread that wrote it.")
+    provider: cells.CodeName = column("Its provider.")
+    name: cells.CodeName = column("Its name without `Stop`.")
+    activity_id: cells.Guid | None = column("Its id; null if it has none.")
+    activity_path: cells.Word | None = column("The numbers in the id as text; null if the id is not a path.")
+    reason: cells.Word = column("`no_id` if it has no id, `no_start` if no open activity has its id and name.")
 
 
 @table_row(at="start_ns")
 class ActivityLeak(Row):
     """An activity that has no stop event."""
 
-    row: RowNumber = column("Its row in `activities`.")
-    provider: CodeName = column("The provider of its events.")
-    name: CodeName = column("The name of its events without `Start`.")
-    detail: PrivateText | None = column("The first field of its start event, if that is text.")
-    start_ns: Ns = column("When it started.")
-    start_thread_id: ThreadId = column("The thread that started it.")
-    activity_path: Word | None = column("The numbers in its id as text; null if it is no path.")
-    end_kind: Word = column("What is known about its end: `superseded`, `trace_end` or `unknown`.")
+    row: cells.RowNumber = column("Its row in `activities`.")
+    provider: cells.CodeName = column("The provider of its events.")
+    name: cells.CodeName = column("The name of its events without `Start`.")
+    detail: cells.PrivateText | None = column("The first field of its start event, if that is text.")
+    start_ns: cells.Ns = column("When it started.")
+    start_thread_id: cells.ThreadId = column("The thread that started it.")
+    activity_path: cells.Word | None = column("The numbers in its id as text; null if it is no path.")
+    end_kind: cells.Word = column("What is known about its end: `superseded`, `trace_end` or `unknown`.")
 
 
 @table_row
 class ActivitiesFacts:
     """The facts of a report on activities."""
 
-    ids: Flag = column("Whether start events have activity ids.")
-    parents_by_task: Count = column("How many parents are known from tasks rather than from related ids.")
-    reused_ids: Count = column("How many ids name more than one activity.")
-    left_out: Count = column("How many activities are not in the tables, because there are too many.")
+    ids: cells.Flag = column("Whether start events have activity ids.")
+    parents_by_task: cells.Count = column("How many parents are known from tasks rather than from related ids.")
+    reused_ids: cells.Count = column("How many ids name more than one activity.")
+    left_out: cells.Count = column("How many activities are not in the tables, because there are too many.")
 
 
 Ints = NDArray[np.int64]

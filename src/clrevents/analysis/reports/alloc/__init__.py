@@ -19,23 +19,10 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import MY_CODE, RAW, ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.recording.recorded import ProviderNeed, record_line
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Evidence, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    Bytes,
-    CodeName,
-    Count,
-    Flag,
-    Ns,
-    PrivateText,
-    Ratio,
-    Row,
-    SpanRow,
-    StackId,
-    ThreadId,
-    Word,
-    column,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.gathering.merged_stacks import MergedStacks, is_own, merged_stacks
@@ -68,102 +55,102 @@ _SAMPLES = "How many events of the source this is based on."
 class AllocatedSums(Row):
     """What every table of sums has."""
 
-    share: Ratio | None = column(_SHARE, share_of=("bytes",), importance=1)
-    bytes: Bytes = column(_BYTES, importance=0)
-    low_bytes: Bytes | None = column(_LOW)
-    high_bytes: Bytes | None = column(_HIGH)
-    large_bytes: Bytes = column(_LARGE, hidden=True)
-    count: Count | None = column(_COUNT)
-    samples: Count = column(_SAMPLES, importance=3)
+    share: cells.Ratio | None = column(_SHARE, share_of=("bytes",), importance=1)
+    bytes: cells.Bytes = column(_BYTES, importance=0)
+    low_bytes: cells.Bytes | None = column(_LOW)
+    high_bytes: cells.Bytes | None = column(_HIGH)
+    large_bytes: cells.Bytes = column(_LARGE, hidden=True)
+    count: cells.Count | None = column(_COUNT)
+    samples: cells.Count = column(_SAMPLES, importance=3)
 
 
 @table_row
 class AllocatedType(AllocatedSums):
     """All allocations of one type."""
 
-    type: CodeName | None = column(_TYPE, importance=0)
+    type: cells.CodeName | None = column(_TYPE, importance=0)
 
 
 @table_row
 class AllocatedKind(AllocatedSums):
     """All allocations on one kind of heap."""
 
-    kind: Word | None = column("`small`, `large`, or `pinned` for the pinned object heap; null if unknown.")
+    kind: cells.Word | None = column("`small`, `large`, or `pinned` for the pinned object heap; null if unknown.")
 
 
 @table_row
 class AllocatingThread(AllocatedSums):
     """All allocations of one thread."""
 
-    thread_id: ThreadId | None = column("The thread that allocated.")
-    thread_name: PrivateText | None = column("The thread's name; null if unknown.")
+    thread_id: cells.ThreadId | None = column("The thread that allocated.")
+    thread_name: cells.PrivateText | None = column("The thread's name; null if unknown.")
 
 
 @table_row
 class AllocatingStack(Row):
     """All allocations with one call stack, whichever versions of its methods' code ran."""
 
-    share: Ratio | None = column(_SHARE, share_of=("bytes",))
-    bytes: Bytes = column(_BYTES)
-    low_bytes: Bytes | None = column(_LOW, hidden=True)
-    high_bytes: Bytes | None = column(_HIGH, hidden=True)
-    large_bytes: Bytes = column(_LARGE, hidden=True)
-    count: Count | None = column(_COUNT, hidden=True)
-    samples: Count = column(_SAMPLES)
-    method: CodeName = column(
+    share: cells.Ratio | None = column(_SHARE, share_of=("bytes",))
+    bytes: cells.Bytes = column(_BYTES)
+    low_bytes: cells.Bytes | None = column(_LOW, hidden=True)
+    high_bytes: cells.Bytes | None = column(_HIGH, hidden=True)
+    large_bytes: cells.Bytes = column(_LARGE, hidden=True)
+    count: cells.Count | None = column(_COUNT, hidden=True)
+    samples: cells.Count = column(_SAMPLES)
+    method: cells.CodeName = column(
         "The innermost method outside the framework's namespaces; without one, the innermost of all."
     )
-    innermost: CodeName = column("The innermost method; if it has no name, the reason in brackets.", hidden=True)
-    stack: tuple[CodeName, ...] = column("All methods, innermost first.", hidden=True)
-    stack_id: StackId = column("The id of one of the trace's stacks with these methods, 0 for none.", hidden=True)
+    innermost: cells.CodeName = column("The innermost method; if it has no name, the reason in brackets.", hidden=True)
+    stack: tuple[cells.CodeName, ...] = column("All methods, innermost first.", hidden=True)
+    stack_id: cells.StackId = column("The id of one of the trace's stacks with these methods, 0 for none.", hidden=True)
 
 
 @table_row
 class AllocatedTypeStack(AllocatingStack):
     """All allocations of one type with one call stack."""
 
-    type: CodeName | None = column(_TYPE)
+    type: cells.CodeName | None = column(_TYPE)
 
 
 @table_row(span=("start_ns", "end_ns"))
 class AllocationInterval(SpanRow):
     """What was allocated in one interval."""
 
-    start_ns: Ns = column(
+    start_ns: cells.Ns = column(
         "The beginning of the interval. All intervals of a process but the last have the same length."
     )
-    end_ns: Ns = column("Its end (exclusive); the last one ends with the trace.")
-    bytes: Bytes = column(f"{_BYTES[:-1]}, for the part inside the window.", windowed=True)
-    low_bytes: Bytes | None = column(_LOW, windowed=True)
-    high_bytes: Bytes | None = column(_HIGH, windowed=True)
-    large_bytes: Bytes = column(_LARGE, windowed=True)
-    samples: Count = column(_SAMPLES, windowed=True)
+    end_ns: cells.Ns = column("Its end (exclusive); the last one ends with the trace.")
+    bytes: cells.Bytes = column(f"{_BYTES[:-1]}, for the part inside the window.", windowed=True)
+    low_bytes: cells.Bytes | None = column(_LOW, windowed=True)
+    high_bytes: cells.Bytes | None = column(_HIGH, windowed=True)
+    large_bytes: cells.Bytes = column(_LARGE, windowed=True)
+    samples: cells.Count = column(_SAMPLES, windowed=True)
 
 
 @table_row
 class AllocationSource(Row):
     """What one source says about all allocations."""
 
-    source: Word = column("`objects`, `samples` or `ticks`.")
-    used: Flag = column("Whether the other tables are based on this source.")
-    samples: Count = column("How many of its events lie in the window.")
-    bytes: Bytes = column("The bytes that they represent in total. Sources are never added up.")
-    low_bytes: Bytes | None = column(_LOW)
-    high_bytes: Bytes | None = column(_HIGH)
+    source: cells.Word = column("`objects`, `samples` or `ticks`.")
+    used: cells.Flag = column("Whether the other tables are based on this source.")
+    samples: cells.Count = column("How many of its events lie in the window.")
+    bytes: cells.Bytes = column("The bytes that they represent in total. Sources are never added up.")
+    low_bytes: cells.Bytes | None = column(_LOW)
+    high_bytes: cells.Bytes | None = column(_HIGH)
 
 
 @table_row
 class AllocFacts:
     """Where the numbers come from, and how certain they are."""
 
-    source: Word | None = column(
+    source: cells.Word | None = column(
         "What was added up: `objects` (every object), `samples` (random ones) or `ticks`; null if nothing was recorded."
     )
-    certainty: Word | None = column(
+    certainty: cells.Word | None = column(
         "`exact` for objects; `estimated`, with intervals, for samples; `approximate` for ticks, whose total is "
         "about right, but not the numbers of types with few ticks."
     )
-    large_by: Word | None = column(
+    large_by: cells.Word | None = column(
         "How large objects are recognized: by `kind`, as recorded by the runtime, or by `size`, from 85,000 bytes, "
         "its default."
     )

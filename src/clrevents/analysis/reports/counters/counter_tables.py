@@ -17,21 +17,9 @@ from numpy.typing import NDArray
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    CodeName,
-    Count,
-    DurationNs,
-    Flag,
-    Ns,
-    Number,
-    PrivateText,
-    Row,
-    RowNumber,
-    ThreadId,
-    Word,
-    column,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.groups import Ints, Mask, groups, nearest_rank
 from clrevents.analysis.reports.counters.counter_values import (
@@ -154,130 +142,138 @@ def within(values: CounterValues, which: Mask) -> CounterValues:
 class CounterValue(Row):
     """One published value, or one quantile of a histogram."""
 
-    series_row: RowNumber = column("The row of its series.", hidden=True)
-    time_ns: Ns = column("When it was published: at the end of its interval.")
-    provider: CodeName = column("The EventSource, or the meter.")
-    name: CodeName = column("The counter, or the instrument.")
-    tags: PrivateText = column("Its tags as written, empty for none; for an EventCounter, its metadata.")
-    label: PrivateText = column("Name, tags and quantile as one text, for charts.", hidden=True)
-    kind: Word = column("`rate`, `mean` (EventCounters), `counter`, `updown`, `gauge` or `histogram` (meters).")
-    quantile: Number | None = column("Which quantile of a histogram this is; null for all other values.")
-    value: Number | None = column(
+    series_row: cells.RowNumber = column("The row of its series.", hidden=True)
+    time_ns: cells.Ns = column("When it was published: at the end of its interval.")
+    provider: cells.CodeName = column("The EventSource, or the meter.")
+    name: cells.CodeName = column("The counter, or the instrument.")
+    tags: cells.PrivateText = column("Its tags as written, empty for none; for an EventCounter, its metadata.")
+    label: cells.PrivateText = column("Name, tags and quantile as one text, for charts.", hidden=True)
+    kind: cells.Word = column("`rate`, `mean` (EventCounters), `counter`, `updown`, `gauge` or `histogram` (meters).")
+    quantile: cells.Number | None = column("Which quantile of a histogram this is; null for all other values.")
+    value: cells.Number | None = column(
         "For `rate` and `counter`, the increase in the interval; for `updown` and `gauge`, the level; for `mean` "
         "and `histogram`, the mean of the interval's measurements, or their quantile; null if there is none."
     )
-    unit: CodeName = column("The unit of the value, empty for none.")
-    interval_ns: DurationNs | None = column("The length of its interval; null if unknown.")
-    per_second: Number | None = column(
+    unit: cells.CodeName = column("The unit of the value, empty for none.")
+    interval_ns: cells.DurationNs | None = column("The length of its interval; null if unknown.")
+    per_second: cells.Number | None = column(
         "The increase in the interval, or the number of measurements of a `histogram`, divided by its length; null for "
         "other kinds."
     )
-    change: Number | None = column("The increase in the interval, for `updown` too; null for other kinds.", hidden=True)
-    total: Number | None = column("For a meter's counter, its sum since the session began.", hidden=True)
-    count: Count | None = column("The number of measurements in the interval; null if unknown.", hidden=True)
-    sum: Number | None = column("The sum of a histogram's measurements.", hidden=True)
-    min: Number | None = column("The smallest measurement of the interval.", hidden=True)
-    max: Number | None = column("The largest measurement of the interval.", hidden=True)
-    stddev: Number | None = column("The standard deviation of the interval's measurements.", hidden=True)
-    reason: Word | None = column(
+    change: cells.Number | None = column(
+        "The increase in the interval, for `updown` too; null for other kinds.", hidden=True
+    )
+    total: cells.Number | None = column("For a meter's counter, its sum since the session began.", hidden=True)
+    count: cells.Count | None = column("The number of measurements in the interval; null if unknown.", hidden=True)
+    sum: cells.Number | None = column("The sum of a histogram's measurements.", hidden=True)
+    min: cells.Number | None = column("The smallest measurement of the interval.", hidden=True)
+    max: cells.Number | None = column("The largest measurement of the interval.", hidden=True)
+    stddev: cells.Number | None = column("The standard deviation of the interval's measurements.", hidden=True)
+    reason: cells.Word | None = column(
         "Why there is no value: `not a number`, `infinite`, `unreadable`, `missing` (the event has no such field) or"
         " `empty` (nothing was measured)."
     )
-    unread: PrivateText | None = column("The text that could not be read as a number.", hidden=True)
-    session_id: PrivateText | None = column(
+    unread: cells.PrivateText | None = column("The text that could not be read as a number.", hidden=True)
+    session_id: cells.PrivateText | None = column(
         "The metrics session that published it; null for EventCounters.", hidden=True
     )
-    thread_id: ThreadId | None = column("The thread that wrote it.", hidden=True)
+    thread_id: cells.ThreadId | None = column("The thread that wrote it.", hidden=True)
 
 
 @table_row(text="tags")
 class CounterSeries(Row):
     """All values of one counter with the same tags, in the window."""
 
-    row: RowNumber = column("Its number, in order of first values.", hidden=True)
-    provider: CodeName = column("The EventSource, or the meter.")
-    name: CodeName = column("The counter, or the instrument.", importance=0)
-    tags: PrivateText = column("Its tags as written, empty for none; for an EventCounter, its metadata.")
-    quantile: Number | None = column("Which quantile of a histogram it is; null for all other series.", importance=3)
-    kind: Word = column("`rate`, `mean` (EventCounters), `counter`, `updown`, `gauge` or `histogram` (meters).")
-    unit: CodeName = column("The unit of the values, empty for none.", importance=1)
-    count: Count = column("How many values there are.")
-    empty: Count = column("How many have no value, for any reason.", hidden=True)
-    first: Number | None = column("The first value.", hidden=True)
-    last: Number | None = column("The last value.", importance=1)
-    min: Number | None = column(
+    row: cells.RowNumber = column("Its number, in order of first values.", hidden=True)
+    provider: cells.CodeName = column("The EventSource, or the meter.")
+    name: cells.CodeName = column("The counter, or the instrument.", importance=0)
+    tags: cells.PrivateText = column("Its tags as written, empty for none; for an EventCounter, its metadata.")
+    quantile: cells.Number | None = column(
+        "Which quantile of a histogram it is; null for all other series.", importance=3
+    )
+    kind: cells.Word = column("`rate`, `mean` (EventCounters), `counter`, `updown`, `gauge` or `histogram` (meters).")
+    unit: cells.CodeName = column("The unit of the values, empty for none.", importance=1)
+    count: cells.Count = column("How many values there are.")
+    empty: cells.Count = column("How many have no value, for any reason.", hidden=True)
+    first: cells.Number | None = column("The first value.", hidden=True)
+    last: cells.Number | None = column("The last value.", importance=1)
+    min: cells.Number | None = column(
         "The smallest value; for `mean` and `histogram`, the smallest measurement, null if unknown."
     )
-    mean: Number | None = column(
+    mean: cells.Number | None = column(
         "The mean of the values; for `mean` and `histogram`, the mean of all measurements, null for quantiles.",
         importance=1,
     )
-    max: Number | None = column(
+    max: cells.Number | None = column(
         "The largest value; for `mean` and `histogram`, the largest measurement, null if unknown."
     )
-    total: Number | None = column(
+    total: cells.Number | None = column(
         "The sum of all increases of a `rate` or `counter`, or of all measurements of a `histogram`."
     )
-    per_second: Number | None = column(
+    per_second: cells.Number | None = column(
         "The increases, or the number of measurements of a `histogram`, divided by the intervals in which they were "
         "counted; null for other kinds."
     )
-    measurements: Count | None = column("The number of measurements of a `mean` or `histogram`.")
-    p50: Number | None = column("The median of a histogram's last interval; null if it was not published.")
-    p95: Number | None = column("The quantile 0.95 of the same interval.")
-    p99: Number | None = column("The quantile 0.99 of the same interval.")
-    interval_ns: DurationNs | None = column("The median interval; null if unknown.")
-    display_name: CodeName | None = column("Its display name; null without one.", hidden=True)
-    instrument: Word | None = column("The type of the instrument; null if it was not announced.", hidden=True)
-    version: CodeName | None = column("The version of the meter; null without one.", hidden=True)
-    tag_names: tuple[CodeName, ...] = column("The names of the tags.", hidden=True)
-    tag_values: tuple[PrivateText, ...] = column("The values of the tags, in the same order.", hidden=True)
-    tags_ambiguous: Flag = column("The tags can be split in more than one way, or are not a list of tags.", hidden=True)
-    session_id: PrivateText | None = column(
+    measurements: cells.Count | None = column("The number of measurements of a `mean` or `histogram`.")
+    p50: cells.Number | None = column("The median of a histogram's last interval; null if it was not published.")
+    p95: cells.Number | None = column("The quantile 0.95 of the same interval.")
+    p99: cells.Number | None = column("The quantile 0.99 of the same interval.")
+    interval_ns: cells.DurationNs | None = column("The median interval; null if unknown.")
+    display_name: cells.CodeName | None = column("Its display name; null without one.", hidden=True)
+    instrument: cells.Word | None = column("The type of the instrument; null if it was not announced.", hidden=True)
+    version: cells.CodeName | None = column("The version of the meter; null without one.", hidden=True)
+    tag_names: tuple[cells.CodeName, ...] = column("The names of the tags.", hidden=True)
+    tag_values: tuple[cells.PrivateText, ...] = column("The values of the tags, in the same order.", hidden=True)
+    tags_ambiguous: cells.Flag = column(
+        "The tags can be split in more than one way, or are not a list of tags.", hidden=True
+    )
+    session_id: cells.PrivateText | None = column(
         "The metrics session that published it; null for EventCounters.", hidden=True
     )
-    other_session: Flag = column("That session belongs to another tool.", hidden=True)
+    other_session: cells.Flag = column("That session belongs to another tool.", hidden=True)
 
 
 @table_row(at="time_ns", threads=("thread_id",))
 class CounterProblem(Row):
     """A problem that the metrics source reported."""
 
-    time_ns: Ns = column("When it was reported.")
-    kind: Word = column(
+    time_ns: cells.Ns = column("When it was reported.")
+    kind: cells.Word = column(
         "`error`, `callback error` (of an observable instrument), `time-series limit`, `histogram limit`,"
         " `session refused` or `session misconfigured`."
     )
-    session_id: PrivateText | None = column("The session concerned; for a refused session, the one already running.")
-    message: PrivateText | None = column("The runtime's message; null without one.")
-    thread_id: ThreadId | None = column("The thread that wrote it.", hidden=True)
+    session_id: cells.PrivateText | None = column(
+        "The session concerned; for a refused session, the one already running."
+    )
+    message: cells.PrivateText | None = column("The runtime's message; null without one.")
+    thread_id: cells.ThreadId | None = column("The thread that wrote it.", hidden=True)
 
 
 @table_row
 class CounterInstrument(Row):
     """An instrument of a meter, whether its values were recorded or not."""
 
-    recorded: Flag = column("Its values were recorded.")
-    kind: Word = column("Its type, such as `Counter` or `Histogram`.")
-    unit: CodeName = column("Its unit, empty for none.")
-    provider: CodeName = column("Its meter.")
-    version: CodeName | None = column("The version of the meter; null without one.")
-    tags: PrivateText | None = column("The tags of the meter; null without any.")
-    name: CodeName = column("Its name.", importance=0)
-    description: PrivateText | None = column("What the program says that it is; null if nothing.")
-    option: PrivateText = column("The options that record it, together with -p PID.")
+    recorded: cells.Flag = column("Its values were recorded.")
+    kind: cells.Word = column("Its type, such as `Counter` or `Histogram`.")
+    unit: cells.CodeName = column("Its unit, empty for none.")
+    provider: cells.CodeName = column("Its meter.")
+    version: cells.CodeName | None = column("The version of the meter; null without one.")
+    tags: cells.PrivateText | None = column("The tags of the meter; null without any.")
+    name: cells.CodeName = column("Its name.", importance=0)
+    description: cells.PrivateText | None = column("What the program says that it is; null if nothing.")
+    option: cells.PrivateText = column("The options that record it, together with -p PID.")
 
 
 @table_row
 class CountersFacts:
     """The facts of a report on counters."""
 
-    counter_interval_ns: DurationNs | None = column("The median interval of EventCounters; null without any.")
-    instruments: Count | None = column("The instruments that the process has; null if it did not announce them.")
-    instruments_recorded: Count | None = column("Those of them that were recorded; null with the former.")
-    metrics_interval_ns: DurationNs | None = column("The median interval of metrics; null without any.")
-    sessions: tuple[PrivateText, ...] = column("The ids of all metrics sessions.")
-    other_sessions: tuple[PrivateText, ...] = column("The ids of those that belong to other tools.")
+    counter_interval_ns: cells.DurationNs | None = column("The median interval of EventCounters; null without any.")
+    instruments: cells.Count | None = column("The instruments that the process has; null if it did not announce them.")
+    instruments_recorded: cells.Count | None = column("Those of them that were recorded; null with the former.")
+    metrics_interval_ns: cells.DurationNs | None = column("The median interval of metrics; null without any.")
+    sessions: tuple[cells.PrivateText, ...] = column("The ids of all metrics sessions.")
+    other_sessions: tuple[cells.PrivateText, ...] = column("The ids of those that belong to other tools.")
 
 
 _QUANTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}

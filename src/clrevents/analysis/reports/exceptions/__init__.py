@@ -18,6 +18,7 @@ from clrevents.analysis.framework.model.collector import Context, KeepingCollect
 from clrevents.analysis.framework.model.declaration import MY_CODE, RAW, ReportDeclaration, parameters
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import (
     ComparedRows,
     Dated,
@@ -26,23 +27,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     TimeWindow,
 )
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    CodeName,
-    Count,
-    DurationNs,
-    Flag,
-    Ns,
-    Number,
-    PrivateText,
-    Row,
-    RowNumber,
-    SpanRow,
-    StackId,
-    ThreadId,
-    Word,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import Array, Ints, Mask, numbered, sum_by
 from clrevents.analysis.reports.exceptions.exception_build import BuiltExceptions, built
 from clrevents.analysis.reports.exceptions.exception_flights import EVENTS, HEADERS, KEPT
@@ -69,102 +54,106 @@ _OUTCOME = (
 class ThrownException(SpanRow):
     """One exception, from its throw to the end of its last catch handler."""
 
-    row: RowNumber = column("The number of the exception in its process.", hidden=True)
-    start_ns: Ns | None = column("When it was thrown; null if that is not in the trace.")
-    end_ns: Ns | None = column("When its handling ended; null if unknown.", hidden=True)
-    duration_ns: DurationNs | None = column("How long that took, including everything inside.")
-    dispatch_ns: DurationNs | None = column(
+    row: cells.RowNumber = column("The number of the exception in its process.", hidden=True)
+    start_ns: cells.Ns | None = column("When it was thrown; null if that is not in the trace.")
+    end_ns: cells.Ns | None = column("When its handling ended; null if unknown.", hidden=True)
+    duration_ns: cells.DurationNs | None = column("How long that took, including everything inside.")
+    dispatch_ns: cells.DurationNs | None = column(
         "From the throw to the start of the first catch handler, excluding nested exceptions; null without either."
     )
-    handling_ns: DurationNs | None = column(f"{_HANDLING[:-1]}; null without either.", hidden=True)
-    thread_id: ThreadId | None = column("The thread that threw it.", hidden=True)
-    type: CodeName | None = column(_TYPE)
-    message: PrivateText | None = column("Its message; `NULL` if it has none.")
-    hresult: Word | None = column("Its HRESULT, in hexadecimal.", hidden=True)
-    throwing_method: CodeName | None = column(_THROWING)
-    catching_method: CodeName | None = column(_CATCHING, hidden=True)
-    outcome: Word | None = column(_OUTCOME)
-    nested: Flag = column("It was thrown while another exception was being handled.", hidden=True)
-    nested_in_row: RowNumber | None = column("The `row` of that exception; null if unknown.", hidden=True)
-    by_await: Flag = column("It had been captured, mostly by a task, and was rethrown; inferred from the stack.")
-    repeats_row: RowNumber | None = column(
+    handling_ns: cells.DurationNs | None = column(f"{_HANDLING[:-1]}; null without either.", hidden=True)
+    thread_id: cells.ThreadId | None = column("The thread that threw it.", hidden=True)
+    type: cells.CodeName | None = column(_TYPE)
+    message: cells.PrivateText | None = column("Its message; `NULL` if it has none.")
+    hresult: cells.Word | None = column("Its HRESULT, in hexadecimal.", hidden=True)
+    throwing_method: cells.CodeName | None = column(_THROWING)
+    catching_method: cells.CodeName | None = column(_CATCHING, hidden=True)
+    outcome: cells.Word | None = column(_OUTCOME)
+    nested: cells.Flag = column("It was thrown while another exception was being handled.", hidden=True)
+    nested_in_row: cells.RowNumber | None = column("The `row` of that exception; null if unknown.", hidden=True)
+    by_await: cells.Flag = column("It had been captured, mostly by a task, and was rethrown; inferred from the stack.")
+    repeats_row: cells.RowNumber | None = column(
         "For rethrown ones, the `row` of the last exception before it, on any thread, with the same type and "
         "message; inferred.",
         hidden=True,
     )
-    rethrown: Count | None = column("How often `throw;` rethrew it; null if no handlers were recorded.", hidden=True)
-    filters: Count | None = column("How many filters examined it; null if no handlers were recorded.", hidden=True)
-    filtered: Count | None = column(
+    rethrown: cells.Count | None = column(
+        "How often `throw;` rethrew it; null if no handlers were recorded.", hidden=True
+    )
+    filters: cells.Count | None = column(
+        "How many filters examined it; null if no handlers were recorded.", hidden=True
+    )
+    filtered: cells.Count | None = column(
         "How many of them accepted it, inferred from where the handler lies; null if no handlers were recorded.",
         hidden=True,
     )
-    finallys: Count | None = column(
+    finallys: cells.Count | None = column(
         "How many finally and fault handlers it ran; null if no handlers were recorded.", hidden=True
     )
-    inner: Flag | None = column("It has an inner exception.", hidden=True)
-    stack_id: StackId = column("The stack of the throw, 0 for none.", hidden=True)
+    inner: cells.Flag | None = column("It has an inner exception.", hidden=True)
+    stack_id: cells.StackId = column("The stack of the throw, 0 for none.", hidden=True)
 
 
 @row
 class ExceptionGroup(Row):
     """All exceptions of one type, thrown by one method and caught by one method."""
 
-    type: CodeName | None = column(_TYPE, importance=0)
-    throwing_method: CodeName | None = column(_THROWING, importance=0)
-    catching_method: CodeName | None = column(_CATCHING)
-    thrown: Count = column(_THROWN, importance=0)
-    rethrown: Count | None = column(f"{_RETHROWN[:-1]}; null if unknown.")
-    nested: Count = column(_NESTED, importance=3)
-    rethrown_by_await: Count = column(_AWAIT, hidden=True)
-    filtered: Count | None = column(f"{_FILTERED[:-1]}; null if no handlers were recorded.", hidden=True)
-    uncaught: Count | None = column(
+    type: cells.CodeName | None = column(_TYPE, importance=0)
+    throwing_method: cells.CodeName | None = column(_THROWING, importance=0)
+    catching_method: cells.CodeName | None = column(_CATCHING)
+    thrown: cells.Count = column(_THROWN, importance=0)
+    rethrown: cells.Count | None = column(f"{_RETHROWN[:-1]}; null if unknown.")
+    nested: cells.Count = column(_NESTED, importance=3)
+    rethrown_by_await: cells.Count = column(_AWAIT, hidden=True)
+    filtered: cells.Count | None = column(f"{_FILTERED[:-1]}; null if no handlers were recorded.", hidden=True)
+    uncaught: cells.Count | None = column(
         "How many have no known catch handler; null if no handlers were recorded.", hidden=True
     )
-    dispatch_ns: DurationNs | None = column(f"{_DISPATCH[:-1]}; null if no handlers were recorded.", importance=1)
-    handling_ns: DurationNs | None = column(f"{_HANDLING[:-1]}; null if no handlers were recorded.", hidden=True)
-    hresult: Word | None = column("Their HRESULT, in hexadecimal; null if they differ.", hidden=True)
+    dispatch_ns: cells.DurationNs | None = column(f"{_DISPATCH[:-1]}; null if no handlers were recorded.", importance=1)
+    handling_ns: cells.DurationNs | None = column(f"{_HANDLING[:-1]}; null if no handlers were recorded.", hidden=True)
+    hresult: cells.Word | None = column("Their HRESULT, in hexadecimal; null if they differ.", hidden=True)
 
 
 @row(text="message")
 class ExceptionMessage(Row):
     """All exceptions of one type whose messages differ in numbers and ids only."""
 
-    count: Count = column("How many were thrown, including nested and rethrown ones.")
-    distinct: Count = column("How many different messages they had.")
-    type: CodeName | None = column(_TYPE)
-    message: PrivateText | None = column("The message with `#` for each number, GUID and other id.")
-    example: PrivateText | None = column("The first of the messages, unchanged.", hidden=True)
+    count: cells.Count = column("How many were thrown, including nested and rethrown ones.")
+    distinct: cells.Count = column("How many different messages they had.")
+    type: cells.CodeName | None = column(_TYPE)
+    message: cells.PrivateText | None = column("The message with `#` for each number, GUID and other id.")
+    example: cells.PrivateText | None = column("The first of the messages, unchanged.", hidden=True)
 
 
 @row
 class ExceptionOutcome(Row):
     """All exceptions with the same outcome."""
 
-    outcome: Word | None = column(_OUTCOME)
-    count: Count = column("How many there are.")
+    outcome: cells.Word | None = column(_OUTCOME)
+    count: cells.Count = column("How many there are.")
 
 
 @row(span=("start_ns", "end_ns"))
 class ExceptionInterval(SpanRow):
     """The exceptions thrown in one interval."""
 
-    start_ns: Ns = column("The beginning of the interval. All intervals of a process have the same length.")
-    end_ns: Ns = column("Its end (exclusive).")
-    thrown: Count = column(_THROWN, windowed=True)
-    rethrown: Count | None = column(f"{_RETHROWN[:-1]}, of those thrown in it.", windowed=True)
-    nested: Count = column(_NESTED, windowed=True)
-    rethrown_by_await: Count = column(_AWAIT, windowed=True)
-    per_second: Number = column(
+    start_ns: cells.Ns = column("The beginning of the interval. All intervals of a process have the same length.")
+    end_ns: cells.Ns = column("Its end (exclusive).")
+    thrown: cells.Count = column(_THROWN, windowed=True)
+    rethrown: cells.Count | None = column(f"{_RETHROWN[:-1]}, of those thrown in it.", windowed=True)
+    nested: cells.Count = column(_NESTED, windowed=True)
+    rethrown_by_await: cells.Count = column(_AWAIT, windowed=True)
+    per_second: cells.Number = column(
         "Throws of all three kinds per second, over the part of the interval inside the window.", windowed=True
     )
-    dispatch_ns: DurationNs | None = column(_DISPATCH, windowed=True)
+    dispatch_ns: cells.DurationNs | None = column(_DISPATCH, windowed=True)
 
 
 @row
 class ExceptionFacts:
     """How exceptions were recorded."""
 
-    rethrows_by: Word | None = column(
+    rethrows_by: cells.Word | None = column(
         "How `throw;` is recognized: by `events` of its own, up to .NET 8, or by `handlers` that begin again; null "
         "if it is not."
     )

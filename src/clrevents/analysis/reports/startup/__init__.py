@@ -17,23 +17,10 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context, KeepingCollector, Kept
 from clrevents.analysis.framework.model.declaration import NameParameters, ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need, record_needs
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    CodeName,
-    Count,
-    DurationNs,
-    FilePath,
-    Flag,
-    Ns,
-    Ordinal,
-    PrivateText,
-    Row,
-    SpanRow,
-    ThreadId,
-    Word,
-    column,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Ints, held_at, nulled
@@ -59,106 +46,108 @@ from clrevents.symbols.display_names import type_name
 class StartupMoment(Row):
     """One moment of a start."""
 
-    moment: Word = column(
+    moment: cells.Word = column(
         "`runtime_started`, `first_compilation`, `program_loaded`, `main`, `main_ready`, `last_new_method`, "
         "`tiering_resumed`, or `checkpoint`, a mark of the runtime's own.",
         importance=0,
     )
-    time_ns: Ns = column("When it was.", importance=0)
-    since_start_ns: DurationNs | None = column("The time since the runtime started.")
-    evidence: Word = column("`event`: recorded; `sample`: then or earlier; `inferred`: concluded.", importance=3)
-    event: Word = column("The event that it is known from.")
-    what: CodeName | None = column("The method, assembly or mark that it is about.", importance=1)
+    time_ns: cells.Ns = column("When it was.", importance=0)
+    since_start_ns: cells.DurationNs | None = column("The time since the runtime started.")
+    evidence: cells.Word = column("`event`: recorded; `sample`: then or earlier; `inferred`: concluded.", importance=3)
+    event: cells.Word = column("The event that it is known from.")
+    what: cells.CodeName | None = column("The method, assembly or mark that it is about.", importance=1)
 
 
 @table_row(span=("start_ns", "end_ns"), threads=("thread_id",))
 class StartupCompilation(SpanRow):
     """One compilation during start-up."""
 
-    method: CodeName = column("The method as in C#, or with `raw` as the runtime writes it.")
-    module: CodeName | None = column("The module that declares it.")
-    compile_ns: DurationNs | None = column("From its start to its end, including everything in between.")
-    self_ns: DurationNs | None = column("The same, excluding other compilations, look-ups and loads inside.")
-    tier: Word | None = column("The tier, as the runtime names it; null for an unfinished compilation.")
-    precompiled: Word | None = column(
+    method: cells.CodeName = column("The method as in C#, or with `raw` as the runtime writes it.")
+    module: cells.CodeName | None = column("The module that declares it.")
+    compile_ns: cells.DurationNs | None = column("From its start to its end, including everything in between.")
+    self_ns: cells.DurationNs | None = column("The same, excluding other compilations, look-ups and loads inside.")
+    tier: cells.Word | None = column("The tier, as the runtime names it; null for an unfinished compilation.")
+    precompiled: cells.Word | None = column(
         "Its precompiled code: `none`: not looked up; `missed`: looked up but not found; `rejected`: not usable; "
         "`found`: found, but compiled anyway; `dynamic`: generated at run time, so there is none. Null if the trace "
         "has no look-ups."
     )
-    before_main: Flag | None = column("Whether it began before Main; null if Main's time is unknown.")
-    start_ns: Ns | None = column("When the compilation began.")
-    end_ns: Ns | None = column("When the code was loaded.", hidden=True)
-    thread_id: ThreadId = column("The thread that compiled it.", hidden=True)
+    before_main: cells.Flag | None = column("Whether it began before Main; null if Main's time is unknown.")
+    start_ns: cells.Ns | None = column("When the compilation began.")
+    end_ns: cells.Ns | None = column("When the code was loaded.", hidden=True)
+    thread_id: cells.ThreadId = column("The thread that compiled it.", hidden=True)
 
 
 @table_row(span=("start_ns", "end_ns"), threads=("thread_id",))
 class AssemblyLoading(SpanRow):
     """One attempt to load an assembly during start-up."""
 
-    assembly: CodeName = column("The requested full name.")
-    requesting: CodeName | None = column("The full name of the requesting assembly.")
-    load_ns: DurationNs | None = column("From its start to its end, including everything in between.")
-    self_ns: DurationNs | None = column("The same, excluding other loads, look-ups and compilations inside.")
-    success: Flag | None = column("Whether it was found; null for an unfinished load.")
-    cached: Flag | None = column("Whether it had been loaded before.")
-    depth: Count = column("How many other loads enclose it on its thread.")
-    before_main: Flag | None = column("Whether it began before Main; null if Main's time is unknown.")
-    start_ns: Ns | None = column("When the load began.")
-    end_ns: Ns | None = column("When the load ended.", hidden=True)
-    thread_id: ThreadId = column("The thread that loaded it.", hidden=True)
-    path: FilePath | None = column("The file that was found, or requested.", hidden=True)
+    assembly: cells.CodeName = column("The requested full name.")
+    requesting: cells.CodeName | None = column("The full name of the requesting assembly.")
+    load_ns: cells.DurationNs | None = column("From its start to its end, including everything in between.")
+    self_ns: cells.DurationNs | None = column("The same, excluding other loads, look-ups and compilations inside.")
+    success: cells.Flag | None = column("Whether it was found; null for an unfinished load.")
+    cached: cells.Flag | None = column("Whether it had been loaded before.")
+    depth: cells.Count = column("How many other loads enclose it on its thread.")
+    before_main: cells.Flag | None = column("Whether it began before Main; null if Main's time is unknown.")
+    start_ns: cells.Ns | None = column("When the load began.")
+    end_ns: cells.Ns | None = column("When the load ended.", hidden=True)
+    thread_id: cells.ThreadId = column("The thread that loaded it.", hidden=True)
+    path: cells.FilePath | None = column("The file that was found, or requested.", hidden=True)
 
 
 @table_row
 class LoadedType(Row):
     """A type that was loaded during start-up."""
 
-    type: CodeName = column("The type as in C#, or with `raw` as the runtime writes it.")
-    loads: Count = column("How often it was loaded, each time to a higher level.")
-    self_ns: DurationNs = column("The time of these loads, excluding other loads, look-ups and compilations inside.")
-    highest_level: Ordinal = column("The highest level that it was loaded to, by the runtime's numbering.")
-    first_ns: Ns | None = column("When its first load began.")
+    type: cells.CodeName = column("The type as in C#, or with `raw` as the runtime writes it.")
+    loads: cells.Count = column("How often it was loaded, each time to a higher level.")
+    self_ns: cells.DurationNs = column(
+        "The time of these loads, excluding other loads, look-ups and compilations inside."
+    )
+    highest_level: cells.Ordinal = column("The highest level that it was loaded to, by the runtime's numbering.")
+    first_ns: cells.Ns | None = column("When its first load began.")
 
 
 @table_row(span=("start_ns", "end_ns"), threads=("thread_id",))
 class CodeLookup(SpanRow):
     """One look-up of precompiled code during start-up."""
 
-    method: CodeName = column("The method as in C#, or with `raw` as the runtime writes it; empty if unfinished.")
-    found: Flag | None = column("Whether code was found; null for an unfinished look-up.")
-    self_ns: DurationNs | None = column("How long it took, excluding loads and compilations inside.")
-    before_main: Flag | None = column("Whether it began before Main; null if Main's time is unknown.")
-    start_ns: Ns | None = column("When the look-up began; null if only its end is in the trace.")
-    end_ns: Ns | None = column("When the look-up ended.", hidden=True)
-    thread_id: ThreadId = column("The thread that looked it up.", hidden=True)
+    method: cells.CodeName = column("The method as in C#, or with `raw` as the runtime writes it; empty if unfinished.")
+    found: cells.Flag | None = column("Whether code was found; null for an unfinished look-up.")
+    self_ns: cells.DurationNs | None = column("How long it took, excluding loads and compilations inside.")
+    before_main: cells.Flag | None = column("Whether it began before Main; null if Main's time is unknown.")
+    start_ns: cells.Ns | None = column("When the look-up began; null if only its end is in the trace.")
+    end_ns: cells.Ns | None = column("When the look-up ended.", hidden=True)
+    thread_id: cells.ThreadId = column("The thread that looked it up.", hidden=True)
 
 
 @table_row
 class StartupFacts:
     """How the start is known, and the program's details."""
 
-    verdict: Word | None = column(
+    verdict: cells.Word | None = column(
         "`launched`: the runtime started while the trace was recorded; `attached`: before; `unknown`."
     )
-    evidence: Word | None = column("`event` if recorded, `inferred` if concluded from other events.")
-    main: CodeName | None = column("The program's Main method.")
-    main_evidence: Word | None = column(
+    evidence: cells.Word | None = column("`event` if recorded, `inferred` if concluded from other events.")
+    main: cells.CodeName | None = column("The program's Main method.")
+    main_evidence: cells.Word | None = column(
         "`event`: Main was compiled or looked up; `inferred`: the same for a Main that is probably the program's; "
         "`sample`: a method of the program was seen running."
     )
-    program: FilePath | None = column("The file of the program's assembly.")
-    ended_by: Word | None = column(
+    program: cells.FilePath | None = column("The file of the program's assembly.")
+    ended_by: cells.Word | None = column(
         "The end of what the tables show: `tiering_resumed`, `main_ready`, or `end_of_trace` if neither is known."
     )
-    until_ns: Ns | None = column("When that was.")
-    command_line: PrivateText | None = column("The command line, if recorded.")
-    runtime_version: Word | None = column("The version of .NET.")
-    runtime: Word | None = column("`CoreClr`, `DesktopClr` or `Mono`, as the runtime names it.")
-    runtime_path: FilePath | None = column("The file of the runtime.")
-    runtime_init_ns: Ns | None = column(
+    until_ns: cells.Ns | None = column("When that was.")
+    command_line: cells.PrivateText | None = column("The command line, if recorded.")
+    runtime_version: cells.Word | None = column("The version of .NET.")
+    runtime: cells.Word | None = column("`CoreClr`, `DesktopClr` or `Mono`, as the runtime names it.")
+    runtime_path: cells.FilePath | None = column("The file of the runtime.")
+    runtime_init_ns: cells.Ns | None = column(
         "When the runtime was initialized, by its own mark; negative if before the trace."
     )
-    startup_mode: Word | None = column("How the runtime was started, in its own words.")
+    startup_mode: cells.Word | None = column("How the runtime was started, in its own words.")
 
 
 @answer(

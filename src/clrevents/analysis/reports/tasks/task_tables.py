@@ -11,24 +11,10 @@ from typing import Final
 import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    CodeName,
-    Count,
-    DurationNs,
-    Flag,
-    Ns,
-    Ordinal,
-    Ratio,
-    Row,
-    RowNumber,
-    SpanRow,
-    StackId,
-    ThreadId,
-    Word,
-    column,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
 from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.groups import NONE, Array, Ints, Mask, grouped, nearest_rank, nulled, picked
 from clrevents.analysis.reports.tasks.task_events import TaskEvents
@@ -42,133 +28,145 @@ from clrevents.analysis.shared.samples.leaf_states import BlockingMethods
 class TaskRun(SpanRow):
     """A task, a continuation or an await: something created in one place and run in another."""
 
-    row: RowNumber = column("The number of the row, in order of time.", hidden=True)
-    parent_row: RowNumber | None = column("The row of what created it; null if nothing did, or if unknown.")
-    kind: Word = column("`task`, `continuation` (queued by itself, as by `Task.Yield`) or `await`.")
-    task_id: Ordinal = column(
+    row: cells.RowNumber = column("The number of the row, in order of time.", hidden=True)
+    parent_row: cells.RowNumber | None = column("The row of what created it; null if nothing did, or if unknown.")
+    kind: cells.Word = column("`task`, `continuation` (queued by itself, as by `Task.Yield`) or `await`.")
+    task_id: cells.Ordinal = column(
         "The id of the task or continuation; for an await, of the awaited task, or of the dispatcher of its chain."
     )
-    operation: CodeName | None = column(
+    operation: cells.CodeName | None = column(
         "The task's name, for an await that of the awaited task, such as `async Work`; null unless recorded.",
         hidden=True,
     )
-    parent_task_id: Ordinal | None = column("The `task_id` of what created it; null if `parent_row` is.", hidden=True)
-    created_by: Word = column(
+    parent_task_id: cells.Ordinal | None = column(
+        "The `task_id` of what created it; null if `parent_row` is.", hidden=True
+    )
+    created_by: cells.Word = column(
         "What created it: `task` (the row `parent_row`), `thread` (code outside all tasks) or `unknown`."
     )
-    method_task_id: Ordinal | None = column(
+    method_task_id: cells.Ordinal | None = column(
         "For an await, the task of the awaiting method; null for others, or if not recorded.",
         hidden=True,
     )
-    created_ns: Ns | None = column("When it was created, or the await began; null if unknown.")
-    scheduled_ns: Ns | None = column("When it was queued to run; null for an await that resumed without a queue.")
-    started_ns: Ns | None = column("When it began to run, or the await resumed; null if unknown.")
-    completed_ns: Ns | None = column("When its code returned; null if unknown.")
-    latency_ns: DurationNs | None = column("From scheduled to started; null if either is unknown.")
-    run_ns: DurationNs | None = column(
+    created_ns: cells.Ns | None = column("When it was created, or the await began; null if unknown.")
+    scheduled_ns: cells.Ns | None = column("When it was queued to run; null for an await that resumed without a queue.")
+    started_ns: cells.Ns | None = column("When it began to run, or the await resumed; null if unknown.")
+    completed_ns: cells.Ns | None = column("When its code returned; null if unknown.")
+    latency_ns: cells.DurationNs | None = column("From scheduled to started; null if either is unknown.")
+    run_ns: cells.DurationNs | None = column(
         "From started to completed, including everything run inside; null if either is unknown."
     )
-    thread_id: ThreadId | None = column("The thread that ran it; null if it did not start.")
-    created_thread_id: ThreadId | None = column("The thread that created it; null if unknown.", hidden=True)
-    exceptional: Flag | None = column(
+    thread_id: cells.ThreadId | None = column("The thread that ran it; null if it did not start.")
+    created_thread_id: cells.ThreadId | None = column("The thread that created it; null if unknown.", hidden=True)
+    exceptional: cells.Flag | None = column(
         "Whether the task, or the method that an await resumed, ended with an exception; null if it did not end or for "
         "others."
     )
-    outcome: Word | None = column(
+    outcome: cells.Word | None = column(
         "How what an await waited for ended: `result`, `faulted` or `cancelled`; null unless recorded.", hidden=True
     )
-    awaiter_row: RowNumber | None = column(
+    awaiter_row: cells.RowNumber | None = column(
         "The row of the await that waits for the method of this one; null unless recorded.", hidden=True
     )
-    state: Ordinal | None = column("Which await of its method it is, of a state machine; null for others.", hidden=True)
-    native_offset: Ordinal | None = column(
+    state: cells.Ordinal | None = column(
+        "Which await of its method it is, of a state machine; null for others.", hidden=True
+    )
+    native_offset: cells.Ordinal | None = column(
         "Where in its native code an await resumes, of a runtime-async method; null for others.", hidden=True
     )
-    il_offset: Ordinal | None = column("The same in the method's IL; null unless recorded.", hidden=True)
-    ambiguous: Flag = column(
+    il_offset: cells.Ordinal | None = column("The same in the method's IL; null unless recorded.", hidden=True)
+    ambiguous: cells.Flag = column(
         "Several awaits of the task resumed, and it is unknown which of them this one is.", hidden=True
     )
-    method: CodeName | None = column(
+    method: cells.CodeName | None = column(
         "The method that created it: the first one of the stack outside System.Threading; null if unknown. Of awaits "
         "that the async profiler recorded, the method that awaits."
     )
-    stack_id: StackId = column("The call stack that created it, 0 for none.", hidden=True)
+    stack_id: cells.StackId = column("The call stack that created it, 0 for none.", hidden=True)
 
 
 @table_row(span=("start_ns", "end_ns"), threads=("thread_id",))
 class BlockingWait(SpanRow):
     """One wait that blocks a thread until a task is done."""
 
-    thread_id: ThreadId = column("The thread that was blocked.")
-    task_id: Ordinal = column("The task that it waited for.")
-    start_ns: Ns | None = column("When the wait began.")
-    end_ns: Ns | None = column("When it ended; null if unknown.")
-    duration_ns: DurationNs | None = column("How long it lasted; null if unknown.")
-    open: Flag = column("It was still going on when tracing stopped: its duration is a lower bound.")
-    in_row: RowNumber | None = column("The row of the task, continuation or await that was held up; null if none was.")
-    in_task: Word = column(
+    thread_id: cells.ThreadId = column("The thread that was blocked.")
+    task_id: cells.Ordinal = column("The task that it waited for.")
+    start_ns: cells.Ns | None = column("When the wait began.")
+    end_ns: cells.Ns | None = column("When it ended; null if unknown.")
+    duration_ns: cells.DurationNs | None = column("How long it lasted; null if unknown.")
+    open: cells.Flag = column("It was still going on when tracing stopped: its duration is a lower bound.")
+    in_row: cells.RowNumber | None = column(
+        "The row of the task, continuation or await that was held up; null if none was."
+    )
+    in_task: cells.Word = column(
         "What was held up: `task` (the row `in_row`), `thread` (code outside all tasks) or `unknown`."
     )
-    method: CodeName | None = column("The blocking method: the first one outside System.Threading; null if unknown.")
-    stack_id: StackId = column("The call stack that waited, 0 for none.", hidden=True)
+    method: cells.CodeName | None = column(
+        "The blocking method: the first one outside System.Threading; null if unknown."
+    )
+    stack_id: cells.StackId = column("The call stack that waited, 0 for none.", hidden=True)
 
 
 @table_row
 class TaskMethod(Row):
     """A method that creates tasks or continuations, or that awaits."""
 
-    method: CodeName | None = column("The method; null for stacks without names.", importance=0)
-    kind: Word = column("`task`, `continuation` or `await`.", importance=1)
-    count: Count | None = column("How many it created; null if that was not recorded.", importance=1)
-    queued: Count = column("How many of them were queued and began to run.")
-    started: Count = column("How many began to run or resumed in the window, wherever they were created.")
-    latency_median_ns: DurationNs | None = column(
+    method: cells.CodeName | None = column("The method; null for stacks without names.", importance=0)
+    kind: cells.Word = column("`task`, `continuation` or `await`.", importance=1)
+    count: cells.Count | None = column("How many it created; null if that was not recorded.", importance=1)
+    queued: cells.Count = column("How many of them were queued and began to run.")
+    started: cells.Count = column("How many began to run or resumed in the window, wherever they were created.")
+    latency_median_ns: cells.DurationNs | None = column(
         "Their median latency, by nearest rank; null if none was queued.", importance=1
     )
-    latency_p95_ns: DurationNs | None = column("The 95th percentile of the latency, by nearest rank.")
-    latency_max_ns: DurationNs | None = column("The longest latency.")
-    run_ns: DurationNs | None = column(
+    latency_p95_ns: cells.DurationNs | None = column("The 95th percentile of the latency, by nearest rank.")
+    latency_max_ns: cells.DurationNs | None = column("The longest latency.")
+    run_ns: cells.DurationNs | None = column(
         "How long they ran, including everything run inside; null if no end of those that ran is known."
     )
-    waited_ns: DurationNs | None = column(
+    waited_ns: cells.DurationNs | None = column(
         "For awaits, the total time from start to resumption; null for others, or if no start or resumption is known."
     )
-    open: Count | None = column(
+    open: cells.Count | None = column(
         "How many still ran, or were awaited, when tracing stopped: the times include them until then, as lower "
         "bounds. Null if it is unknown whether they ended."
     )
-    exceptional: Count | None = column(
+    exceptional: cells.Count | None = column(
         "How many tasks, or methods that awaits resumed, ended with an exception; null if no end is known."
     )
-    stack_id: StackId = column("One of its call stacks.", hidden=True)
+    stack_id: cells.StackId = column("One of its call stacks.", hidden=True)
 
 
 @table_row
 class TaskBlocker(Row):
     """A method that blocks its thread until a task is done."""
 
-    method: CodeName | None = column("The method; null for stacks without names.")
-    count: Count = column("How many waits began.")
-    waited_ns: DurationNs | None = column("How long it waited, on all threads; null if no length is known.")
-    share: Ratio | None = column("Its share of all blocking waits; null if there were none, or no length is known.")
-    max_ns: DurationNs | None = column("The longest wait; null if unknown.")
-    open: Count = column("How many waits were still going on when tracing stopped; if any, times are lower bounds.")
-    threads: Count = column("How many threads waited in it.")
-    in_tasks: Count = column("How many of the waits held up a task, a continuation or a resumed await.")
-    stack_id: StackId = column("One of its call stacks.", hidden=True)
+    method: cells.CodeName | None = column("The method; null for stacks without names.")
+    count: cells.Count = column("How many waits began.")
+    waited_ns: cells.DurationNs | None = column("How long it waited, on all threads; null if no length is known.")
+    share: cells.Ratio | None = column(
+        "Its share of all blocking waits; null if there were none, or no length is known."
+    )
+    max_ns: cells.DurationNs | None = column("The longest wait; null if unknown.")
+    open: cells.Count = column(
+        "How many waits were still going on when tracing stopped; if any, times are lower bounds."
+    )
+    threads: cells.Count = column("How many threads waited in it.")
+    in_tasks: cells.Count = column("How many of the waits held up a task, a continuation or a resumed await.")
+    stack_id: cells.StackId = column("One of its call stacks.", hidden=True)
 
 
 @table_row
 class TasksFacts:
     """The facts of a report on tasks."""
 
-    sync_over_async: CodeName | None = column(
+    sync_over_async: cells.CodeName | None = column(
         "The method that could await and blocked on tasks longest; null if none did."
     )
-    creators: Word = column(
+    creators: cells.Word = column(
         "How creators are known: `threads` (by what each thread ran), `ids` (only those of tasks) or `none`."
     )
-    left_out: Count = column("How many events are not in the tables because there are too many.")
+    left_out: cells.Count = column("How many events are not in the tables because there are too many.")
 
 
 KINDS: Final = ("task", "continuation", "await")

@@ -10,27 +10,10 @@ import numpy as np
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from clrevents.analysis.framework.vocabulary.report_table import Cells, ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import (
-    Address,
-    CodeName,
-    Count,
-    DurationNs,
-    Flag,
-    Handle,
-    Ns,
-    Ordinal,
-    PrivateText,
-    Ratio,
-    Row,
-    SpanRow,
-    StackId,
-    ThreadId,
-    Word,
-    column,
-    row,
-)
+from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 from clrevents.analysis.gathering.groups import nulled
 from clrevents.analysis.reports.threads.lives import ThreadLife
 from clrevents.analysis.shared.samples.leaf_states import BY_KERNEL, STATES, WAITING
@@ -65,161 +48,167 @@ def _part(what: str) -> Any:
 class ThreadInterval(SpanRow):
     """A time in which a thread did one thing. The intervals of a thread follow one another without gaps."""
 
-    thread_id: ThreadId = column("The thread.")
-    start_ns: Ns = column("When it began.")
-    end_ns: Ns = column("When it ended.")
-    duration_ns: DurationNs = column("Its length.")
-    state: Word = column("What the thread did: one of the states in docs/threads.md.")
-    evidence: Word = column(
+    thread_id: cells.ThreadId = column("The thread.")
+    start_ns: cells.Ns = column("When it began.")
+    end_ns: cells.Ns = column("When it ended.")
+    duration_ns: cells.DurationNs = column("Its length.")
+    state: cells.Word = column("What the thread did: one of the states in docs/threads.md.")
+    evidence: cells.Word = column(
         "`event`: both ends were recorded; `sample`: seen by samples, so the ends are accurate to within two "
         "sampling periods; `counted`: the operating system counted how long, about then; `inferred`: concluded, not "
         "recorded by any event or sample."
     )
-    open: Flag = column("A wait still going on when tracing stopped, so its length is a lower bound.")
-    reason: CodeName | None = column(
+    open: cells.Flag = column("A wait still going on when tracing stopped, so its length is a lower bound.")
+    reason: cells.CodeName | None = column(
         "The method that it waited in, or the event that tells it; where the kernel recorded it and no method tells "
         "more, what for, such as `futex`, `disk` or `preempted`; null if nothing tells."
     )
-    stack_id: StackId = column("The stack of its first sample or event.", hidden=True)
-    lock_id: Handle | None = column("The lock that it waited for; null except for locks.")
-    object_address: Address | None = column(
+    stack_id: cells.StackId = column("The stack of its first sample or event.", hidden=True)
+    lock_id: cells.Handle | None = column("The lock that it waited for; null except for locks.")
+    object_address: cells.Address | None = column(
         "The address of the object that it waited for; null if unknown.", hidden=True
     )
-    owner_thread_id: ThreadId | None = column("The thread that held the lock when the wait began; null if unknown.")
-    task_id: Ordinal | None = column("The task that it waited for; null if unknown.", hidden=True)
-    system_call: Word | None = column("The system call that it was off its processor in; null for none, or if unknown.")
+    owner_thread_id: cells.ThreadId | None = column(
+        "The thread that held the lock when the wait began; null if unknown."
+    )
+    task_id: cells.Ordinal | None = column("The task that it waited for; null if unknown.", hidden=True)
+    system_call: cells.Word | None = column(
+        "The system call that it was off its processor in; null for none, or if unknown."
+    )
 
 
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))
 class ThreadRow(SpanRow):
     """One thread."""
 
-    thread_id: ThreadId = column("The operating system's id, which may be reused by later threads.", importance=0)
-    role: Word = column(
+    thread_id: cells.ThreadId = column("The operating system's id, which may be reused by later threads.", importance=0)
+    role: cells.Word = column(
         "What it is for: `main`, `finalizer`, `tiering`, `pool_worker`, `pool_io`, `pool_gate`, `pool_wait`, `timer`, "
         "`sampler`, `gc`, `native` (the kernel saw no managed code on it), `other`, or `ended` for all threads "
         "together that counts do not show because they ended: what only the process's own clock has.",
         importance=0,
     )
-    life_ns: DurationNs = _time("existed, as far as is known,")
-    processor_ns: DurationNs | None = column(
+    life_ns: cells.DurationNs = _time("existed, as far as is known,")
+    processor_ns: cells.DurationNs | None = column(
         "How long it had a processor in the window, as the operating system counted it; null unless it did.",
         windowed=True,
         importance=0,
     )
-    running_ns: DurationNs | None = _told(
+    running_ns: cells.DurationNs | None = _told(
         "ran managed code; where the kernel recorded it, had a processor", importance=1
     )
-    ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
-    native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
-    jit_ns: DurationNs | None = _working("compiled methods")
-    type_load_ns: DurationNs | None = _working("loaded types")
-    waiting_ns: DurationNs | None = _time("waited: for a lock, a handle, time, a thread, a task, or work", importance=1)
-    main_wait: Word | None = column(
+    ready_ns: cells.DurationNs | None = _by_kernel("wanted a processor and had none")
+    native_ns: cells.DurationNs | None = _told("was out of managed code, computing or waiting,")
+    jit_ns: cells.DurationNs | None = _working("compiled methods")
+    type_load_ns: cells.DurationNs | None = _working("loaded types")
+    waiting_ns: cells.DurationNs | None = _time(
+        "waited: for a lock, a handle, time, a thread, a task, or work", importance=1
+    )
+    main_wait: cells.Word | None = column(
         "The waiting state that took longest; null if there was none.", windowed=True, importance=1
     )
-    unknown_ns: DurationNs | None = _time("did something unknown", importance=3)
-    gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
-    lock_ns: DurationNs | None = _part("waited for a lock")
-    wait_ns: DurationNs | None = _part(
+    unknown_ns: cells.DurationNs | None = _time("did something unknown", importance=3)
+    gc_suspended_ns: cells.DurationNs | None = _told("would have run but for a garbage collection")
+    lock_ns: cells.DurationNs | None = _part("waited for a lock")
+    wait_ns: cells.DurationNs | None = _part(
         "waited for a handle or a monitor; by the kernel, for anything that has no state here"
     )
-    sleep_ns: DurationNs | None = _part("slept")
-    io_ns: DurationNs | None = _by_kernel("waited for input, output, a disk or a page", True)
-    join_ns: DurationNs | None = _part("waited for a thread to end")
-    task_wait_ns: DurationNs | None = _part("waited for a task")
-    pool_idle_ns: DurationNs | None = _part("had no work, as a worker of the thread pool,")
-    cpu_samples_ns: DurationNs | None = column(
+    sleep_ns: cells.DurationNs | None = _part("slept")
+    io_ns: cells.DurationNs | None = _by_kernel("waited for input, output, a disk or a page", True)
+    join_ns: cells.DurationNs | None = _part("waited for a thread to end")
+    task_wait_ns: cells.DurationNs | None = _part("waited for a task")
+    pool_idle_ns: cells.DurationNs | None = _part("had no work, as a worker of the thread pool,")
+    cpu_samples_ns: cells.DurationNs | None = column(
         "What its CPU samples weigh in the window; null without any.", windowed=True
     )
-    unsampled_ns: DurationNs | None = column(
+    unsampled_ns: cells.DurationNs | None = column(
         "How much of its time on a processor was not sampled although a sample was due: what is beyond one period "
         "where more than 2.5 passed without any. Either the processor itself stood still, as a virtual one does while "
         "its host runs others, or samples were lost. Null without CPU samples.",
         windowed=True,
         importance=3,
     )
-    managed_index: Ordinal | None = column(
+    managed_index: cells.Ordinal | None = column(
         "The number that the program knows it by, `ManagedThreadId`; null if unknown.", hidden=True
     )
-    name: PrivateText | None = column("Its name; null if unknown.")
-    thread_name: PrivateText | None = column(
+    name: cells.PrivateText | None = column("Its name; null if unknown.")
+    thread_name: cells.PrivateText | None = column(
         "The first 15 bytes of its name in the operating system, as counts have it; null without them."
     )
-    start_ns: Ns = column("When it was created, or first seen.", hidden=True)
-    end_ns: Ns = column(
+    start_ns: cells.Ns = column("When it was created, or first seen.", hidden=True)
+    end_ns: cells.Ns = column(
         "When it ended, or was last seen, plus the time covered by its last sample; never after tracing stopped.",
         hidden=True,
     )
-    start_evidence: Word = column("`event` if its creation is in the trace, otherwise `inferred`.", hidden=True)
-    end_evidence: Word = column("`event` if its end is in the trace, otherwise `inferred`.", hidden=True)
+    start_evidence: cells.Word = column("`event` if its creation is in the trace, otherwise `inferred`.", hidden=True)
+    end_evidence: cells.Word = column("`event` if its end is in the trace, otherwise `inferred`.", hidden=True)
 
 
 @row
 class RoleRow(Row):
     """All threads of one role."""
 
-    role: Word = column("What the threads are for.")
-    threads: Count = column("How many existed in the window.", windowed=True)
-    life_ns: DurationNs = _time("existed, as far as is known,")
-    running_ns: DurationNs | None = _told("ran managed code; where the kernel recorded it, had a processor")
-    ready_ns: DurationNs | None = _by_kernel("wanted a processor and had none")
-    native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
-    jit_ns: DurationNs | None = _working("compiled methods")
-    type_load_ns: DurationNs | None = _working("loaded types")
-    waiting_ns: DurationNs | None = _time("waited: for a lock, a handle, time, a thread, a task, or work")
-    main_wait: Word | None = column("The waiting state that took longest; null if there was none.", windowed=True)
-    unknown_ns: DurationNs | None = _time("did something unknown")
-    gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
-    lock_ns: DurationNs | None = _part("waited for a lock")
-    wait_ns: DurationNs | None = _part(
+    role: cells.Word = column("What the threads are for.")
+    threads: cells.Count = column("How many existed in the window.", windowed=True)
+    life_ns: cells.DurationNs = _time("existed, as far as is known,")
+    running_ns: cells.DurationNs | None = _told("ran managed code; where the kernel recorded it, had a processor")
+    ready_ns: cells.DurationNs | None = _by_kernel("wanted a processor and had none")
+    native_ns: cells.DurationNs | None = _told("was out of managed code, computing or waiting,")
+    jit_ns: cells.DurationNs | None = _working("compiled methods")
+    type_load_ns: cells.DurationNs | None = _working("loaded types")
+    waiting_ns: cells.DurationNs | None = _time("waited: for a lock, a handle, time, a thread, a task, or work")
+    main_wait: cells.Word | None = column("The waiting state that took longest; null if there was none.", windowed=True)
+    unknown_ns: cells.DurationNs | None = _time("did something unknown")
+    gc_suspended_ns: cells.DurationNs | None = _told("would have run but for a garbage collection")
+    lock_ns: cells.DurationNs | None = _part("waited for a lock")
+    wait_ns: cells.DurationNs | None = _part(
         "waited for a handle or a monitor; by the kernel, for anything that has no state here"
     )
-    sleep_ns: DurationNs | None = _part("slept")
-    io_ns: DurationNs | None = _by_kernel("waited for input, output, a disk or a page", True)
-    join_ns: DurationNs | None = _part("waited for a thread to end")
-    task_wait_ns: DurationNs | None = _part("waited for a task")
-    pool_idle_ns: DurationNs | None = _part("had no work, as a worker of the thread pool,")
+    sleep_ns: cells.DurationNs | None = _part("slept")
+    io_ns: cells.DurationNs | None = _by_kernel("waited for input, output, a disk or a page", True)
+    join_ns: cells.DurationNs | None = _part("waited for a thread to end")
+    task_wait_ns: cells.DurationNs | None = _part("waited for a task")
+    pool_idle_ns: cells.DurationNs | None = _part("had no work, as a worker of the thread pool,")
 
 
 @row
 class StateRow(Row):
     """All time in one state."""
 
-    state: Word = column("The state.")
-    total_ns: DurationNs = column("How long all threads together were in it in the window.", windowed=True)
-    share: Ratio | None = column("The same as a share of all threads' lifetimes; null if there are none.")
-    threads: Count = column("How many threads were in it in the window.", windowed=True)
-    intervals: Count = column("How many intervals reach into the window.", windowed=True)
+    state: cells.Word = column("The state.")
+    total_ns: cells.DurationNs = column("How long all threads together were in it in the window.", windowed=True)
+    share: cells.Ratio | None = column("The same as a share of all threads' lifetimes; null if there are none.")
+    threads: cells.Count = column("How many threads were in it in the window.", windowed=True)
+    intervals: cells.Count = column("How many intervals reach into the window.", windowed=True)
 
 
 @row
 class ThreadFacts:
     """The facts of a threads report."""
 
-    samples: Count | None = column("How many samples the whole trace has.")
-    sampling_period_ns: DurationNs | None = column(
+    samples: cells.Count | None = column("How many samples the whole trace has.")
+    sampling_period_ns: cells.DurationNs | None = column(
         "The median time between two samples of a thread; null without samples."
     )
-    sampler_held_ns: DurationNs | None = column(
+    sampler_held_ns: cells.DurationNs | None = column(
         "The total duration of the sample profiler's stops in the whole trace; null if unknown."
     )
-    sampler_share: Ratio | None = column(
+    sampler_share: cells.Ratio | None = column(
         "The same as a share of the trace: the most of the time for which it held a thread; null if unknown."
     )
-    sampler_running_ns: DurationNs | None = column(
+    sampler_running_ns: cells.DurationNs | None = column(
         "How long the sample profiler's own thread had a processor in the whole trace; null unless the kernel recorded "
         "it."
     )
-    sampler_stopped_ns: DurationNs | None = column(
+    sampler_stopped_ns: cells.DurationNs | None = column(
         "How long threads together were off their processors in the whole trace because the sample profiler had "
         "stopped them; null unless the kernel recorded it."
     )
-    used: Word | None = column(
+    used: cells.Word | None = column(
         "What the process used of its processors, of it for compilation and for samples, and how long threads waited "
         "for a processor; null unless it was counted."
     )
-    unmatched: Count | None = column("Starts and ends of waits whose counterpart is missing.")
+    unmatched: cells.Count | None = column("Starts and ends of waits whose counterpart is missing.")
 
 
 _CHART: Final = ChartDeclaration(

@@ -19,6 +19,7 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import MY_CODE, RAW, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary import cells
 from clrevents.analysis.framework.vocabulary.answer_values import (
     MANY_PROCESSES,
     Evidence,
@@ -27,7 +28,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     MetricDeclaration,
     Note,
 )
-from clrevents.analysis.framework.vocabulary.row_class import CodeName, Count, DurationNs, Word, column, row
+from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import Ints
 from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
@@ -166,19 +167,21 @@ _NO_ROWS: Final[Ints] = np.zeros(0, dtype=np.int64)
 class SampleFacts:
     """The facts of a report on weighted stacks."""
 
-    event: CodeName | None = column("The event whose stacks were added up.")
-    unit: Word | None = column("The unit of the weights: `nanoseconds`, `bytes`, `count`, or `none` if unknown.")
-    threads: Count | None = column("The number of sampled threads.")
-    sampling_period_ns: DurationNs | None = column(
+    event: cells.CodeName | None = column("The event whose stacks were added up.")
+    unit: cells.Word | None = column("The unit of the weights: `nanoseconds`, `bytes`, `count`, or `none` if unknown.")
+    threads: cells.Count | None = column("The number of sampled threads.")
+    sampling_period_ns: cells.DurationNs | None = column(
         "The median time between two samples of one thread, or the period of CPU samples; null for other events."
     )
-    processors: Count | None = column("The number of processors; null unless these are CPU samples.")
-    capacity_ns: DurationNs | None = column("The total time of all processors; null unless these are CPU samples.")
-    used: Word | None = column(
+    processors: cells.Count | None = column("The number of processors; null unless these are CPU samples.")
+    capacity_ns: cells.DurationNs | None = column(
+        "The total time of all processors; null unless these are CPU samples."
+    )
+    used: cells.Word | None = column(
         "What the process used of its processors, of it for compilation and for samples, and how long threads waited "
         "for a processor; null unless it was counted."
     )
-    advice: Word | None = column("What to record to get names for more frames; null if nothing is missing.")
+    advice: cells.Word | None = column("What to record to get names for more frames; null if nothing is missing.")
 
 
 @frozen(eq=False)
