@@ -148,16 +148,17 @@ class Ledger:
             self.deleted.update((name.partition("/")[0], label, owner) for owner in gone)
 
     def print(self) -> None:
+        """`net` adds up to how much a folder grew."""
         standing = Counter((name.partition("/")[0], owner) for name, owners in self.owners.items() for owner in owners)
         for folder in ("src", "tests"):
+            gone = {key[1:]: n for key, n in self.deleted.items() if key[0] == folder}
             print(f"{folder}: {sum(n for (where, _), n in standing.items() if where == folder):,} lines")
-            print(f"  {'':<8}{'stand':>8}{'deleted of others':>20}{'net':>8}{'own, deleted by others':>25}")
-            for label in sorted({one for where, one in standing if where == folder}):
-                gone = {key[1:]: n for key, n in self.deleted.items() if key[0] == folder}
-                by = sum(n for (who, owner), n in gone.items() if who == label != owner)
+            print(f"  {'':<8}{'stand':>8}{'deleted of -':>14}{'net':>8}{'of the others':>15}{'deleted by these':>18}")
+            for label in sorted({one for where, one in standing if where == folder} - {"-"}):
+                stand, before = standing[folder, label], gone.get((label, "-"), 0)
+                by = sum(n for (who, owner), n in gone.items() if who == label and owner not in (label, "-"))
                 of = sum(n for (who, owner), n in gone.items() if owner == label != who)
-                stand = standing[folder, label]
-                print(f"  {label:<8}{stand:>8,}{by:>20,}{stand - by if label != '-' else 0:>8,}{of:>25,}")
+                print(f"  {label:<8}{stand:>8,}{before:>14,}{stand - before:>8,}{by:>15,}{of:>18,}")
 
 
 def git(*words: str) -> str:
