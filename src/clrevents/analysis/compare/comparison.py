@@ -374,10 +374,30 @@ def sides(comparison: Comparison) -> Iterator[tuple[str, str]]:
     """What was compared with what, as facts with their names."""
     yield "base", named(comparison.base)
     yield "new", named(comparison.new)
+    yield "took", "; ".join(_took(comparison))
     yield "amounts", "not divided" if comparison.per == "none" else f"per {comparison.per}"
     if comparison.facts.confirmed:
         second = (named(_of_side(comparison.recordings, f"second {side}")) for side in ("base", "new"))
         yield "confirmed by", " -> ".join(second)
+
+
+_WORK: Final = ("requests.server_p50", "requests.client_p50", "threads.processor_total")
+"""The metrics that say how long a program's work took, what its users notice first."""
+
+
+def _took(comparison: Comparison) -> Iterator[str]:
+    """How long each side's recording took, and its work, as far as that was recorded."""
+    yield " -> ".join(_lengths(side) for side in (comparison.base, comparison.new))
+    known = {change.key: change for change in comparison.changes}
+    for change in (known[key] for key in _WORK if key in known):
+        if change.base is not None and change.new is not None and change.verdict != "not comparable":
+            values = (amount(change, value, comparison.per) for value in (change.base, change.new))
+            yield f"{change.key} {' -> '.join(values)} ({change_text(change)})"
+
+
+def _lengths(side: Sequence[Recording]) -> str:
+    lengths = sorted(one.duration_ns or one.span_ns for one in side)
+    return " to ".join(dict.fromkeys(map(duration_text, (lengths[0], lengths[-1])))) if lengths else "-"
 
 
 def named(side: Sequence[Recording]) -> str:
@@ -446,9 +466,16 @@ def row_counts(comparison: Comparison) -> Iterator[str]:
 
 
 def ordered(changes: Iterable[Change]) -> list[Change]:
-    """Metrics that say something, what changed first; those that are 0 on both sides are left out."""
+    """Metrics that say something, what changed first, and of these the work, the most time, the largest share; those
+    that are 0 on both sides are left out."""
     told = [one for one in changes if (one.base or one.new) and one.verdict != "not comparable"]
-    return sorted(told, key=lambda one: _ORDER.index(one.verdict))
+    return sorted(told, key=lambda one: (_ORDER.index(one.verdict), one.key not in _WORK, *_size(one)))
+
+
+def _size(one: Change) -> tuple[bool, float]:
+    """Sorts what changed most first: times by how much longer they are, behind them the rest by its share."""
+    change = abs(one.change or 0)
+    return one.unit != "ns", -change if one.unit == "ns" else -change / (one.base or one.new or 1)
 
 
 def interval_text(change: Change) -> str:
