@@ -28,6 +28,7 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     found = json.loads(run("spans", path, FIRST, SECOND, *arguments, "--provider", "My-*").stdout)
     assert [(row["Number"], row["end_thread_id"]) for row in found["tables"]["spans"]] == [(2, 4)]
     assert found["metrics"]["unmatched_ends"]["value"] == 0
+    assert found["question"]["window"] == {"start_ns": 2_000_000, "end_ns": 10_000_000}
     assert run("spans", path, FIRST, SECOND, "--start", "nonsense").exit_code == 1
 
 

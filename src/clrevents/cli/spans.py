@@ -87,7 +87,7 @@ def command(
         for name in wanted or ():
             if name not in pairs:
                 raise click.UsageError(safe(f"no column {name!r}; there are {', '.join(pairs.columns)}"))
-        report = span_report(reading.trace, begin, stop, pairs)
+        report = span_report(reading.trace, begin, stop, pairs, filters)
         with Output() as out:
             if as_json:
                 # With the fields of both payloads, which no declaration knows.

@@ -20,7 +20,7 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
 from clrevents.errors import Problem
 from clrevents.schema.registry import short_event
-from clrevents.trace import DecodedRows, EventKey, Loss, RawPayload, Trace, Trust, passes_of
+from clrevents.trace import DecodedRows, EventKey, FilterOptions, Loss, RawPayload, Trace, Trust, passes_of
 
 
 @row
@@ -71,11 +71,15 @@ def named_thread(thread_id: int) -> int | None:
     return None if thread_id < 0 else thread_id
 
 
-def common_parts(trace: Trace, name: str, text: str, trust: Trust) -> dict[str, object]:
-    """The question about all of a trace, the coverage and the notes."""
-    info = trace.info
-    identity = TraceIdentity.of(info, passes_of(trace).scan(raising=False).duration_ns)
-    question = Question(name, text, {}, TimeWindow(), None, (info.process_id,), identity, __version__)
+def common_parts(
+    trace: Trace, name: str, text: str, trust: Trust, filters: FilterOptions | None = None, **parameters: str | None
+) -> dict[str, object]:
+    """The question, about all of a trace or what passes the filters, the coverage and the notes."""
+    info, passes, asked = trace.info, passes_of(trace), filters or {}
+    identity = TraceIdentity.of(info, passes.scan(raising=False).duration_ns)
+    window = TimeWindow.between(asked.get("start"), asked.get("end"), passes.moment_ns)
+    about = (window, asked.get("process_id"), (info.process_id,), identity, __version__)
+    question = Question(name, text, parameters, *about)
     notes = tuple(Note("trust", level, text, ("metrics",)) for level, text in trust.reasons())
     return {"question": question, "coverage": "partial" if notes else "full", "notes": notes}
 

@@ -249,8 +249,8 @@ class SpanReport(Answer[SpanFacts]):
 _QUESTION: Final = "How long is it from one event to the other?"
 
 
-def span_report(trace: Trace, begin: str, end: str, pairs: Table) -> SpanReport:
-    """The answer that a table made by `spans` gives; quantiles are by nearest rank."""
+def span_report(trace: Trace, begin: str, end: str, pairs: Table, filters: FilterOptions | None = None) -> SpanReport:
+    """The answer that a table made by `spans` with these `filters` gives; quantiles are by nearest rank."""
     took = np.sort(pairs["duration_ns"])
 
     def quantile(share: float) -> Metric:
@@ -268,7 +268,9 @@ def span_report(trace: Trace, begin: str, end: str, pairs: Table) -> SpanReport:
     on = tuple(filter(None, pairs.metadata["on"].split(",")))
     facts = SpanFacts(begin=begin, end=end, pairing=pairs.metadata["pairing"], on=on)
     trust = Trust.of(passes_of(trace).scan(raising=False))
-    common = {**common_parts(trace, SpanReport.name, _QUESTION, trust), "facts": facts, "metrics": metrics}
+    asked = {"begin": begin, "end": end, "on": pairs.metadata["on"], "provider": (filters or {}).get("provider")}
+    common = common_parts(trace, SpanReport.name, _QUESTION, trust, filters, **asked)
+    common |= {"facts": facts, "metrics": metrics}
     ids = [None if id is None else id.hex() for id in pairs.column("activity_id").tolist()]
     columns = {field.name: pairs.column(field.name) for field in (*_FRONT, _LOSSY)}
     return SpanReport(
