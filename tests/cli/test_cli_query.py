@@ -147,8 +147,9 @@ def test_on_a_terminal(on_terminal: Callable[..., tuple[int, str]], columns: int
     lines = shown.splitlines()
     assert code == 0
     assert max(len(line.rstrip()) for line in lines if "\x1b" not in line) <= columns
-    assert len(lines) == 4
-    # Names and texts give way; a row stays a line.
+    # Names and texts give way; a row stays a line, and what all rows share stands below.
+    assert len(lines) == 5
+    assert "the same in each row: module System.Private.CoreLib" in lines[-1]
     assert any("…" in line for line in lines)
 
 
