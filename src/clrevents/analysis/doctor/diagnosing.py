@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Unpack
 
 import attrs
-import numpy as np
 
 from clrevents._util.version import __version__
-from clrevents._util.words import amount_text, duration_text, share_text, unknown
+from clrevents._util.words import amount_text, unknown
 from clrevents.analysis.doctor.diagnosis import Diagnosis, DoctorFacts, EvidenceRow, Finding
+from clrevents.analysis.doctor.program import sentences
 from clrevents.analysis.doctor.rule import NO_KINDS, TRACE, Ailment, Case, Clear, Rule, Unknown, Verdict
 from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.model.answer import Answer
@@ -142,9 +142,7 @@ def concluded(
         "notes": (*_notes(answers), *notes),
         "facts": DoctorFacts(
             worst=findings[0].rule if states and states[0] == "found" else None,
-            ran=_ran(case),
-            waited=_waited(case),
-            allocated=_allocated(case),
+            **sentences(case),
         ),
         "metrics": {name: Metric(states.count(state), "count") for name, state in numbers.items()},
     }
@@ -316,59 +314,3 @@ def _notes(answers: Mapping[str, Answer[Any]]) -> tuple[Note, ...]:
 
 
 _OF_TRACE: Final = ("losses", "damage", "cut", "no-end", "distant-times", "too-many-processes", "several-processes")
-
-
-_IN: Final = {
-    "lock": "for locks",
-    "handle": "for handles",
-    "monitor": "for monitors",
-    "task": "for tasks",
-    "join": "for threads to end",
-    "sleep": "asleep",
-}
-"""Kinds of waits, after "waited"."""
-
-
-def _short(method: str) -> str:
-    """Without the types of its arguments, which may fill a screen."""
-    return method.partition("(")[0]
-
-
-def _ran(case: Case) -> str | None:
-    """The method that threads ran longest; None without samples."""
-    if "top" not in case.answers:
-        return None
-    rows = case.rows("top", "methods")
-    # Processor time where it was counted; else the time in which samples found the thread running.
-    counted = bool(rows.column("processor_ns").known.any())
-    took = rows.numbers("processor_ns" if counted else "running_ns")
-    if not took.sum():
-        return None
-    worst = int(took.argmax())
-    share = share_text(took[worst] / took.sum())
-    what = "processor time" if counted else "running time"
-    name = _short(rows.column("name").tolist()[worst])
-    return f"{duration_text(took.sum())} of {what}, {share} of it in {name}"
-
-
-def _waited(case: Case) -> str | None:
-    """What threads waited for longest; None where no wait is known."""
-    if "waits" not in case.answers:
-        return None
-    rows = case.rows("waits", "methods")
-    took = np.where(np.array(rows.column("kind").tolist()) == "idle", 0, rows.numbers("waited_ns"))
-    if not took.any():
-        return None
-    worst = int(took.argmax())
-    kind, method = (rows.column(name).tolist()[worst] for name in ("kind", "method"))
-    return f"{duration_text(took[worst])} {_IN.get(kind, kind)} in {_short(method or 'unknown code')}"
-
-
-def _allocated(case: Case) -> str | None:
-    """What was allocated most; None where that was not recorded."""
-    if "alloc" not in case.answers or not case.value("alloc.bytes_total"):
-        return None
-    rows = case.rows("alloc", "types")
-    worst = int(rows.numbers("bytes").argmax())
-    kind, share = (rows.column(name).tolist()[worst] for name in ("type", "share"))
-    return f"{case.cited('alloc.bytes_total').text}, {share_text(share)} of it {kind}"

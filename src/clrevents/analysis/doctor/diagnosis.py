@@ -61,7 +61,8 @@ def headline(found: Concluded) -> str:
 
 def diagnosis_lines(found: Concluded, width: int | None, most: int = MOST) -> list[str]:
     """The findings, worst first, each with what it costs, who is behind it, what to do and where to look."""
-    lines = [headline(found)]
+    opening = wrapped(safe(found.facts.time), width, 2) if found.facts.time else []
+    lines = [*opening, headline(found)]
     wrong = [one for one in found.findings if one.state == "found"]
     for number, one in enumerate(wrong[:most], 1):
         lines += ["", *wrapped(safe(f"{number}. {one.rule} ({impact_text(one)}): {one.title}"), width, 3)]
@@ -233,6 +234,9 @@ class DoctorFacts:
     """The outcome in short."""
 
     worst: cells.Word | None = column("The rule with the largest impact; null if none found anything.")
+    time: cells.CodeText | None = column(
+        "How long was recorded, what requests, or the main thread, did in that time, and how much ran; null if unknown."
+    )
     ran: cells.CodeText | None = column("The method that ran longest, and for how long; null where that is unknown.")
     waited: cells.CodeText | None = column("What threads waited for longest; null where that is unknown.")
     allocated: cells.CodeText | None = column(

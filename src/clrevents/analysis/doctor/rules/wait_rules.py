@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents._util.words import counted, share_text
+from clrevents.analysis.doctor.program import UNTIL_EXIT
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.doctor.rules.locks_rules import READER_WRITER
 from clrevents.analysis.framework.model.needs import Need
@@ -19,12 +20,6 @@ from clrevents.schema.registry import OWN
 _BRIEF: Final = 1_000_000_000
 _COUNTED: Final = Need("what the operating system counted", ("ProcessorTime",), 0, provider=OWN)
 _BEGAN: Final = Need("when threads began", ("ThreadCreated",), 0x10000)
-_UNTIL_EXIT: Final = (
-    "System.Diagnostics.Process.WaitForExit",
-    "System.Diagnostics.ProcessWaitState.",
-    "Microsoft.Build.Utilities.ToolTask.HandleToolNotifications",
-)
-"""How methods begin that block a thread until a process that the program started has ended."""
 _TURNS: Final = ("System.Threading.SemaphoreSlim.Wait", "System.Threading.WaitHandle.Wait")
 """How methods begin in which a thread waits for its turn, or for something to do."""
 _NONE: Final = 0.15
@@ -43,7 +38,7 @@ def _process(case: Case, limit: float) -> Verdict:
     rows = case.rows("waits", "methods")
     methods = rows.column("method").tolist()
     waited = rows.numbers("waited_ns")
-    until_exit = [row for row, method in enumerate(methods) if method and method.startswith(_UNTIL_EXIT)]
+    until_exit = [row for row, method in enumerate(methods) if method and method.startswith(UNTIL_EXIT)]
     total = case.cells("waits", "methods", "waited_ns", until_exit)
     share = case.share(total.value)
     title = f"threads waited for other processes for {total.text}"

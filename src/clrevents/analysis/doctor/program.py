@@ -1,0 +1,180 @@
+"""What a program did, in a sentence each: how its time went by, what it ran, waited for and allocated.
+
+Said whether or not anything is wrong. Knows no rule. A thread that is made to wait for work, and did little else, is
+idle: its waits are none of the program.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import numpy as np
+
+from clrevents._util.words import counted, duration_text, share_text
+from clrevents.analysis.doctor.rule import Case
+
+UNTIL_EXIT: Final = (
+    "System.Diagnostics.Process.WaitForExit",
+    "System.Diagnostics.ProcessWaitState.",
+    "Microsoft.Build.Utilities.ToolTask.HandleToolNotifications",
+)
+"""How methods begin that block a thread until a process that the program started has ended."""
+_IN: Final = {
+    "lock": "for locks",
+    "handle": "for handles",
+    "monitor": "for monitors",
+    "task": "for tasks",
+    "join": "for threads to end",
+    "sleep": "asleep",
+}
+"""Kinds of waits, after "waited"."""
+_DID: Final = {
+    "waiting": "waited",
+    "running": "ran",
+    "jit": "compiled",
+    "type_load": "loaded types",
+    "native": "was in native code",
+    "gc_suspended": "was stopped for collections",
+    "unknown": "did something unknown for",
+}
+"""What a thread did, by the columns of its times."""
+_LITTLE: Final = 0.02
+"""Shares of the time that are not worth a word."""
+_ALL_BUT: Final = 0.9
+"""The share of a thread's life that one method's waits take if that is all it is for."""
+
+
+_Wait: TypeAlias = tuple[int, str, str, int]
+
+
+def sentences(case: Case) -> dict[str, str | None]:
+    """All of them, by the name of their fact; None for what was not recorded."""
+    return {"time": _time(case), "ran": _ran(case), "waited": _waited(case), "allocated": _allocated(case)}
+
+
+def _short(method: str) -> str:
+    """Without the types of its arguments, which may fill a screen."""
+    return method.partition("(")[0]
+
+
+def _time(case: Case) -> str | None:
+    """How long was recorded, what requests or the main thread did in that time, and how many threads ran."""
+    if "threads" not in case.answers or not case.window_ns:
+        return None
+    parts = [f"{duration_text(case.window_ns)} recorded", *_requests(case), *_thread(case), *_busy(case)]
+    return "; ".join(parts)
+
+
+def _requests(case: Case) -> list[str]:
+    if "requests" not in case.answers or not case.value("requests.server_count"):
+        return []
+    served = f"{counted(int(case.value('requests.server_count')), 'request')} served"
+    half, most = (case.value(f"requests.server_p{percent}") for percent in (50, 99))
+    if half is None or most is None:
+        return [served]
+    return [f"{served}, half within {duration_text(half)}, 99 % within {duration_text(most)}"]
+
+
+def _thread(case: Case) -> list[str]:
+    """What the main thread did; nothing where none is known, or requests are served."""
+    rows = case.rows("threads", "threads")
+    roles = rows.column("role").tolist()
+    if "main" not in roles or ("requests" in case.answers and case.value("requests.server_count")):
+        return []
+    main = roles.index("main")
+    times = {name: int(rows.numbers(f"{name}_ns")[main]) for name in _DID}
+    told = sorted((name for name in times if case.share(times[name]) >= _LITTLE), key=lambda name: -times[name])
+    did = [f"{_DID[name]} {duration_text(times[name])} ({share_text(case.share(times[name]))})" for name in told]
+    if "waiting" in told and "waits" in case.answers:
+        thread = rows.column("thread_id").tolist()[main]
+        did[told.index("waiting")] += _what([wait for wait in _waits(case) if wait[0] == thread])[1]
+    return [f"of that the main thread {', '.join(did)}"] if did else []
+
+
+def _busy(case: Case) -> list[str]:
+    """How many processors were busy, where that was counted; else how many threads ran."""
+    used = case.value("threads.processor_total")
+    if used is not None:
+        return [f"{used / case.window_ns:.2g} processors busy"]
+    if case.value("threads.running_total") is None:
+        return []
+    rows = case.rows("threads", "threads")
+    own = np.array(rows.column("role").tolist()) != "sampler"
+    took = sum(int(rows.numbers(f"{name}_ns")[own].sum()) for name in ("running", "jit", "type_load"))
+    return [f"{took / case.window_ns:.2g} threads ran at a time, on average"] if took else []
+
+
+def _ran(case: Case) -> str | None:
+    """The method that threads ran longest; None without samples."""
+    if "top" not in case.answers:
+        return None
+    rows = case.rows("top", "methods")
+    # Processor time where it was counted; else the time in which samples found the thread running.
+    is_counted = bool(rows.column("processor_ns").known.any())
+    took = rows.numbers("processor_ns" if is_counted else "running_ns")
+    if not took.sum():
+        return None
+    worst = int(took.argmax())
+    share = share_text(took[worst] / took.sum())
+    what = "processor time" if is_counted else "running time"
+    name = _short(rows.column("name").tolist()[worst])
+    return f"{duration_text(took.sum())} of {what}, {share} of it in {name}"
+
+
+def _waits(case: Case) -> list[_Wait]:
+    """The program's waits, each with its thread, kind, method and length."""
+    rows = case.rows("waits", "waits")
+    columns = (rows.column(name).tolist() for name in ("thread_id", "kind", "method", "duration_ns", "inside"))
+    return [
+        (thread, kind, method or "unknown code", took)
+        for thread, kind, method, took, inside in zip(*columns, strict=True)
+        if kind != "idle" and inside is None and took
+    ]
+
+
+def _idle(case: Case, waits: list[_Wait]) -> set[int]:
+    """The threads that nearly all the time wait in one method: for something to do. The main thread has a task."""
+    if "threads" not in case.answers:
+        return set()
+    by: Counter[tuple[int, str]] = Counter()
+    for thread, _, method, took in waits:
+        by[thread, method] += took
+    rows = case.rows("threads", "threads")
+    columns = (rows.column(name).tolist() for name in ("thread_id", "role", "life_ns"))
+    lives = {thread: life for thread, role, life in zip(*columns, strict=True) if role != "main"}
+    return {thread for (thread, _), took in by.items() if thread in lives and took >= _ALL_BUT * lives[thread]}
+
+
+def _what(waits: list[_Wait]) -> tuple[int, str]:
+    """How long these waited longest, and for what, in words. What waits for another process keeps others waiting."""
+    took: Counter[tuple[bool, str, str]] = Counter()
+    for _, kind, method, length in waits:
+        took[method.startswith(UNTIL_EXIT), kind, method] += length
+    if not took:
+        return 0, ""
+    longest = max(took.values())
+    exits, kind, method = max(took, key=lambda one: (one[0] and took[one] >= longest / 4, took[one]))
+    what = "for another process" if exits else _IN.get(kind, kind)
+    return took[exits, kind, method], f" {what} in {_short(method)}"
+
+
+def _waited(case: Case) -> str | None:
+    """What threads waited for longest; None where no wait is known."""
+    if "waits" not in case.answers:
+        return None
+    waits = _waits(case)
+    idle = _idle(case, waits)
+    most, what = _what([wait for wait in waits if wait[0] not in idle])
+    beside = f"; {counted(len(idle), 'thread')} had nothing to do" if idle else ""
+    return f"{duration_text(most)}{what}{beside}" if most else None
+
+
+def _allocated(case: Case) -> str | None:
+    """What was allocated most; None where that was not recorded."""
+    if "alloc" not in case.answers or not case.value("alloc.bytes_total"):
+        return None
+    rows = case.rows("alloc", "types")
+    worst = int(rows.numbers("bytes").argmax())
+    kind, share = (rows.column(name).tolist()[worst] for name in ("type", "share"))
+    return f"{case.cited('alloc.bytes_total').text}, {share_text(share)} of it {kind}"
