@@ -7,7 +7,7 @@ idle: its waits are none of the program.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def _short(method: str) -> str:
 
 def _time(case: Case) -> str | None:
     """How long was recorded, what requests or the main thread did in that time, and how many threads ran."""
-    if "threads" not in case.answers or not case.window_ns:
+    if "threads" not in case.answers or not len(case.rows("threads", "threads")) or not case.window_ns:
         return None
     parts = [f"{duration_text(case.window_ns)} recorded", *_requests(case), *_thread(case), *_busy(case)]
     return "; ".join(parts)
