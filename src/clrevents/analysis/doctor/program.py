@@ -41,6 +41,10 @@ _DID: Final = {
 """What a thread did, by the columns of its times."""
 _LITTLE: Final = 0.02
 """Shares of the time that are not worth a word."""
+_FOR_WORK: Final = ("handle", "monitor")
+"""Kinds of waits in which a thread may wait for something to do."""
+_LONG_LIVED: Final = 0.5
+"""The share of the time that a thread lives that is there for what comes."""
 _ALL_BUT: Final = 0.9
 """The share of a thread's life that one method's waits take if that is all it is for."""
 
@@ -138,11 +142,15 @@ def _idle(case: Case, waits: list[_Wait]) -> set[int]:
     if "threads" not in case.answers:
         return set()
     by: Counter[tuple[int, str]] = Counter()
-    for thread, _, method, took in waits:
-        by[thread, method] += took
+    for thread, kind, method, took in waits:
+        by[thread, method] += took if kind in _FOR_WORK else 0
     rows = case.rows("threads", "threads")
     columns = (rows.column(name).tolist() for name in ("thread_id", "role", "life_ns"))
-    lives = {thread: life for thread, role, life in zip(*columns, strict=True) if role != "main"}
+    lives = {
+        thread: life
+        for thread, role, life in zip(*columns, strict=True)
+        if role != "main" and case.share(life) >= _LONG_LIVED
+    }
     return {thread for (thread, _), took in by.items() if thread in lives and took >= _ALL_BUT * lives[thread]}
 
 
