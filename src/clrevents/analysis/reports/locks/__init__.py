@@ -33,16 +33,16 @@ from clrevents.analysis.reports.locks.lock_tables import (
     WaitingMethod,
     WaitingThread,
 )
-from clrevents.analysis.shared.events.contention_spans import (
+from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
+from clrevents.analysis.shared.events.thread_ids import OWNER_COLUMNS, LockOwners
+from clrevents.analysis.shared.events.wait_events import (
     CONTENDED,
     CONTENTION_COLUMNS,
     CONTENTION_HEADERS,
     ENTERED,
     ContentionSpans,
+    still_waiting,
 )
-from clrevents.analysis.shared.events.gc_suspensions import stops_recorded
-from clrevents.analysis.shared.events.thread_ids import OWNER_COLUMNS, LockOwners
-from clrevents.analysis.shared.events.wait_events import still_waiting
 from clrevents.analysis.shared.samples.off_processor import SWITCH, SwitchFeed
 from clrevents.analysis.shared.weights.sample_runs import (
     SAMPLER_EVENTS,

@@ -1,11 +1,13 @@
-"""Events that prove what a thread did: waits for locks, handles and tasks, compilations in the background.
+"""Events that prove what a thread did: waits for locks, handles and tasks, background compilations, and stops of all.
 
 Pairs starts with ends on their thread. Anything without an end, or without a start, stays open; whether a thread can
-have been in it that long is decided where its whole life is known.
+have been in it that long is decided where its whole life is known. A stop lasts to the next restart on its thread, so
+one that is for no collection may include a wait for another suspension to end; one without an end is dropped.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -14,11 +16,12 @@ import numpy as np
 
 from clrevents._util.value_classes import frozen
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Array, nulled, picked
-from clrevents.analysis.shared.events.contention_spans import CONTENDED as CONTENDED
-from clrevents.analysis.shared.events.contention_spans import ENTERED as ENTERED
+from clrevents.analysis.gathering.groups import Array, groups, nulled, picked
 from clrevents.analysis.shared.events.event_spans import field_numbers
+from clrevents.analysis.shared.events.gc_suspensions import COLLECTION, END, SAMPLER, steps_of, whole_stops
 from clrevents.analysis.shared.events.thread_ids import OWNER_COLUMNS, LockOwners, whole_of
+from clrevents.analysis.shared.events.wait_events import CONTENDED as CONTENDED
+from clrevents.analysis.shared.events.wait_events import ENTERED as ENTERED
 from clrevents.analysis.shared.events.wait_events import SYNCHRONOUS, WaitSpans, wait_spans
 from clrevents.analysis.shared.samples.leaf_states import ThreadState
 from clrevents.trace import TraceInfo
@@ -201,3 +204,43 @@ def terminations(events: Mapping[str, Gathered]) -> dict[int, list[int]]:
     for time, managed in zip(ints(rows, "time_ns"), ints(rows, "ManagedThreadID"), strict=True):
         found.setdefault(managed, []).append(time)
     return found
+
+
+_BEFORE = -1
+"""The place of a step that was in an earlier chunk."""
+
+
+class StopMaker:
+    """Takes the two events of a process in order of time."""
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[int, int]] = []
+        """From when to when threads were stopped for a collection."""
+        self.collecting: set[int] = set()
+        """The threads that stopped the others for a collection."""
+        self.sampling: set[int] = set()
+        """The same for samples."""
+        self.held = Counter[int]()
+        """For how long each of these did, in stops that have an end; of those that have any."""
+        self.moments: dict[int, tuple[int, int]] = {}
+        """The first and the last moment of each thread that stopped the others."""
+        self._steps = steps_of(None, None)
+        """The stops that may still end."""
+
+    def take(self, begins: Gathered | None, ends: Gathered | None) -> None:
+        """The next events."""
+        steps = steps_of(begins, ends, self._steps)
+        thread, time, kind, place = steps
+        whole = whole_stops(steps)
+        start, end = time[whole], time[whole + 1]
+        lasting = (kind[whole] == COLLECTION) & (end > start)
+        self.spans += zip(start[lasting].tolist(), end[lasting].tolist(), strict=True)
+        for by, rows in groups(thread[whole], np.flatnonzero(kind[whole] == SAMPLER)):
+            self.held[by] += int((end - start)[rows].sum())
+        self.collecting.update(thread[kind == COLLECTION].tolist())
+        self.sampling.update(thread[kind == SAMPLER].tolist())
+        for by, rows in groups(thread, np.flatnonzero((kind != END) & (place != _BEFORE))):
+            first, last = int(time[rows[0]]), int(time[rows[-1]])
+            self.moments[by] = min(first, self.moments.get(by, (first, last))[0]), last
+        self._steps = steps[:, (kind != END) & np.append(thread[1:] != thread[:-1], True)[: len(kind)]]
+        self._steps[3] = _BEFORE

@@ -16,10 +16,19 @@ from clrevents._util.value_classes import define, frozen
 from clrevents.analysis.framework.model.collector import Context, Kept, ReportChunk, narrowed
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.gathering.groups import grouped
-from clrevents.analysis.shared.events.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.shared.events.gc_suspensions import StopFeed, ThreadStops
 from clrevents.analysis.shared.events.thread_ids import VERSION_EVENTS, versions_of
-from clrevents.analysis.shared.events.wait_events import TASK_BEGIN, TASK_END, WaitSpans, task_wait_spans, wait_spans
+from clrevents.analysis.shared.events.wait_events import (
+    CONTENDED,
+    CONTENTION_COLUMNS,
+    ENTERED,
+    TASK_BEGIN,
+    TASK_END,
+    ContentionSpans,
+    WaitSpans,
+    task_wait_spans,
+    wait_spans,
+)
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, BlockingMethods, ThreadState, tells_running
 from clrevents.analysis.shared.samples.off_processor import AwayWord, Switches, SwitchFeed, WhyAway, why_away
 from clrevents.analysis.shared.weights.sample_runs import (
