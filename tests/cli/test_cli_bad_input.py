@@ -126,6 +126,10 @@ def test_errors_modes_on_damage(
         assert run("events", path, "--errors", mode, "--fail-on", "none").exit_code == 0
     assert len(outputs) == 1
     assert outputs.pop().count("\n") > 2000
+    # Where people look first, what is damaged is told, and no note.
+    info = run("info", path).stdout
+    assert "\ndamage: the file ends inside" in info
+    assert "\nnote: " not in info
 
 
 @pytest.mark.parametrize(

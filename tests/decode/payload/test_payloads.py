@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents import PayloadError, RawPayload
-from clrevents.errors import ErrorMode
+from clrevents.decode.container.blocks import MetadataRow
+from clrevents.decode.kinds import Kinds
+from clrevents.decode.payload.payload_decoder import PayloadDecoder
+from clrevents.errors import ErrorMode, Limits
 from clrevents.events import (
     MethodExtent,
     MethodFlags,
@@ -372,3 +375,18 @@ def test_without_its_registry_the_event_is_unknown() -> None:
     (problem,) = trace.problems
     assert (problem.kind, problem.severity) == ("unknown-event", "note")
     assert (problem.offset, problem.length, problem.event) == (offset, 3, "EventID(3)_V1")
+
+
+@pytest.mark.parametrize(
+    ("change", "version", "fits"),
+    [(b"", 1, True), (b"x", 1, False), (None, 1, False), (b"x", 9, True), (b"", 9, True)],
+    ids=["exact", "longer", "shorter", "newer and longer", "newer"],
+)
+def test_what_fits_a_layout_is_exact_but_of_a_newer_version(change: bytes | None, version: int, fits: bool) -> None:
+    """By it, who salvages tells events from other bytes."""
+    info = info_of(MethodLoadVerbose_V1)
+    payload = written(load())
+    kinds = Kinds(DEFAULT, Limits())
+    assert kinds.define(MetadataRow(1, info.provider, info.id, version)) is None
+    data = payload[:-1] if change is None else payload + change
+    assert PayloadDecoder(8, Limits()).fits(kinds.all[0], data) is fits
