@@ -189,15 +189,15 @@ def with_counters(
     """
     from clrevents.analysis.reports.counters import fits
 
-    if asked.provider is None and asked.name is None:
+    if asked.providers is None and asked.name is None:
         return tuple(recorded)
-    providers = (asked.provider or "*").split(",")
+    providers = (asked.providers or "*").split(",")
     names = [provider for provider in providers if not is_glob(provider)]
     if len(names) < len(providers):
         announced = _announced(process)
-        names += sorted({m for m, name in announced if fits(asked.provider, m) and fits(asked.name, name)})
+        names += sorted({m for m, name in announced if fits(asked.providers, m) and fits(asked.name, name)})
         # No process lists its EventSources.
-        names += [_DEFAULT] if fits(asked.provider, _DEFAULT) else []
+        names += [_DEFAULT] if fits(asked.providers, _DEFAULT) else []
     counters = [one for one in counter_providers(dict.fromkeys(names)) if one.name not in fixed]
     return (*counters, *(one for one in recorded if one.name in fixed or one.name not in (METERS, _DEFAULT)))
 

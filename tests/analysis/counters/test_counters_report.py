@@ -402,3 +402,10 @@ LAWS = [law for law in report_laws.LAWS if law is not report_laws.a_redacted_cop
 @pytest.mark.parametrize("format", FORMATS)
 def test_counters_in_any_order_obey(format: Format, seed: int) -> None:
     report_laws.obeys(REPORT, CountersParameters(provider=None, name=None), by_chance(format, seed), LAWS)
+
+
+def test_meters_of_a_purpose_are_a_word_away() -> None:
+    named = {row.name for row in told(mixed(), provider="System.Runtime").series}
+    assert {row.name for row in told(mixed(), meters="runtime").series} == named == {"gc-count", "gc-heap"}
+    assert {row.name for row in told(mixed(), meters="ef", provider="Sys*").series} == named
+    assert not told(mixed(), meters="ef").series

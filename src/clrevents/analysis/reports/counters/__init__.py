@@ -5,7 +5,7 @@ A bar covers the interval before its value, where that is known; all have the sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Final
@@ -151,6 +151,17 @@ _METRICS: Final = (
 )
 
 
+METERS_OF: Final[Mapping[str, tuple[str, ...]]] = {
+    "http": (
+        *("System.Net.Http", "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Routing"),
+        *("Microsoft.AspNetCore.Server.Kestrel", "Microsoft-AspNetCore-Server-Kestrel"),
+    ),
+    "ef": ("Microsoft.EntityFrameworkCore",),
+    "runtime": ("System.Runtime",),
+}
+"""The meters and EventSources of a purpose."""
+
+
 @parameters
 class CountersParameters:
     """Which counters are wanted."""
@@ -161,6 +172,15 @@ class CountersParameters:
     name: str | None = parameter(
         None, "Only counters or instruments with this name, or matching a pattern with *.", joined=","
     )
+    meters: str | None = parameter(
+        None, "Only counters of requests and connections, of Entity Framework, or of the runtime.", tuple(METERS_OF)
+    )
+
+    @property
+    def providers(self) -> str | None:
+        """The names and patterns of EventSources and meters, with commas between them; None for all."""
+        named = [self.provider] if self.provider else []
+        return ",".join([*named, *METERS_OF.get(self.meters or "", ())]) or None
 
 
 @answer(
@@ -281,7 +301,7 @@ class CountersCollector(Collector[CountersReport]):
         return self._asks_for(key.provider, key.name)
 
     def _asks_for(self, provider: str, name: str) -> bool:
-        return fits(self._asked.provider, provider) and fits(self._asked.name, name)
+        return fits(self._asked.providers, provider) and fits(self._asked.name, name)
 
     def _facts(self, shown: CounterValues, keys: list[SeriesKey]) -> CountersFacts:
         of_meter = np.array([key.session is not None for key in keys], dtype=np.bool_)
