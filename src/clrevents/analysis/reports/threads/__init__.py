@@ -341,7 +341,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         less: set[str] = set() if _TASKS not in unknown or _HANDLES in unknown else {"wait"}
         # What threads do for collections and compilations is known only from events of these.
         if met(_TIERED, context.kinds) == "unknown":
-            more |= {"running", "native"}
+            more |= {"running", "native", *WORKING}
         if _STOPPED in unknown:
             # Threads that were stopped seem to run, or between two samples far apart nothing is known.
             more |= {"running", "native", "lock", *(_WAITS if gaps_ns else ())}
@@ -352,7 +352,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         if met(_WORKERS, context.kinds) == "unknown":
             more |= {"pool_idle", "gc_suspended"}
         if not context.named or _SAMPLED in unknown:
-            more |= {"lock", "wait", "gc_suspended"}
+            more |= {"lock", "wait", "gc_suspended", *WORKING}
         if not context.named:
             # Nor is it known then which threads have nothing to do.
             less |= {"wait"}
