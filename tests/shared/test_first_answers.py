@@ -6,6 +6,8 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
+from clrevents.analysis.framework.run.asking import find_report
+from report_laws import keeps_rows_apart
 
 pytestmark = needs_shared
 
@@ -96,3 +98,10 @@ def test_an_unrecorded_database_is_not_clear() -> None:
     with clrevents.open(SHARED / "requests" / "net10-shop-prod-ids-2.nettrace.gz") as trace:
         told = {one.rule: one.state for one in trace.doctor("db.repeated", "db.slow")}
     assert told == {"db.repeated": "cannot tell", "db.slow": "cannot tell"}
+
+
+def test_rows_of_a_real_program_stay_apart() -> None:
+    """Names of 60 to 200 characters: the compiler's."""
+    with clrevents.open(SHARED / "real" / "csc-net10-allocs.nettrace.gz") as trace:
+        for name, answer in trace.reports().items():
+            keeps_rows_apart(find_report(name), answer)
