@@ -180,9 +180,9 @@ def command(
             elif explained:
                 out.lines(detail_lines(found, out.width))
             else:
-                head, *rest = diagnosis_lines(found, out.width, limit)
-                out.line(out.bold(head))
-                out.lines(rest)
+                head = headline(found)
+                lines = diagnosis_lines(found, out.width, limit)
+                out.lines(out.bold(line) if line == head else line for line in lines)
         for note in found.notes:
             if note.id == BROKEN and not as_json:
                 say(safe(note_text(note)))
