@@ -330,9 +330,13 @@ def test_without_contentions_samples_show_the_wait_for_locks() -> None:
     with opened(without(data, contentions)) as trace:
         found = {one.rule: one for one in trace.doctor("lock.*")}
     one = found["lock.sampled"]
-    assert (one.state, found["lock.convoy"].state, one.culprit) == ("found", "cannot tell", None)
+    assert (one.state, found["lock.convoy"].state, one.culprit) == (
+        "found",
+        "cannot tell",
+        "Scenarios.Convoy.lambda_1()",
+    )
     assert one.impact_ns == pytest.approx(988_004_211, abs=8 * 2_200_000)
-    assert one.nameless == "who held the lock was not recorded: clrevents collect --for locks"
+    assert one.advice == "Record contentions, which tell who held the lock: clrevents collect --for locks."
     assert diagnosis("net10-convoy", "lock.sampled").found == ()
 
 

@@ -14,7 +14,7 @@ import pytest
 import clrevents
 from clrevents._util.words import amount_text
 from clrevents.analysis.doctor.diagnosing import asked_of, case_of, concluded, verdict
-from clrevents.analysis.doctor.rule import TRACE, WINDOW, Ailment, Case, Cited, Clear, Rule, Unknown
+from clrevents.analysis.doctor.rule import TRACE, Ailment, Case, Cited, Clear, Rule, Unknown
 from clrevents.analysis.doctor.rulebook import RULES
 from clrevents.analysis.framework.run.asking import ask
 from clrevents.analysis.framework.vocabulary.answer_values import Metric
@@ -241,6 +241,11 @@ SIZED: Final[Mapping[str, Callable[[int], Facts]]] = {
     "cpu.hot": hot("Shop.Cook()"),
     "cpu.spinning": hot("System.Threading.SpinWait.SpinOnce(int)"),
     "cpu.compiling": hot("[jit]"),
+    "cpu.making": hot("System.Text.RegularExpressions.Regex..ctor(string)"),
+    "wait.main": lambda ns: {
+        **thread("main", life_ns=10 * LONG),
+        **method("System.Net.Sockets.NetworkStream.Read(Span<byte>)", inclusive_ns=ns),
+    },
     "wait.turns": lambda ns: waits(ns, "lock", "Shop.Read()", "System.Threading.ReaderWriterLockSlim.EnterReadLock"),
     "wait.polling": polling,
 }
@@ -282,6 +287,7 @@ OTHERS: Final[Mapping[str, tuple[Facts, Facts]]] = {
     "alloc.closures": (allocations("System.Func`1", 500 * MB), allocations("Shop.Cake", 500 * MB)),
     "alloc.one_site": (allocations("Shop.Cake", 6000 * MB, 6000 * MB), allocations("Shop.Cake", 100 * MB, 100 * MB)),
     "pool.starved": ({"pool.starved_total": S, "pool.raises": 3}, {"pool.starved_total": S, "pool.raises": 1}),
+    "pool.flood": tuple({"pool.items": 9, "pool/length/items": [1, number]} for number in (70_000, 9)),
     "pool.queue": tuple(
         {
             "pool.items": 30, "pool.latency_max": took, "pool.blocked_total": LONG, "pool.latency_source": "queue",
@@ -365,12 +371,12 @@ def test_what_a_clear_rule_would_have_found_it_finds(name: str) -> None:
     rule = rule_of(name)
     for seed in range(50):
         window = random.Random(seed).randrange(2 * S, 100 * S)
-        whole = {of: window for of, _ in rule.threshold.of if of != WINDOW}
+        whole = {of: window for of, _ in rule.threshold.of if "." in of}
         size = rule.threshold.size(planted({**SIZED[name](0), **whole}, window))
         for part, kind in ((0.98, Clear), (1.02, Ailment)):
             said = verdict(planted({**SIZED[name](int(size * part)), **whole}, window), rule)
             assert isinstance(said, kind), (seed, part, said)
-            assert kind is Ailment or f"{amount_text(size, 'ns')} would have been found" in said.title
+            assert kind is Ailment or f"{amount_text(size, rule.threshold.unit)} would have been found" in said.title
 
 
 def test_a_snapshot_tells_who_keeps_what_grows() -> None:

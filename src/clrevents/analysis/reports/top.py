@@ -36,7 +36,7 @@ from clrevents.analysis.shared.weights.weight_fields import AMOUNTS
 
 LONG: Final = 2_000_000_000
 _ALWAYS: Final = 0.9
-"""The share of the time between the first and the last sample of all that its own must cover."""
+"""The share of the time from the first of them to the last sample of all that a thread's own must cover."""
 
 
 @row
@@ -61,13 +61,18 @@ def standing(samples: Samples, unseen_ns: int = 0) -> list[StandingThread]:
     if whole < LONG - unseen_ns:
         return []
     rows = []
-    for thread, mine in groups(samples.thread, np.flatnonzero(~samples.unsampled)):
-        stack = int(samples.stack[mine[0]])
+    last = int(ends.max())
+    for thread, every in groups(samples.thread, np.flatnonzero(~samples.unsampled)):
+        # From some time on until the end.
+        stack = int(samples.stack[every[-1]])
+        moved = np.flatnonzero(~samples.external[every] | (samples.stack[every] != stack))
+        mine = every[int(moved[-1]) + 1 if len(moved) else 0 :]
         stood = int(samples.weight[mine].sum())
         thread_id = samples.threads[thread].thread_id
-        if thread_id is None or stood < _ALWAYS * whole - unseen_ns:
+        if thread_id is None or stood < LONG - unseen_ns or not len(mine):
             continue
-        if not samples.external[mine].all() or (samples.stack[mine] != stack).any():
+        since = int(samples.time_ns[mine[0]])
+        if stood < _ALWAYS * (last - since) - unseen_ns:
             continue
         frames = [
             samples.frames[f] for f in samples.values[samples.offsets[stack] : samples.offsets[stack + 1]].tolist()
@@ -183,7 +188,8 @@ class TopReport(Answer[TopFacts]):
 
     methods: ReportTable[HotRow] = table("The methods or modules, most exclusive weight first.")
     standing: ReportTable[StandingThread] = table(
-        "Threads that every sample of two seconds or more shows waiting for a lock, or in a native call of the program."
+        "Threads that every sample of the last two seconds or more shows waiting for a lock, or in a native call of "
+        "the program."
     )
 
 

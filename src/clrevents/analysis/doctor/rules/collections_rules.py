@@ -333,16 +333,16 @@ def _growth(case: Case, limit: float) -> Verdict:
         return Clear(title, (begin, end), events=_unseen(case))
     live = np.array([after[row] - (free[row] or 0) for row in full], dtype=np.float64)
     rises = np.sign(live[None, :] - live[:, None])[np.triu_indices(len(live), 1)]
-    late = [row for row in known if starts[row] >= starts[first] + (starts[last] - starts[first]) * 2 / 3]
-    still = after[last] - after[late[0]] >= 0.15 * grown
+    # What it had grown to after two thirds of the time.
+    late = [row for row in known if starts[row] <= starts[first] + (starts[last] - starts[first]) * 2 / 3]
+    still = after[last] - after[late[-1]] >= 0.15 * grown
     # In the end, more than half of what had come since the full collection before must be left.
     before = max(after[row] for row in known if full[-2] <= row < full[-1])
     still &= live[-1] - live[-2] >= 0.5 * (before - live[-2])
-    # A few collections do not show whether it still grows.
-    still |= len(full) < 4 and len(late) < _LEAST_SEEN
     if rises.mean() < 0.8 or not still or live[-1] - live[0] < 0.25 * grown:
         return Clear(title, (begin, end), events=_unseen(case))
-    if len(full) < 4 and not _kept(case, full, live):
+    # Few collections tell no growth from what is made once, unless it goes on until the end.
+    if len(full) < 4 and (starts[last] < 0.6 * case.window_ns or not _kept(case, full, live)):
         return Unknown(f"{few}: it went {went}; record for longer")
     # What grew as fast before the first of them belongs to it.
     speed = (live[-1] - live[0]) / max(starts[full[-1]] - starts[full[0]], 1)
@@ -648,12 +648,12 @@ RULES: Final = (
         "Do objects grow old just to die?",
         ("gc.pause_total", "gc.promoted_total"),
         Threshold(
-            0.05,
+            0.02,
             "half of what becomes old, and 50 MB, dies between at least 3 full collections, whose pauses and those of "
-            "generation 1 take 5 % of the time and 100 ms",
+            "generation 1 take 2 % of the time and 50 ms",
             "our judgement",
-            ((WINDOW, 0.05),),
-            100_000_000,
+            ((WINDOW, 0.02),),
+            50_000_000,
         ),
         "Each old object costs two collections that move it and a full one that frees it; most should die young.",
         "Let go of objects sooner, or keep them for good: queues and caches of a fixed length make all of them old.",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from clrevents._util.words import counted
 from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Cited, Clear, Rule, Threshold, Verdict
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 _LEAST: Final = 100
@@ -38,7 +39,7 @@ def _rate(case: Case, limit: float) -> Verdict:
         )
     groups = case.rows("exceptions", "groups")
     impact = _cost(case, list(range(len(groups))))
-    culprit = groups.column("throwing_method").tolist()[0] if len(groups) else None
+    culprit = _thrower(groups, 0) if len(groups) else None
     share = case.share(impact.value) if impact.unit == "ns" else None
     return Ailment(title, impact, (count,), share, culprit)
 
@@ -61,9 +62,13 @@ def _control_flow(case: Case, limit: float) -> Verdict:
         return Clear(title, (thrown, every), events=max(limit * case.window_ns / 1e9, _LEAST) - int(counts[worst]))
     impact = _cost(case, [worst])
     share = case.share(impact.value) if impact.unit == "ns" else None
-    # A framework method that throws was called with something by whoever catches it.
-    culprit = catching if throwing is None or not is_own_name(throwing) else throwing
-    return Ailment(title, impact, (thrown, every), share, culprit)
+    return Ailment(title, impact, (thrown, every), share, _thrower(groups, worst))
+
+
+def _thrower(groups: ReportTable[Any], row: int) -> str | None:
+    """Who throws; for a framework's method, which was called with something, whoever catches it."""
+    throwing, catching = (groups.column(n).tolist()[row] for n in ("throwing_method", "catching_method"))
+    return throwing if catching is None or (throwing is not None and is_own_name(throwing)) else catching  # type: ignore[no-any-return]
 
 
 def _slow(case: Case, limit: float) -> Verdict:
@@ -76,9 +81,7 @@ def _slow(case: Case, limit: float) -> Verdict:
         return Clear(title, (took, count), ns=limit - took.value)
     groups = case.rows("exceptions", "groups")
     worst = int(groups.numbers("dispatch_ns").argmax())
-    throwing, catching = (groups.column(n).tolist()[worst] for n in ("throwing_method", "catching_method"))
-    culprit = catching if throwing is None or not is_own_name(throwing) else throwing
-    return Ailment(title, took, (took, count), case.share(took.value), culprit)
+    return Ailment(title, took, (took, count), case.share(took.value), _thrower(groups, worst))
 
 
 _COST: Final = (

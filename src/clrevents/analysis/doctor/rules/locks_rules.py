@@ -8,11 +8,16 @@ from typing import Final
 import numpy as np
 
 from clrevents._util.words import counted, duration_text
-from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Remedy, Rule, Threshold, Verdict
+from clrevents.analysis.doctor.rule import WINDOW, Ailment, Case, Clear, Remedy, Rule, Threshold, Unknown, Verdict
 from clrevents.analysis.gathering.merged_stacks import is_own_name
 
 _LONG: Final = 200_000_000
 _CROWD: Final = 4
+_PART: Final = 0.05
+_STOOD: Final = 0.8
+"""Of the time, from when on threads in native code that has no name are taken to wait for a lock."""
+_NAMED_FROM: Final = 10
+"""The version of .NET from which on samples show where threads wait for locks."""
 READER_WRITER: Final = "System.Threading.ReaderWriterLock"
 """How the methods of locks begin that no event of the runtime tells of."""
 
@@ -129,11 +134,29 @@ def _sampled(case: Case, limit: float) -> Verdict:
     waited = case.cells("waits", "methods", "waited_ns", entering)
     title = f"samples show threads that waited to enter locks for {waited.text} together"
     if waited.value < limit:
-        return Clear(title, (waited,), ns=limit - waited.value)
+        return _below(case, limit) or Clear(title, (waited,), ns=limit - waited.value)
     worst = max(entering, key=lambda row: rows.numbers("waited_ns")[row])
     title += f", most in {methods[worst] or 'unknown code'}"
-    holder = "who held the lock was not recorded: clrevents collect --for locks"
-    return Ailment(title, waited, (waited,), case.share(waited.value), nameless=holder)
+    return Ailment(title, waited, (waited,), case.share(waited.value), methods[worst])
+
+
+def _below(case: Case, limit: float) -> Verdict | None:
+    """Before .NET 10 no sample shows who waits for a lock: its thread stands in the method that enters it, in native
+    code that has no name."""
+    tops = case.rows("top", "methods")
+    names, outside = tops.column("name").tolist(), tops.numbers("external_ns")
+    own = [row for row, name in enumerate(names) if is_own_name(name) and case.share(outside[row]) >= _PART]
+    stood = case.cells("top", "methods", "external_ns", own)
+    version = case.answers["startup"].facts.runtime_version if "startup" in case.answers else None
+    major = int(version.partition(".")[0]) if version and version[:1].isdigit() else None
+    if case.value("locks.count") is not None or stood.value < limit or (major or 0) >= _NAMED_FROM:
+        return None
+    worst = max(own, key=lambda row: outside[row])
+    title = f"threads stood for {stood.text} in native code that methods of the program call, most in {names[worst]}"
+    if major is None or case.share(stood.value) < _STOOD:
+        return Unknown(f"{title}: before .NET 10 that may be a lock", case.record(["locks"]))
+    title += ": before .NET 10, that is mostly a lock"
+    return Ailment(title, stood, (stood,), case.share(stood.value), names[worst])
 
 
 def _standing(case: Case, limit: float) -> Verdict:
@@ -194,8 +217,10 @@ RULES: Final = (
         "lock.standing",
         "Are there threads that never move?",
         ("top.standing",),
-        Threshold(1, "1 thread that waits for a lock, or 2 in a native call, in every sample of 2 s", "our judgement"),
-        "What holds them up began before the recording, such as a deadlock, so no event shows it.",
+        Threshold(
+            1, "1 thread that waits for a lock, or 2 in a native call, in every sample of the last 2 s", "our judgement"
+        ),
+        "What holds them up, such as a deadlock, began before the recording, or contentions were not recorded.",
         "Compare their stacks: each waits for what another one holds. Then take locks in the same order everywhere.",
         "they wait for work on purpose, in a lock or in a native call of the program's own.",
         "top {file} --table standing",
@@ -252,6 +277,7 @@ RULES: Final = (
         "waits {file}",
         _sampled,
         "sample",
+        also=("top", "locks", "startup"),
         cost="locks",
     ),
 )

@@ -59,6 +59,16 @@ def _queue(case: Case, limit: float) -> Verdict:
     return Ailment(title, total, (p95, items, total), case.share(total.value), culprit, (begin, end))
 
 
+def _flood(case: Case, limit: float) -> Verdict:
+    rows = case.rows("pool", "length")
+    waiting = rows.numbers("items")
+    most = case.cells("pool", "length", "items", [int(waiting.argmax())] if len(waiting) else [])
+    title = f"{most.value:,} work items at most waited for a worker at once"
+    if most.value < limit:
+        return Clear(title, (most,), events=limit - most.value)
+    return Ailment(title, most, (most,), nameless="no event tells who queues work items")
+
+
 def _sync_over_async(case: Case, limit: float) -> Verdict:
     blockers = case.rows("pool", "blockers")
     methods = blockers.column("method").tolist()
@@ -70,7 +80,9 @@ def _sync_over_async(case: Case, limit: float) -> Verdict:
 
 def _sleeping(case: Case, limit: float) -> Verdict:
     kinds = case.rows("pool", "blockers").column("kind").tolist()
-    return _blocked(case, limit, [row for row, kind in enumerate(kinds) if kind == "sleep"], "slept")
+    # One worker that sleeps keeps nobody waiting, unless the pool wants more of them.
+    least = _BLOCKED.size(case) if case.value("pool.raises") else limit
+    return _blocked(case, least, [row for row, kind in enumerate(kinds) if kind == "sleep"], "slept")
 
 
 def _blocked(case: Case, limit: float, rows: list[int], what: str) -> Verdict:
@@ -123,6 +135,17 @@ RULES: Final = (
         _queue,
     ),
     Rule(
+        "pool.flood",
+        "Is more work queued than workers can take?",
+        ("pool.items",),
+        Threshold(10_000, "10,000 work items that wait at once", "our judgement"),
+        "What is queued last waits for all that is before it, and all of it takes memory.",
+        "Queue less at once: process in batches, with Parallel.ForEachAsync, or through a bounded Channel.",
+        "it is a batch job, and nobody waits for its parts.",
+        "pool {file} --table length",
+        _flood,
+    ),
+    Rule(
         "pool.sync_over_async",
         "Do workers wait for tasks?",
         ("pool.blocked_total",),
@@ -137,7 +160,12 @@ RULES: Final = (
         "pool.sleeping",
         "Do workers sleep?",
         ("pool.blocked_total",),
-        _BLOCKED,
+        Threshold(
+            1.2,
+            "120 % of the time, added up over workers; 5 % and 100 ms where the pool wants more workers",
+            "our judgement",
+            ((WINDOW, 1.2),),
+        ),
         _WORKERS,
         "Await Task.Delay in the method that is named here, or use a timer.",
         "the program has a thread for it, and took one of the pool by mistake: then it costs that one worker.",

@@ -23,9 +23,15 @@ _COUNTED: Final = Need("what the operating system counted", ("ProcessorTime",), 
 _LIMITS: Final = Need("what the operating system counted", ("ProcessLimits",), 0, provider=OWN)
 _LEAST_NS: Final = 500_000_000
 _ALL_NS: Final = "threads.processor_total"
-_NEARLY: Final = 0.8
-"""A method has all of a path's time below it, if it has this part of it."""
+_MAKERS: Final = re.compile(
+    r"^System\.(?:Text\.RegularExpressions\.Regex\.\.ctor|Text\.RegularExpressions\.RegexConstructionCache"
+    r"|Linq\.Expressions\.(?:Expression|LambdaExpression)(?:<.*>)?\.Compile|Linq\.Expressions\.Compiler\."
+    r"|Reflection\.Emit\.)"
+)
+"""Methods that make code, or what works as code."""
 _PATH: Final = 0.5
+_MOSTLY: Final = 0.85
+"""Where there were too few processors, a program that got less of one is hot if so much of it is in one method."""
 _SPINNING: Final = re.compile(r"\b(Thread\.SpinWait|SpinWait|SpinLock|LowLevelSpinWaiter|LowLevelLock)\b")
 """Methods that wait by computing."""
 
@@ -92,25 +98,35 @@ def _hot(case: Case, limit: float) -> Verdict:
     named = [row for row, name in enumerate(names) if not name.startswith("[") and not _SPINNING.search(name)]
     if not named:
         return Clear("no method was sampled")
-    own = _spent(case, limit, f"{names[named[0]]} used", named[:1], culprit=names[named[0]])
-    low, used = (rows.numbers(f"inclusive_processor_{bound}ns") for bound in ("low_", ""))
-    # A path: the last method of the program on it that has nearly all of it below, in whatever it calls.
-    paths = [row for row in named if is_own_name(names[row]) and low[row] >= limit]
-    most = max((used[row] for row in paths), default=0)
-    last = min((row for row in paths if used[row] >= _NEARLY * most), key=lambda row: used[row], default=None)
-    if last is None or is_own_name(own.culprit if isinstance(own, Ailment) and own.culprit else "["):
-        return own
+    whole = case.cited(_ALL_NS)
+    # Where there were too few processors, it got less than it wanted.
+    starved = (case.value("threads.ready_total") or 0) > whole.value
+    least = min(limit, max(_MOSTLY * whole.value, _LEAST_NS)) if starved else limit
+    own = _spent(case, least, f"{names[named[0]]} used", named[:1], culprit=names[named[0]])
     if isinstance(own, Ailment):
-        return attrs.evolve(own, culprit=names[last])
-    whole, part = case.cited(_ALL_NS), case.cells("top", "methods", "inclusive_processor_ns", [last])
+        if is_own_name(names[named[0]]):
+            return own
+        caller = case.caller(rows.numbers("processor_ns")[named[0]], "inclusive_processor_ns")
+        return attrs.evolve(own, culprit=caller or own.culprit)
+    # A path: the innermost method of the program that has most of all below it, in whatever it calls.
+    low, used = (rows.numbers(f"inclusive_processor_{bound}ns") for bound in ("low_", ""))
+    path = [row for row in named if is_own_name(names[row]) and low[row] >= limit and used[row] >= _PATH * whole.value]
+    if not path:
+        return own
+    last = min(path, key=lambda row: used[row])
+    part = case.cells("top", "methods", "inclusive_processor_ns", [last])
     share = part.value / max(whole.value, 1)
     title = f"{names[last]} and what it calls used {part.text} of processor time, {share_text(share)} of all"
-    return own if share < _PATH else Ailment(title, part, (part, whole), share, names[last])
+    return Ailment(title, part, (part, whole), share, names[last])
 
 
 def _spinning(case: Case, limit: float) -> Verdict:
-    names = case.rows("top", "methods").column("name").tolist()
-    return _spent(case, limit, "spinning took", [row for row, name in enumerate(names) if _SPINNING.search(name)])
+    rows = case.rows("top", "methods")
+    spins = [row for row, name in enumerate(rows.column("name").tolist()) if _SPINNING.search(name)]
+    found = _spent(case, limit, "spinning took", spins)
+    if isinstance(found, Ailment):
+        return attrs.evolve(found, culprit=case.caller(0.8 * found.impact.value, "inclusive_processor_ns"))
+    return found
 
 
 def _compiling(case: Case, limit: float) -> Verdict:
@@ -119,6 +135,22 @@ def _compiling(case: Case, limit: float) -> Verdict:
     foreground = [row for row, name in enumerate(names) if name == "[jit]"]
     background = [row for row, role in enumerate(roles) if role == "tiering"]
     return _spent(case, limit, "compilation took", foreground, background)
+
+
+def _making(case: Case, limit: float) -> Verdict:
+    rows = case.rows("top", "methods")
+    used = rows.numbers("inclusive_processor_ns")
+    makers = [row for row, name in enumerate(rows.column("name").tolist()) if _MAKERS.search(name)]
+    # Of those that call one another, the outermost has all.
+    worst = max(makers, key=lambda row: used[row], default=None)
+    part = case.cells("top", "methods", "inclusive_processor_ns", [] if worst is None else [worst])
+    whole = case.cited(_ALL_NS)
+    share = part.value / max(whole.value, 1)
+    title = f"{part.text} of processor time, {share_text(share)} of all, went into making code while the program runs"
+    if worst is None or part.value < limit:
+        return Clear(title, (part, whole))
+    name = rows.column("name").tolist()[worst].partition("(")[0]
+    return Ailment(f"{title}, in {name}", part, (part, whole), share, case.caller(part.value, "inclusive_processor_ns"))
 
 
 def _spent(
@@ -183,9 +215,9 @@ RULES: Final = (
         ("threads.processor_total",),
         Threshold(
             0.3,
-            "30 % of the processor time, and 30 % of one processor; half of all with what the method calls",
+            "30 % of the processor time, and 25 % of one processor; half of it with what the method calls",
             "our judgement",
-            ((_ALL_NS, 0.3), (WINDOW, 0.3)),
+            ((_ALL_NS, 0.3), (WINDOW, 0.25)),
             _LEAST_NS,
         ),
         "What makes this method faster, or calls it less often, makes the program cheaper.",
@@ -226,6 +258,21 @@ RULES: Final = (
         "counted",
         also=("top", "jit"),
         remedies=(MADE,),
+        need=_COUNTED,
+        cost="processor",
+    ),
+    Rule(
+        "cpu.making",
+        "Is code made again and again while the program runs?",
+        ("threads.processor_total",),
+        Threshold(0.1, "10 % of the processor time, and 300 ms", "our judgement", ((_ALL_NS, 0.1),), 300_000_000),
+        "Regular expressions, compiled expressions and dynamic methods cost milliseconds to make and little to use.",
+        "Make each once and keep it: a static field, a cache, GeneratedRegex, or the static methods of Regex.",
+        "each is made once, at the start.",
+        "callers {file} '*Regex..ctor*'",
+        _making,
+        "counted",
+        also=("top",),
         need=_COUNTED,
         cost="processor",
     ),

@@ -20,10 +20,22 @@ from clrevents.schema.registry import OWN
 _BRIEF: Final = 1_000_000_000
 _COUNTED: Final = Need("what the operating system counted", ("ProcessorTime",), 0, provider=OWN)
 _BEGAN: Final = Need("when threads began", ("ThreadCreated",), 0x10000)
+_UNTIL: Final = {
+    "System.Collections.Concurrent.BlockingCollection<": "for room in a full queue",
+    "System.Net.Sockets.NetworkStream.Read": "for an answer over the network",
+    "System.Net.Sockets.Socket.Receive": "for an answer over the network",
+}
+"""How methods begin in which a thread waits for others, and for what; the first by those that add."""
+_WORKING: Final = 0.2
+"""What part of the time the main thread runs, if it does not wait for what others wait for."""
 _TURNS: Final = ("System.Threading.SemaphoreSlim.Wait", "System.Threading.WaitHandle.Wait")
 """How methods begin in which a thread waits for its turn, or for something to do."""
 _NONE: Final = 0.15
 _MOST: Final = 0.6
+_TOGETHER: Final = 10_000_000
+_AWHILE: Final = 50_000_000
+_BEFORE_END: Final = 0.95
+"""Later than that, a program lets all go because it ends."""
 _ASLEEP: Final = "System.Threading.Thread.Sleep"
 _LONG_RUN: Final = 300_000_000
 _SHORT_RUN: Final = (20_000_000, 100_000_000)
@@ -45,8 +57,13 @@ def _process(case: Case, limit: float) -> Verdict:
     if total.value < limit:
         return Clear(title, (total,), ns=limit - total.value)
     worst = max(until_exit, key=lambda row: waited[row])
+    threads = case.rows("threads", "threads")
+    main = [row for row, role in enumerate(threads.column("role").tolist()) if role == "main"]
+    ran = case.cells("threads", "threads", "running_ns", main)
+    if case.share(ran.value) >= _WORKING:
+        return Clear(f"{title}, while the main thread ran for {ran.text}", (total, ran))
     title += f", {share_text(share)} of the recording: the time is spent there"
-    return Ailment(title, total, (total,), share, methods[worst])
+    return Ailment(title, total, (total,), share, case.caller(waited[worst]) or methods[worst])
 
 
 def _turns(case: Case, limit: float) -> Verdict:
@@ -61,7 +78,7 @@ def _turns(case: Case, limit: float) -> Verdict:
         elif kind == "handle" and (waiting_in or "").startswith(_TURNS) and method and is_own_name(method):
             turns.setdefault(method, []).append(row)
     took = rows.numbers("waited_ns")
-    unsure = [method for method, mine in turns.items() if took[mine].sum() >= limit and not _in_turn(case, method)]
+    unsure = [method for method, mine in turns.items() if took[mine].sum() >= limit and not _for_others(case, method)]
     sure = [*locks, *(row for method, mine in turns.items() if method not in unsure for row in mine)]
     waited = case.cells("waits", "methods", "waited_ns", sorted(sure))
     what = f"threads waited for their turn at semaphores, mutexes and reader-writer locks for {waited.text} together"
@@ -69,7 +86,7 @@ def _turns(case: Case, limit: float) -> Verdict:
         by_method: Counter[str | None] = Counter()
         for row, method in zip(sure, rows.column("method").take(np.array(sure)).tolist(), strict=True):
             by_method[method] += int(took[row])
-        worst = by_method.most_common(1)[0][0]
+        worst = _holder(case, by_method) if locks else by_method.most_common(1)[0][0]
         threads = case.cells("waits", "methods", "threads", [max(sure, key=lambda row: took[row])])
         title = f"{what}, up to {counted(int(threads.value), 'thread')} of one method"
         return Ailment(title, waited, (waited, threads), case.share(waited.value), worst)
@@ -82,9 +99,24 @@ def _turns(case: Case, limit: float) -> Verdict:
     return Clear(what, (waited,), ns=limit - waited.value)
 
 
-def _in_turn(case: Case, method: str) -> bool:
-    """Whether threads that wait in a method keep one another waiting: while any waits, as many others as fit are not
-    waiting. All threads that wait for something to do, wait at the same time."""
+def _holder(case: Case, waited: Counter[str | None]) -> str | None:
+    """Of the methods that wait for reader-writer locks, the one that was there longest without waiting for one."""
+    tops = case.rows("top", "methods")
+    took = dict(zip(tops.column("name").tolist(), tops.numbers("inclusive_ns").tolist(), strict=True))
+    sleeps: Counter[str] = Counter()
+    rows = case.rows("waits", "methods")
+    for method, kind, ns in zip(*(rows.column(n).tolist() for n in ("method", "kind", "waited_ns")), strict=True):
+        if kind == "handle":
+            sleeps[method] += ns or 0
+    return max(waited, key=lambda name: took.get(name, 0) - waited[name] - sleeps[name or ""])
+
+
+def _for_others(case: Case, method: str) -> bool:
+    """Whether threads that wait in a method wait for one another, or for one that keeps all of them waiting.
+
+    They do if as many others as fit go on while any waits; all that wait for something to do, wait at the same time.
+    They do, too, if they are let go together before the end: one that gives others something to do lets one go.
+    """
     rows = case.rows("waits", "waits")
     mine = np.array(rows.column("method").tolist()) == method
     mine &= np.array(rows.column("kind").tolist()) == "handle"
@@ -104,7 +136,12 @@ def _in_turn(case: Case, method: str) -> bool:
     others = (_at(there, moments)[:-1] - number)[number > 0]
     shares = np.bincount(others, weights=lasted[number > 0]) / max(lasted[number > 0].sum(), 1)
     most = int(shares.argmax())
-    return bool(shares[0] <= _NONE and shares[most] >= _MOST and 0 < most <= len(threads) / 2)
+    if shares[0] <= _NONE and shares[most] >= _MOST and 0 < most <= len(threads) / 2:
+        return True
+    let_go = np.sort(end)
+    near = np.searchsorted(let_go, end + _TOGETHER, side="right") - np.searchsorted(let_go, end - _TOGETHER)
+    together = (near >= max(2, len(threads) / 2)) & (end < _BEFORE_END * case.window_ns) & (end - start >= _AWHILE)
+    return bool((end - start)[together].sum() >= _MOST * (end - start).sum())
 
 
 def _steps(start: NDArray[np.int64], end: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -128,15 +165,11 @@ def _polling(case: Case, limit: float) -> Verdict:
     roles = dict(
         zip(*(case.rows("threads", "threads").column(name).tolist() for name in ("thread_id", "role")), strict=True)
     )
-    # The main thread of a program may pass its time this way.
-    sleeps = Counter(
-        method
-        for method, kind, thread in zip(
-            *(case.rows("waits", "waits").column(name).tolist() for name in ("method", "kind", "thread_id")),
-            strict=True,
-        )
-        if kind == "sleep" and roles.get(thread) != "main"
-    )
+    columns = (case.rows("waits", "waits").column(name).tolist() for name in ("method", "kind", "thread_id"))
+    slept = [(method, roles.get(thread)) for method, kind, thread in zip(*columns, strict=True) if kind == "sleep"]
+    # The main thread of a program may pass its time this way, and whoever does as it does.
+    idle = {method for method, role in slept if role == "main"}
+    sleeps = Counter(method for method, _ in slept if method not in idle)
     polled = []
     for row, (kind, method) in enumerate(zip(kinds, methods, strict=True)):
         if kind != "sleep" or not sleeps[method] or method not in at or not is_own_name(method) or waited[row] < limit:
@@ -176,6 +209,31 @@ def _timers(case: Case, limit: float) -> Verdict:
     return Ailment(title, used, (used, lived), share, nameless="no event tells who made the timers")
 
 
+def _main(case: Case, limit: float) -> Verdict:
+    """The main thread, or one alone, under what waits for room in a queue or for an answer of another process."""
+    threads, tops = case.rows("threads", "threads"), case.rows("top", "methods")
+    main = [row for row, role in enumerate(threads.column("role").tolist()) if role == "main"]
+    stood = case.cells("threads", "threads", "life_ns", main).value - sum(
+        case.cells("threads", "threads", f"{name}_ns", main).value
+        for name in ("running", "ready", "sleep", "join", "lock")
+    )
+    names, took = tops.column("name").tolist(), tops.numbers("inclusive_ns")
+    inside = [
+        row
+        for row, name in enumerate(names)
+        if name.startswith(tuple(_UNTIL)) and "Take" not in name and limit <= took[row] <= 1.1 * stood
+    ]
+    worst = max(inside, key=lambda row: took[row], default=None)
+    total = case.cells("top", "methods", "inclusive_ns", [] if worst is None else [worst])
+    if worst is None:
+        return Clear(
+            "the main thread waited neither for room in a queue nor for an answer for long", (total,), ns=limit
+        )
+    what = next(text for begin, text in _UNTIL.items() if names[worst].startswith(begin))
+    title = f"the main thread waited {what} for {total.text}, {share_text(case.share(total.value))} of the recording"
+    return Ailment(title, total, (total,), case.share(total.value), case.caller(total.value))
+
+
 def _brief(case: Case, limit: float) -> Verdict:
     rows = case.rows("threads", "threads")
     created, roles = (np.array(rows.column(name).tolist()) for name in ("start_evidence", "role"))
@@ -211,6 +269,7 @@ RULES: Final = (
         "other threads worked meanwhile.",
         "waits {file}",
         _process,
+        also=("threads", "top"),
     ),
     Rule(
         "wait.turns",
@@ -229,6 +288,19 @@ RULES: Final = (
         "waits {file}",
         _turns,
         "inferred",
+        also=("top",),
+    ),
+    Rule(
+        "wait.main",
+        "Does the main thread wait for a queue or for an answer?",
+        ("threads.threads", "top.total"),
+        Threshold(0.5, "half of the time, and 1 s", "our judgement", ((WINDOW, 0.5),), 1_000_000_000),
+        "The program is as fast as whoever takes from the queue, or answers.",
+        "Make what takes from the queue faster, or more of it; ask for several answers at once, or await them.",
+        "there is nothing else for the main thread to do.",
+        "waits {file}",
+        _main,
+        "sample",
     ),
     Rule(
         "wait.polling",
