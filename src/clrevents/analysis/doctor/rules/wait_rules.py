@@ -3,6 +3,7 @@ moment."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Final
 
@@ -21,11 +22,10 @@ _BRIEF: Final = 1_000_000_000
 _COUNTED: Final = Need("what the operating system counted", ("ProcessorTime",), 0, provider=OWN)
 _BEGAN: Final = Need("when threads began", ("ThreadCreated",), 0x10000)
 _UNTIL: Final = {
-    "System.Collections.Concurrent.BlockingCollection<": "for room in a full queue",
-    "System.Net.Sockets.NetworkStream.Read": "for an answer over the network",
-    "System.Net.Sockets.Socket.Receive": "for an answer over the network",
+    re.compile(r"System\.Collections\.Concurrent\.BlockingCollection<.*>\.(?:Try)?Add"): "for room in a full queue",
+    re.compile(r"System\.Net\.Sockets\.(?:NetworkStream\.Read|Socket\.Receive)"): "for an answer over the network",
 }
-"""How methods begin in which a thread waits for others, and for what; the first by those that add."""
+"""Methods in which a thread waits for others, and for what."""
 _WORKING: Final = 0.2
 """What part of the time the main thread runs, if it does not wait for what others wait for."""
 _TURNS: Final = ("System.Threading.SemaphoreSlim.Wait", "System.Threading.WaitHandle.Wait")
@@ -221,7 +221,7 @@ def _main(case: Case, limit: float) -> Verdict:
     inside = [
         row
         for row, name in enumerate(names)
-        if name.startswith(tuple(_UNTIL)) and "Take" not in name and limit <= took[row] <= 1.1 * stood
+        if any(until.match(name) for until in _UNTIL) and limit <= took[row] <= 1.1 * stood
     ]
     worst = max(inside, key=lambda row: took[row], default=None)
     total = case.cells("top", "methods", "inclusive_ns", [] if worst is None else [worst])
@@ -229,7 +229,7 @@ def _main(case: Case, limit: float) -> Verdict:
         return Clear(
             "the main thread waited neither for room in a queue nor for an answer for long", (total,), ns=limit
         )
-    what = next(text for begin, text in _UNTIL.items() if names[worst].startswith(begin))
+    what = next(text for until, text in _UNTIL.items() if until.match(names[worst]))
     title = f"the main thread waited {what} for {total.text}, {share_text(case.share(total.value))} of the recording"
     return Ailment(title, total, (total,), case.share(total.value), case.caller(total.value))
 
