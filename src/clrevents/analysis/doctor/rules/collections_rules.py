@@ -648,11 +648,11 @@ RULES: Final = (
         "Do objects grow old just to die?",
         ("gc.pause_total", "gc.promoted_total"),
         Threshold(
-            0.02,
+            0.03,
             "half of what becomes old, and 50 MB, dies between at least 3 full collections, whose pauses and those of "
-            "generation 1 take 2 % of the time and 50 ms",
+            "generation 1 take 3 % of the time and 50 ms",
             "our judgement",
-            ((WINDOW, 0.02),),
+            ((WINDOW, 0.03),),
             50_000_000,
         ),
         "Each old object costs two collections that move it and a full one that frees it; most should die young.",
