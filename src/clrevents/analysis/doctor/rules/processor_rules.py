@@ -265,7 +265,7 @@ RULES: Final = (
         "cpu.making",
         "Is code made again and again while the program runs?",
         ("threads.processor_total",),
-        Threshold(0.1, "10 % of the processor time, and 300 ms", "our judgement", ((_ALL_NS, 0.1),), 300_000_000),
+        Threshold(0.1, "10 % of the processor time, and 200 ms", "our judgement", ((_ALL_NS, 0.1),), 200_000_000),
         "Regular expressions, compiled expressions and dynamic methods cost milliseconds to make and little to use.",
         "Make each once and keep it: a static field, a cache, GeneratedRegex, or the static methods of Regex.",
         "each is made once, at the start.",
