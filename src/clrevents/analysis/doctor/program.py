@@ -46,7 +46,7 @@ _FOR_WORK: Final = ("handle", "monitor")
 _LONG_LIVED: Final = 0.5
 """The share of the time that a thread lives that is there for what comes."""
 _ALL_BUT: Final = 0.9
-"""The share of a thread's life that one method's waits take if that is all it is for."""
+"""The share of a time that is as good as all of it."""
 
 
 _Wait: TypeAlias = tuple[int, str, str, int]
@@ -92,7 +92,13 @@ def _thread(case: Case) -> list[str]:
     did = [f"{_DID[name]} {duration_text(times[name])} ({share_text(case.share(times[name]))})" for name in told]
     if "waiting" in told and "waits" in case.answers:
         thread = rows.column("thread_id").tolist()[main]
-        did[told.index("waiting")] += _what([wait for wait in _waits(case) if wait[0] == thread])[1]
+        longest, what = _what([wait for wait in _waits(case) if wait[0] == thread])
+        at = told.index("waiting")
+        if longest >= _ALL_BUT * times["waiting"]:
+            did[at] += what
+        elif longest:
+            # As where the runtime still writes its last events.
+            did[at] = f"{did[at].removesuffix(')')}, of it {duration_text(longest)}{what})"
     return [f"of that the main thread {', '.join(did)}"] if did else []
 
 
