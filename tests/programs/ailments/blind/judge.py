@@ -1,0 +1,114 @@
+"""Holds what the doctor says of recordings against labels.json: judge.py FOLDER.
+
+FOLDER is what record.py wrote. An ailment is found if a rule that stands for its kind found something; a culprit is
+right if it is one of the label's. In healthy programs and traps, each finding that the label does not allow is false,
+but those about the recording or the machine. Prints one line for each recording that is not as it should be, and the
+sums.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import clrevents
+
+HERE = Path(__file__).parent
+LOCK = {"lock-contention", "lock-held-long", "reader-writer-lock"}
+KINDS: dict[str, set[str]] = {
+    "cpu.hot": {"hot-method", "hot-path", "costly-call", "one-core"},
+    "cpu.spinning": {"spinning"},
+    "cpu.compiling": {"slow-start", "runtime-code", "regex-construction"},
+    "cpu.making": {"runtime-code", "regex-construction"},
+    "jit.startup": {"slow-start"},
+    "jit.churn": {"runtime-code", "regex-construction"},
+    "trace.stacks": {"deep-stacks"},
+    "wait.turns": {"semaphore", "event-wait", "reader-writer-lock", "back-pressure", "lock-contention"},
+    "wait.main": {"back-pressure", "network-wait", "hang", "event-wait"},
+    "wait.polling": {"polling"},
+    "wait.process": {"child-process"},
+    "timer.often": {"timers"},
+    "thread.brief": {"short-threads"},
+    "lock.deadlock": {"deadlock"},
+    "lock.standing": {"deadlock", "hang"},
+    "lock.convoy": LOCK,
+    "lock.waited": LOCK,
+    "lock.sampled": LOCK,
+    "pool.sync_over_async": {"sync-over-async", "pool-starvation"},
+    "pool.starved": {"pool-starvation", "sync-over-async"},
+    "pool.queue": {"task-flood", "pool-starvation"},
+    "pool.flood": {"task-flood"},
+    "pool.sleeping": {"pool-starvation", "polling"},
+    "gc.growth": {"leak", "large-object-growth"},
+    "gc.large_objects": {"large-object-churn", "large-object-growth"},
+    "gc.pinned": {"pinning"},
+    "gc.fragmented": {"pinning"},
+    "gc.finalizing": {"slow-finalizers"},
+    "gc.finalizers": {"slow-finalizers"},
+    "gc.midlife": {"mid-life"},
+    "gc.induced": {"induced-collections"},
+    "gc.pause_ratio": {"gc-pauses", "mid-life", "induced-collections"},
+    "gc.long_pause": {"gc-pauses", "mid-life"},
+    "gc.full_blocking": {"gc-pauses", "induced-collections", "large-object-churn", "mid-life"},
+    "alloc.one_site": {"allocation", "string-concatenation"},
+    "alloc.strings": {"string-concatenation", "allocation"},
+    "alloc.boxing": {"boxing", "allocation"},
+    "alloc.closures": {"closures", "allocation"},
+    "exceptions.rate": {"exceptions"},
+    "exceptions.control_flow": {"exceptions"},
+    "exceptions.slow": {"exceptions"},
+}
+"""The ailments that a rule stands for."""
+BESIDE = {"cpu.contended", "cpu.limited", "trace.sampler", "trace.lost", "trace.cut", "trace.names"}
+"""Rules about the recording, or about other programs on the machine."""
+
+
+def is_culprit(method: str | None, label: str) -> bool:
+    """Whether a method of a finding is the one of a label; state machines and lambdas count as their method."""
+    kind, _, name = label.replace("`2", "").rpartition(".")
+    spelled = re.sub(r"\(.*|\.lambda_.*", "", method or "").replace("+", ".")
+    return spelled.endswith(f"{kind.replace('+', '.')}.{name}") if spelled else False
+
+
+def findings(trace: Path) -> list[Any]:
+    with clrevents.open(trace) as opened:
+        return [row for row in opened.doctor().findings if row.state == "found"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
+    families: dict[str, Any] = json.loads((HERE / "labels.json").read_text(encoding="utf-8"))["families"]
+    sick = hit = right = well = false = 0
+    for trace in sorted(folder.glob("*.nettrace")):
+        family, variant, _ = trace.stem.rsplit("-", 2)
+        label = families[family]
+        asked = label["ailment"]
+        wanted = {asked} if isinstance(asked, str) else set(asked)
+        allowed = set(label[variant].get("may_be_said") or ())
+        said = [row for row in findings(trace) if row.rule not in BESIDE]
+        words = "; ".join(f"{row.rule}: {row.title} ({row.culprit})" for row in said) or "nothing"
+        if variant == "sick":
+            sick += 1
+            meant = [row for row in said if KINDS.get(row.rule, set()) & wanted]
+            hit += bool(meant)
+            named = any(is_culprit(row.culprit, one) for row in meant for one in label["sick"]["culprits"])
+            right += named
+            if not meant or not named:
+                what = "culprit" if meant else "missed"
+                print(f"{what} {trace.stem}: {asked} in {', '.join(label['sick']['culprits'])}; said {words}")
+        else:
+            well += 1
+            wrong = [row for row in said if not KINDS.get(row.rule, set()) & allowed]
+            false += bool(wrong)
+            if wrong:
+                print(f"false {trace.stem}: {label[variant]['conclusion']} Said {words}")
+    print(f"found {hit} of {sick}, culprits {right} of {hit}, false findings in {false} of {well}")
+
+
+if __name__ == "__main__":
+    main()
